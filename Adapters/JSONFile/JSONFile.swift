@@ -1,0 +1,150 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Synchronization
+
+/// The file behind a JSON store: read once at opening, replaced by every commit.
+///
+/// @unchecked Sendable: what changes is behind the engine's writer lock, under which commits and closing happen.
+final class JSONFile: CommitSink, @unchecked Sendable {
+    /// A file larger than this is refused before it is read.
+    static let largestFile: Int64 = 8 << 30
+
+    private let path: String
+    private let catalog: Catalog
+    private let replacement: DurableReplacement
+    private let fileSystem: any FileSystem
+    private let lock: FileLock?
+    /// The file as it was read or last written; nil before there is one.
+    private var identity: FileIdentity?
+    /// The error after which nobody knows what is on disk.
+    private var failure: String?
+
+    private init(
+        _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, identity: FileIdentity?
+    ) {
+        self.path = path
+        self.catalog = catalog
+        self.lock = lock
+        self.identity = identity
+        fileSystem = configuration.fileSystem
+        replacement = DurableReplacement(
+            of: path, newFilePermissions: configuration.newFilePermissions, in: configuration.fileSystem)
+    }
+
+    static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// Tells simulated file systems apart; all real ones are one.
+    static func identity(of fileSystem: any FileSystem) -> ObjectIdentifier? {
+        type(of: fileSystem) is AnyClass ? ObjectIdentifier(fileSystem as AnyObject) : nil
+    }
+
+    static func open(
+        _ configuration: JSONFileConfiguration, at path: String, schema: StoredSchema
+    ) throws -> Engine {
+        let fileSystem = configuration.fileSystem
+        let lock = configuration.allowsSave ? try FileLock(forStoreAt: path, in: fileSystem) : nil
+        do {
+            if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
+            let content = try read(path, mayBeMissing: configuration.allowsSave, in: fileSystem)
+            let version = try content.map {
+                try load($0.bytes, configuration.integrity, schema: schema)
+            } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString))
+            let file = JSONFile(
+                configuration, path: path, catalog: version.catalog, lock: lock, identity: content?.identity)
+            return Engine(version, sink: file)
+        } catch {
+            lock?.release()
+            throw error
+        }
+    }
+
+    /// The file's content; nil where it may be missing and is.
+    private static func read(
+        _ path: String, mayBeMissing: Bool, in fileSystem: any FileSystem
+    ) throws(FileError) -> (bytes: [UInt8], identity: FileIdentity)? {
+        do {
+            return try fileSystem.readWhole(path, limit: largestFile)
+        } catch {
+            if mayBeMissing, error.reason == .notFound { return nil }
+            throw error
+        }
+    }
+
+    private static func load(
+        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema
+    ) throws -> EngineVersion {
+        try bytes.withUnsafeBytes { buffer in
+            let reader = StoreDocumentReader(buffer, integrity: integrity)
+            var loader: EngineLoader?
+            var catalog: Catalog?
+            var mapping: SchemaMapping?
+            let header = try reader.read { header in
+                let made = Catalog(schema: schema, storeIdentifier: header.storeIdentifier)
+                catalog = made
+                loader = EngineLoader(made)
+                if header.schema != schema {
+                    mapping = try SchemaMapping(from: header.schema, to: schema, store: header.storeIdentifier)
+                }
+            } record: { layout, sequence, values in
+                if let mapping {
+                    guard let target = catalog?.layouts[layout.entityName],
+                        let mapped = mapping.map(values, ofEntity: layout.entityName, defaults: target)
+                    else { return }
+                    try loader?.append(entity: layout.entityName, sequence: sequence, mapped)
+                } else {
+                    try loader?.append(entity: layout.entityName, sequence: sequence, values)
+                }
+            }
+            guard let loader else { return .empty(Catalog(schema: schema, storeIdentifier: header.storeIdentifier)) }
+            return try loader.finish(number: 0, nextSequence: header.nextSequence)
+        }
+    }
+
+    // MARK: Committing
+
+    func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
+        if let failure { throw EngineError.latched(store: path, cause: failure) }
+        try checkUntouched()
+        do {
+            identity = try replacement.replace(expecting: identity) { writer in
+                try self.write(result) { try writer.append($0) }
+            }
+        } catch let error as FileError where error.outcomeIsUnknown {
+            failure = error.description
+            throw error
+        }
+    }
+
+    /// Somebody else's file is never overwritten: neither one that was changed, nor one that appeared.
+    private func checkUntouched() throws {
+        if let lock, try !lock.isIntact(in: fileSystem) {
+            throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
+        }
+        if let identity {
+            if let change = try identity.change(at: path, in: fileSystem) {
+                throw FileError(.changed(change), operation: .replace, path: path)
+            }
+        } else if (try? fileSystem.info(path, followingLinks: true)) != nil {
+            throw FileError(.alreadyExists, operation: .replace, path: path)
+        }
+    }
+
+    private func write(_ version: EngineVersion, to sink: @escaping JSONWriter.Sink) throws {
+        var document = try StoreDocumentWriter(
+            storeIdentifier: catalog.storeIdentifier, schema: catalog.schema, nextSequence: version.nextSequence,
+            sink: sink)
+        for entity in catalog.schema.entities {
+            guard let table = version.tables[entity.name] else { continue }
+            try document.begin(entity: entity.name)
+            for row in 0..<table.endRow where table.contains(row: row) {
+                try document.write(sequence: table.sequence(ofRow: row)) { table.value(row: row, slot: $0) }
+            }
+        }
+        try document.finish()
+    }
+
+    func close() { lock?.release() }
+}

@@ -1,0 +1,93 @@
+public import MortiseCore
+public import MortiseEngine
+import Synchronization
+
+/// The engine over one JSON file, which every save replaces whole and durably.
+///
+/// Opened for writing it holds the lock of the file against other processes; opened again in this process with equal
+/// options it is the same store. What is damaged or not understood in the file is a typed error, and the file stays as
+/// it is.
+public final class JSONFileStore: EngineDataStore {
+    public typealias Snapshot = DefaultSnapshot
+    public typealias Configuration = JSONFileConfiguration
+
+    public let configuration: JSONFileConfiguration
+    public let schema: Schema
+    public let engine: Engine
+    public var allowsSave: Bool { configuration.allowsSave }
+
+    /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file),
+    ///   `StoreDocumentError` for what is wrong with the text, `EngineError.schemaMismatch`,
+    ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema.
+    public init(_ configuration: JSONFileConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.configuration = configuration
+        self.schema = schema
+        engine = try OpenJSONFiles.shared.engine(for: configuration, schema: schema.stored)
+    }
+
+    public func close() throws { try OpenJSONFiles.shared.close(engine) }
+
+    /// Checks a file that was edited by hand and seals it anew.
+    ///
+    /// Everything is checked before anything is written; afterwards the file is in canonical form.
+    /// - Throws: `StoreDocumentError` for what is wrong, with line and column, the file untouched; `FileError`.
+    public static func reseal(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws {
+        let lock = try FileLock(forStoreAt: path, in: fileSystem)
+        defer { lock.release() }
+        let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFile.largestFile)
+        let replacement = DurableReplacement(of: path, in: fileSystem)
+        try replacement.replace(expecting: identity) { writer in
+            try bytes.withUnsafeBytes { buffer in
+                try StoreDocument.reseal(buffer) { try writer.append($0) }
+            }
+        }
+    }
+}
+
+/// The JSON files that are open in this process: a file has one engine, however often it is opened.
+final class OpenJSONFiles: Sendable {
+    static let shared = OpenJSONFiles()
+
+    private struct Opening {
+        weak var engine: Engine?
+        var configuration: JSONFileConfiguration
+        var path: String
+        var fileSystem: ObjectIdentifier?
+        var uses: Int
+    }
+    private let openings = Mutex<[Opening]>([])
+
+    func engine(for configuration: JSONFileConfiguration, schema: StoredSchema) throws -> Engine {
+        let path = try configuration.fileSystem.resolvingLinks(JSONFile.absolute(configuration.path))
+        let fileSystem = JSONFile.identity(of: configuration.fileSystem)
+        return try openings.withLock { openings in
+            openings.removeAll { $0.engine == nil }
+            if let index = openings.firstIndex(where: { $0.path == path && $0.fileSystem == fileSystem }),
+                let engine = openings[index].engine
+            {
+                guard openings[index].configuration.hasSameOptions(as: configuration) else {
+                    throw EngineError.openWithOtherOptions(path: path)
+                }
+                openings[index].uses += 1
+                return engine
+            }
+            let engine = try JSONFile.open(configuration, at: path, schema: schema)
+            openings.append(
+                Opening(engine: engine, configuration: configuration, path: path, fileSystem: fileSystem, uses: 1))
+            return engine
+        }
+    }
+
+    /// Closes the engine when its last user does.
+    func close(_ engine: Engine) throws {
+        let isLast = openings.withLock { openings in
+            guard let index = openings.firstIndex(where: { $0.engine === engine }) else { return true }
+            openings[index].uses -= 1
+            guard openings[index].uses <= 0 else { return false }
+            openings.remove(at: index)
+            return true
+        }
+        if isLast { try engine.close() }
+    }
+}

@@ -1,0 +1,253 @@
+import MortiseCore
+
+/// Reads a store document record by record, and checks all of it.
+///
+/// Time is linear in the length of the text. Beyond the text itself, reading allocates less than 3 bytes for each of its
+/// bytes and 16 MB, whatever the text holds. The bytes have to stay in place and unchanged during a call.
+///
+/// Errors in the text are `StoreDocumentError`s. They are looked for in this order, so that the same text always gives
+/// the same one: size, format and version, then (with `integrity: .required`) the seal, then everything else from top to
+/// bottom, and references among records last. Where the seal is broken and the text is not even JSON, that is reported
+/// instead, since it tells the place.
+package struct StoreDocumentReader {
+    /// Takes a record: its layout, its number, and a value for each slot of the layout. The values may be moved out; the
+    /// array is used again for the next record.
+    package typealias RecordHandler = (RecordLayout, UInt64, inout ContiguousArray<StoredValue>) throws -> Void
+
+    private let bytes: UnsafeRawBufferPointer
+    private let integrity: JSONFileIntegrity
+
+    package init(_ bytes: UnsafeRawBufferPointer, integrity: JSONFileIntegrity = .required) {
+        self.bytes = bytes
+        self.integrity = integrity
+    }
+
+    /// Reads what stands before the records; records are neither read nor checked.
+    package func readHeader() throws -> StoreDocumentHeader {
+        try locating { try readHead().header }
+    }
+
+    /// Reads the whole document.
+    ///
+    /// With a text that is not sealed as demanded no handler is called. All other errors can come at any time, also
+    /// behind the last record: what the handlers got is valid only once the method has returned.
+    /// - Parameters:
+    ///   - header: Called once, before the first record.
+    ///   - record: Called for each record, entities in the order of the document, records by ascending number. To-one
+    ///     values are `.identifier` or `.null`, stored to-many values `.identifiers`, ascending; derived to-many values
+    ///     are `.identifiers([])`, and ephemeral attributes have their default, or `.null`.
+    /// - Throws: `StoreDocumentError`, or what a handler throws.
+    @discardableResult package func read(
+        header handleHeader: (StoreDocumentHeader) throws -> Void = { _ in }, record: RecordHandler
+    ) throws -> StoreDocumentHeader {
+        try locating {
+            var (header, reader, plan) = try readHead()
+            try handleHeader(header)
+            let start = reader.position
+            var decoder = RecordDecoder(plan, header: header)
+            if plan.hasPolymorphicReferences { decoder.known = scan(plan, from: reader) }
+            try decoder.read(&reader, handler: record)
+            try finish(&reader)
+            try check(decoder, plan: plan, recordsAt: start)
+            return header
+        }
+    }
+
+    private func locating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let fault as JSONFault {
+            throw DocumentFault(fault).located(in: bytes)
+        } catch let fault as DocumentFault {
+            throw fault.located(in: bytes)
+        }
+    }
+}
+
+// MARK: - Head
+
+extension StoreDocumentReader {
+    /// Reads up to the value of `records`.
+    private func readHead() throws -> (header: StoreDocumentHeader, reader: JSONReader, plan: DocumentPlan) {
+        var reader = JSONReader(bytes)
+        try readFormat(&reader)
+        let seal = DocumentSeal.state(of: bytes)
+        if integrity == .required { try demand(seal) }
+
+        try expectMember("store", &reader)
+        let store = try readValue(.string, &reader) { try $0.readString() }
+        try expectMember("schema", &reader)
+        _ = try reader.peek()
+        let schemaStart = reader.position
+        var schemaReader = SchemaReader()
+        let schema = try schemaReader.read(&reader)
+        let plan: DocumentPlan
+        do {
+            plan = try DocumentPlan(schema)
+        } catch {
+            let subject = error.subject
+            throw DocumentFault(
+                .invalidSchema(error), at: schemaReader.offset(of: error, otherwise: schemaStart),
+                entity: subject.entity, property: subject.property)
+        }
+        try expectMember("nextSequence", &reader)
+        let next = try readCount(&reader)
+        try expectMember("records", &reader)
+        let header = StoreDocumentHeader(
+            storeIdentifier: store, schema: schema, nextSequence: next, isSealed: seal == .intact)
+        return (header, reader, plan)
+    }
+
+    private func readFormat(_ reader: inout JSONReader) throws {
+        guard !bytes.isEmpty else { throw DocumentFault(.empty, at: 0) }
+        guard bytes.count >= StoreDocument.minimumSize else {
+            throw DocumentFault(.tooShort(byteCount: bytes.count, minimum: StoreDocument.minimumSize), at: 0)
+        }
+        reader.skipWhitespace()
+        if bytes[reader.position] != UInt8(ascii: "{") {
+            if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { _ = try reader.peek() }
+            throw DocumentFault(.anotherFormat(found: nil), at: reader.position)
+        }
+        try reader.beginObject()
+        guard try reader.nextKey() == "format", try reader.peek() == .string else {
+            throw DocumentFault(.anotherFormat(found: nil), at: reader.keyOffset)
+        }
+        let start = reader.position
+        let format = try reader.readString()
+        guard format == StoreDocument.format else { throw DocumentFault(.anotherFormat(found: format), at: start) }
+        try expectMember("formatVersion", &reader)
+        let version = try readCount(&reader)
+        let offset = reader.position
+        guard version <= StoreDocument.formatVersion else {
+            throw DocumentFault(.newerFormat(version: version, supported: StoreDocument.formatVersion), at: offset)
+        }
+        guard version >= 1 else { throw DocumentFault(.unknownFormatVersion, at: offset) }
+    }
+
+    /// Throws for a seal that does not fit, unless the text is malformed: then that tells more.
+    private func demand(_ seal: DocumentSeal.State) throws {
+        guard seal != .intact else { return }
+        var reader = JSONReader(bytes)
+        try reader.skipValue()
+        try reader.finish()
+        let lastLine = max(0, bytes.count - DocumentSeal.length)
+        if case .broken(let stored, let computed) = seal {
+            throw DocumentFault(.sealBroken(stored: stored, computed: computed), at: lastLine)
+        }
+        throw DocumentFault(.sealMissing, at: bytes.count)
+    }
+
+    private func expectMember(_ name: String, _ reader: inout JSONReader) throws {
+        guard let key = try reader.nextKey() else {
+            throw DocumentFault(.unexpectedMember(found: nil, expected: name), at: reader.position - 1)
+        }
+        guard key == name else {
+            throw DocumentFault(.unexpectedMember(found: key, expected: name), at: reader.keyOffset)
+        }
+    }
+
+    private func readValue<Value>(
+        _ wanted: JSONReader.Kind, _ reader: inout JSONReader, _ read: (inout JSONReader) throws -> Value
+    ) throws -> Value {
+        let found = try reader.peek()
+        guard found == wanted else {
+            throw DocumentFault(.wrongType(expected: wanted.rawValue, found: found.rawValue), at: reader.position)
+        }
+        return try read(&reader)
+    }
+
+    private func readCount(_ reader: inout JSONReader) throws -> UInt64 {
+        try readValue(.number, &reader) { reader in
+            let number = try reader.readNumber()
+            guard let value = reader.unsigned(number) else {
+                throw DocumentFault(.numberOutOfRange(.uint64), at: number.range.lowerBound)
+            }
+            return value
+        }
+    }
+}
+
+// MARK: - Tail
+
+extension StoreDocumentReader {
+    /// Reads what follows the records: the seal, which may be missing where edits are accepted.
+    private func finish(_ reader: inout JSONReader) throws {
+        if let key = try reader.nextKey() {
+            guard key == "seal" else {
+                throw DocumentFault(.unexpectedMember(found: key, expected: "seal"), at: reader.keyOffset)
+            }
+            _ = try readValue(.string, &reader) { try $0.readString() }
+            if let key = try reader.nextKey() { throw DocumentFault(.unknownMember(key), at: reader.keyOffset) }
+        }
+        try reader.finish()
+    }
+
+    /// Checks what can only be known when every record is.
+    private func check(_ decoder: RecordDecoder, plan: DocumentPlan, recordsAt start: Int) throws {
+        let directory = decoder.known ?? decoder.directory
+        if let sequence = directory.firstDuplicate() {
+            throw try locate(duplicate: sequence, recordsAt: start)
+        }
+        let violation = ReferenceCheck(plan: plan, directory: directory, log: decoder.log).firstViolation()
+        if let violation { throw try locate(violation, plan: plan, recordsAt: start) }
+    }
+
+    /// The fault of a number's second record.
+    private func locate(duplicate sequence: UInt64, recordsAt start: Int) throws -> DocumentFault {
+        var walker = RecordWalker(JSONReader(bytes, at: start, depth: 1))
+        var isSecond = false
+        while let record = try walker.next() {
+            if record.sequence == sequence {
+                if isSecond {
+                    return DocumentFault(
+                        .duplicateIdentifier, at: record.offset, entity: record.entity, identifier: sequence)
+                }
+                isSecond = true
+            }
+            try walker.skip()
+        }
+        return DocumentFault(.duplicateIdentifier, at: start, identifier: sequence)
+    }
+
+    /// The fault of a reference that does not hold.
+    private func locate(
+        _ violation: ReferenceCheck.Violation, plan: DocumentPlan, recordsAt start: Int
+    ) throws -> DocumentFault {
+        let entity = plan.entities[violation.entity]
+        let property = entity.names[violation.slot]
+        let reason: StoreDocumentError.Reason =
+            switch violation.reason {
+            case .dangling: .danglingReference(target: violation.target)
+            case .wrongDestination(let found, let expected):
+                .wrongDestination(
+                    target: violation.target, found: plan.entities[found].name, expected: plan.entities[expected].name)
+            case .oneSided(let inverse): .oneSidedReference(target: violation.target, inverse: inverse)
+            }
+        var fault = DocumentFault(
+            reason, at: start, entity: entity.name, property: property, identifier: violation.owner)
+        var walker = RecordWalker(JSONReader(bytes, at: start, depth: 1))
+        while let record = try walker.next() {
+            if record.sequence == violation.owner {
+                fault.offset = try walker.offset(of: property) ?? record.offset
+                break
+            }
+            try walker.skip()
+        }
+        return fault
+    }
+
+    /// Finds out which entity has which records, in advance. Stops at whatever is wrong: reading the records finds that
+    /// again, after everything that is wrong before it.
+    private func scan(_ plan: DocumentPlan, from reader: JSONReader) -> RecordDirectory {
+        var directory = RecordDirectory(entityCount: plan.entities.count)
+        var walker = RecordWalker(reader)
+        while let record = try? walker.next() {
+            guard let entity = plan.index(of: record.entity), record.sequence > directory.last(of: entity) ?? 0
+                || directory.last(of: entity) == nil
+            else { break }
+            directory.append(record.sequence, to: entity)
+            guard (try? walker.skip()) != nil else { break }
+        }
+        return directory
+    }
+}

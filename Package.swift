@@ -1,0 +1,83 @@
+// swift-tools-version: 6.1
+import CompilerPluginSupport
+import PackageDescription
+
+let package = Package(
+    name: "Mortise",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Mortise", targets: ["Mortise"]),
+        .library(name: "MortiseCore", targets: ["MortiseCore"]),
+        .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
+        .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
+        .library(name: "SwiftData", targets: ["SwiftData"]),
+        .executable(name: "file-catalog", targets: ["FileCatalog"]),
+        .executable(name: "music-library", targets: ["MusicLibrary"]),
+        .executable(name: "trips", targets: ["Trips"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        .target(name: "MortiseCore"),
+        .target(
+            name: "MortiseEngine",
+            dependencies: [
+                "MortiseCore",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
+            ]),
+        .macro(
+            name: "MortiseMacros",
+            dependencies: [
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+            ]),
+        .target(name: "MortiseInMemory", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/InMemory"),
+        .target(
+            name: "MortiseJSONFile", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/JSONFile",
+            exclude: []),
+        .target(
+            name: "Mortise",
+            dependencies: ["MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile"]),
+        .target(name: "SwiftData", dependencies: ["Mortise"]),
+        .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
+
+        .executableTarget(
+            name: "FileCatalog",
+            dependencies: ["Mortise", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Samples/FileCatalog"),
+        .executableTarget(
+            name: "MusicLibrary",
+            dependencies: ["Mortise", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Samples/MusicLibrary"),
+        .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
+
+        .testTarget(name: "MortiseCoreTests", dependencies: ["MortiseCore", "MortiseInMemory"]),
+        .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
+        .testTarget(
+            name: "MortiseMacrosTests",
+            dependencies: [
+                "MortiseMacros",
+                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+            ]),
+        .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
+        .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
+        .testTarget(name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "Mortise"]),
+        .testTarget(
+            name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

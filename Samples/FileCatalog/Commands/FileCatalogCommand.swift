@@ -1,0 +1,37 @@
+import ArgumentParser
+
+/// A catalogue of the files in a folder that knows what has happened since it last looked.
+@main
+struct FileCatalogCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "file-catalog",
+        abstract: "Catalogues the files of a folder and tells what was added, changed and removed since the last time.",
+        discussion: """
+            Symbolic links are counted and not followed. Hidden files are files like any other. The catalogue is kept \
+            in the user's data folder, one for each scanned folder, unless --store names another place.
+            """,
+        subcommands: [Scan.self, Largest.self, Newest.self, Duplicates.self, Totals.self],
+        defaultSubcommand: Scan.self)
+}
+
+/// What every sub-command takes: the folder, and where its catalogue is.
+struct CatalogOptions: ParsableArguments {
+    @Argument(help: "The folder to catalogue.")
+    var folder = "."
+
+    @Option(help: "The URL of the store that keeps the catalogue: json:PATH or memory:.")
+    var store: String?
+}
+
+/// A bound on how much a sub-command prints.
+struct LimitOption: ParsableArguments {
+    @Option(help: "How many entries to print at most; 0 for all of them.")
+    var limit = 20
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("The limit must not be negative.") }
+    }
+
+    /// The limit in the form that `FetchDescriptor.fetchLimit` takes.
+    var fetchLimit: Int? { limit == 0 ? nil : limit }
+}

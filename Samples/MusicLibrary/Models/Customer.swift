@@ -1,0 +1,27 @@
+import Mortise
+
+/// Someone who buys; the invoices go when the customer goes.
+@Model
+final class Customer {
+    @Attribute(.unique) var customerId: Int
+    var firstName: String
+    var lastName: String
+    var company: String?
+    var address: String?
+    var city: String?
+    var state: String?
+    var country: String?
+    var postalCode: String?
+    var phone: String?
+    var fax: String?
+    var email: String
+    var supportRep: Employee?
+    @Relationship(deleteRule: .cascade, inverse: \Invoice.customer) var invoices: [Invoice] = []
+
+    init(customerId: Int, firstName: String, lastName: String, email: String) {
+        self.customerId = customerId
+        self.firstName = firstName
+        self.lastName = lastName
+        self.email = email
+    }
+}

@@ -1,0 +1,35 @@
+import Mortise
+
+/// The models of the music library, and the way to open a store of them.
+enum Library {
+    /// All models; those that refer to others come after them.
+    static var types: [any PersistentModel.Type] {
+        [
+            Genre.self, MediaType.self, Artist.self, Album.self, Track.self, Playlist.self,
+            Employee.self, Customer.self, Invoice.self, InvoiceLine.self,
+        ]
+    }
+
+    /// A context on the library in the store with the URL `store`.
+    ///
+    /// - Throws: what the store throws if it cannot be opened.
+    static func open(_ store: String) throws -> ModelContext {
+        ModelContext(try ModelContainer(for: Schema(types), store: store))
+    }
+
+    /// Whether `context` finds nothing at all.
+    static func isEmpty(_ context: ModelContext) throws -> Bool {
+        func holds<T: PersistentModel>(_ type: T.Type) throws -> Bool {
+            try context.fetchCount(FetchDescriptor<T>()) > 0
+        }
+        return try !types.contains { try holds($0) }
+    }
+
+    /// Deletes everything that `context` finds; nothing of it reaches the store before the context saves.
+    static func deleteAll(in context: ModelContext) throws {
+        func deleteAll<T: PersistentModel>(_ type: T.Type) throws {
+            for model in try context.fetch(FetchDescriptor<T>()) { context.delete(model) }
+        }
+        for type in types.reversed() { try deleteAll(type) }
+    }
+}

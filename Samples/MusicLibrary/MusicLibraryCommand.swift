@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Mortise
+
+/// A music shop's records, imported once and asked questions.
+@main
+struct MusicLibraryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "music-library",
+        abstract: "Imports the Chinook music shop into a store and answers questions about it.",
+        subcommands: [Import.self, Questions.self])
+}
+
+/// What every sub-command takes: where the library is.
+struct StoreOption: ParsableArguments {
+    @Option(help: "The URL of the store that keeps the library: json:PATH or memory:.")
+    var store: String
+}
+
+extension MusicLibraryCommand {
+    /// Imports the JSON file: all of it or, if anything in it is wrong, nothing.
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Imports the Chinook JSON file into a store.")
+
+        @Argument(help: "The file ChinookData.json.")
+        var file: String
+
+        @OptionGroup var option: StoreOption
+
+        @Flag(help: "Take the place of what the store holds; without it a store that holds data is refused.")
+        var replace = false
+
+        func run() throws {
+            let source = try ChinookFile(contentsOf: URL(fileURLWithPath: file))
+            let context = try Library.open(option.store)
+            if try !Library.isEmpty(context) {
+                guard replace else { throw LibraryError.holdsData(store: option.store) }
+                try Library.deleteAll(in: context)
+            }
+            var importer = ChinookImport(into: context)
+            try importer.insert(source)
+            try context.save()
+            print("imported \(source.rowCount) rows of \(source.tableCount) tables into \(option.store)")
+        }
+    }
+
+    /// Answers the questions about an imported library.
+    struct Questions: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "answers", abstract: "Prints one JSON object: each question's key and its answer.")
+
+        @OptionGroup var option: StoreOption
+
+        func run() throws {
+            let context = try Library.open(option.store)
+            if try Library.isEmpty(context) { throw LibraryError.holdsNothing(store: option.store) }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(Answers(from: context)), as: UTF8.self))
+        }
+    }
+}
+
+/// Why a command cannot use a store.
+enum LibraryError: Error, Equatable, CustomStringConvertible {
+    case holdsData(store: String)
+    case holdsNothing(store: String)
+
+    var description: String {
+        switch self {
+        case .holdsData(let store): "the store \(store) holds data already; pass --replace to import in its place"
+        case .holdsNothing(let store): "the store \(store) holds no library; import one first"
+        }
+    }
+}

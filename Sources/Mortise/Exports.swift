@@ -1,0 +1,3 @@
+@_exported public import MortiseCore
+@_exported public import MortiseInMemory
+@_exported public import MortiseJSONFile

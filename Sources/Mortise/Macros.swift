@@ -1,0 +1,90 @@
+public import MortiseCore
+
+/// Makes a class a persistent model.
+///
+/// Every stored `var` of the class is kept by the store, in the order of declaration, unless it is `@Transient`.
+/// Computed, static and overriding properties and all methods stay as they are. A property with observers runs them
+/// when it is set, never when a model is fetched and never inside an initialiser of the class.
+///
+/// The class conforms to `PersistentModel` and `Observable`, and is not `Sendable`: pass its `persistentModelID` to
+/// another context instead. A model class may inherit from another one; both carry `@Model`. The class must have an
+/// initialiser unless all its properties have initial values and it has no superclass.
+///
+/// Initial values written at a property are also evaluated when a model is made from stored values, and then ignored.
+@attached(
+    member,
+    conformances: PersistentModel, Sendable,
+    names: named(_modelState), named(_ownState), named(_firstSlot), named(_adoptOwnValues),
+    named(_adoptInitialValues), named(_isInitializing), named(init), named(persistentBackingData),
+    named(schemaMetadata), named(_schemaMetadata), named(_ownSchemaMetadata), named(_inheritedSchemaMetadata),
+    named(_modelSlotCount), named(access), named(withMutation))
+@attached(memberAttribute)
+@attached(extension, conformances: PersistentModel, Sendable)
+public macro Model() = #externalMacro(module: "MortiseMacros", type: "ModelMacro")
+
+/// Says how a property of a model is kept.
+///
+/// The options and arguments are those of `Schema.Attribute`. `originalName` is the property's name in the version of
+/// the schema before this one. A property marked `@Attribute` cannot be marked `@Relationship` as well.
+@attached(peer)
+public macro Attribute(
+    _ options: Schema.Attribute.Option..., originalName: String? = nil, hashModifier: String? = nil
+) = #externalMacro(module: "MortiseMacros", type: "AttributeMacro")
+
+/// Says how a property of a model relates to other models.
+///
+/// Name the `inverse` on one side only, with its root: `inverse: \Telescope.site`. No two relationships of a class may
+/// name the same inverse. The delete rule says what happens to the related models when this one is deleted.
+@attached(peer)
+public macro Relationship(
+    _ options: Schema.Relationship.Option...,
+    deleteRule: Schema.Relationship.DeleteRule = .nullify,
+    minimumModelCount: Int? = 0,
+    maximumModelCount: Int? = 0,
+    originalName: String? = nil,
+    inverse: AnyKeyPath? = nil,
+    hashModifier: String? = nil
+) = #externalMacro(module: "MortiseMacros", type: "RelationshipMacro")
+
+/// Leaves a stored property of a model out of the store.
+///
+/// The property is neither saved nor observed. It needs an initial value or an optional type, since a fetched model
+/// is made without running an initialiser of yours.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "MortiseMacros", type: "TransientMacro")
+
+/// Makes the values at one key path, or the combination of those at several, unique among the models of a class.
+///
+/// Saving a model whose values collide with a stored one updates the stored one. Each array is a constraint of its own.
+@freestanding(declaration)
+public macro Unique<T>(_ constraints: [PartialKeyPath<T>]...) =
+    #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
+
+/// Keeps a binary index for each array of key paths, which fetches that filter or sort by them can use.
+@freestanding(declaration)
+public macro Index<T>(_ indices: [PartialKeyPath<T>]...) =
+    #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
+
+/// Keeps an index of the given kind for each array of key paths.
+@freestanding(declaration)
+public macro Index<T>(_ indices: Schema.Index<T>.Types<T>...) =
+    #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
+
+/// Gives an actor a model context of its own, on which all its methods run.
+///
+/// The actor conforms to `ModelActor` and gets `init(modelContainer:)`. An actor that writes its own initialiser sets
+/// `modelExecutor` and `modelContainer` there.
+@attached(
+    member, conformances: ModelActor, names: named(modelExecutor), named(modelContainer), named(init))
+@attached(extension, conformances: ModelActor)
+public macro ModelActor() = #externalMacro(module: "MortiseMacros", type: "ModelActorMacro")
+
+/// For the expansion of `@Model` only: the accessors of the kept property at `slot` of its class.
+@attached(accessor, names: named(init), named(get), named(set))
+@attached(peer, names: prefixed(_))
+public macro _PersistedProperty(_ slot: Int) =
+    #externalMacro(module: "MortiseMacros", type: "PersistedPropertyMacro")
+
+/// For the expansion of `@Model` only: an initialiser in which no observers run.
+@attached(body)
+public macro _ModelInitializer() = #externalMacro(module: "MortiseMacros", type: "ModelInitializerMacro")

@@ -1,0 +1,51 @@
+public import MortiseCore
+
+extension ModelContainer {
+    /// The configurations of SwiftData's own sort; those of other stores are in `storeConfigurations`.
+    public var configurations: Set<ModelConfiguration> {
+        Set(storeConfigurations.compactMap { $0 as? ModelConfiguration })
+    }
+
+    /// Opens stores for the models named and for all that they reach; the default one where no configuration is given.
+    /// - Throws: as `init(for:migrationPlan:configurations:)`.
+    public convenience init(
+        for forTypes: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: ModelConfiguration...
+    ) throws {
+        try self.init(for: Schema(forTypes), migrationPlan: migrationPlan, configurations: configurations)
+    }
+
+    public convenience init(
+        for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: ModelConfiguration...
+    ) throws {
+        try self.init(for: givenSchema, migrationPlan: migrationPlan, configurations: configurations)
+    }
+
+    public convenience init(
+        for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: [ModelConfiguration]
+    ) throws {
+        let configurations = configurations.isEmpty ? [ModelConfiguration()] : configurations
+        try self.init(
+            for: givenSchema, migrationPlan: migrationPlan,
+            configurations: configurations as [any DataStoreConfiguration])
+    }
+
+    /// Opens the store that a store URL names, such as `memory:` or `json:library.json`.
+    /// - Throws: `StoreURLError` for a URL that names none; as `init(for:migrationPlan:configurations:)`.
+    public convenience init(
+        for forTypes: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil, store: String,
+        registry: StoreRegistry = .standard
+    ) throws {
+        try self.init(for: Schema(forTypes), migrationPlan: migrationPlan, store: store, registry: registry)
+    }
+
+    public convenience init(
+        for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, store: String,
+        registry: StoreRegistry = .standard
+    ) throws {
+        try self.init(
+            for: givenSchema, migrationPlan: migrationPlan, configurations: [try registry.configuration(for: store)])
+    }
+}

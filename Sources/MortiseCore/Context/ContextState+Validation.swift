@@ -1,0 +1,105 @@
+extension ContextState {
+    /// Checks what is about to be saved.
+    /// - Throws: `ModelValidationError` for the first fault.
+    func validate() throws {
+        for model in inserted { try validate(model, onlyChanged: false) }
+        for model in changed { try validate(model, onlyChanged: true) }
+        for model in deleted { try validateDeletion(of: model) }
+    }
+
+    private func validate(_ model: any PersistentModel, onlyChanged: Bool) throws {
+        guard let layout = model._modelState.table?.layout, let draft = model._modelState.draft else { return }
+        for (slot, description) in layout.record.slots.enumerated() {
+            if onlyChanged, !draft.changed.contains(slot) { continue }
+            var isEncodable = true
+            switch draft[slot] {
+            case .unencodable: isEncodable = false
+            case .transformable(let value): isEncodable = layout.transformed(value, at: slot) != nil
+            default: break
+            }
+            if !isEncodable {
+                throw ModelValidationError.unencodableValue(
+                    entity: layout.entityName, property: description.name, model: model.persistentModelID)
+            }
+            if description.role.isToMany {
+                try validateCount(of: description, at: slot, in: model, layout)
+                continue
+            }
+            guard !description.property.isOptional else { continue }
+            let isMissing =
+                switch draft[slot] {
+                case .lost: true
+                case .transformable: false
+                default:
+                    description.role == .toOne
+                        ? model._target(at: slot) == nil
+                        : model._modelState.storedValue(at: slot).isNull
+                            && description.property.attribute?.options.contains(.ephemeral) != true
+                }
+            if isMissing {
+                throw ModelValidationError.missingValue(
+                    entity: layout.entityName, property: description.name, model: model.persistentModelID)
+            }
+        }
+    }
+
+    private func validateCount(
+        of description: RecordLayout.Slot, at slot: Int, in model: any PersistentModel, _ layout: ModelLayout
+    ) throws {
+        guard let relationship = description.property.relationship,
+            relationship.minimumCount != nil || relationship.maximumCount != nil
+        else { return }
+        let count = model._members(at: slot).count
+        if let minimum = relationship.minimumCount, count < minimum {
+            throw ModelValidationError.tooFew(
+                entity: layout.entityName, property: description.name, model: model.persistentModelID, count: count,
+                minimum: minimum)
+        }
+        if let maximum = relationship.maximumCount, count > maximum {
+            throw ModelValidationError.tooMany(
+                entity: layout.entityName, property: description.name, model: model.persistentModelID, count: count,
+                maximum: maximum)
+        }
+    }
+
+    private func validateDeletion(of model: any PersistentModel) throws {
+        guard let layout = model._modelState.table?.layout else { return }
+        for (slot, description) in layout.record.slots.enumerated() {
+            guard let relationship = description.property.relationship,
+                relationship.deleteRule == .deny || relationship.deleteRule == .noAction
+            else { continue }
+            let related = (relationship.isToMany ? model._members(at: slot) : model._target(at: slot).map { [$0] } ?? [])
+                .filter { !$0._modelState.flags.contains(.isDeleted) }
+            guard let first = related.first else { continue }
+            if relationship.deleteRule == .deny {
+                throw ModelValidationError.deletionDenied(
+                    entity: layout.entityName, property: description.name, model: model.persistentModelID,
+                    count: related.count)
+            }
+            if let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
+                related.contains(where: { $0._refers(to: model, at: inverse) })
+            {
+                throw ModelValidationError.refersToDeleted(
+                    entity: destination.entityName, property: destination.properties[inverse].name,
+                    model: first.persistentModelID, deleted: model.persistentModelID)
+            }
+        }
+    }
+}
+
+extension PersistentModel {
+    /// Whether a relationship of this model holds another, deleted or not.
+    func _refers(to other: any PersistentModel, at slot: Int) -> Bool {
+        if case .model(let target)? = _modelState.draft?[slot] { return target === other }
+        switch _modelState.storedValue(at: slot) {
+        case .identifier(let identifier): return identifier == other.persistentModelID
+        case .identifiers(let identifiers):
+            if case .models(let changes)? = _modelState.draft?[slot] {
+                if changes.isRemoved(other) { return false }
+                if changes.isAdded(other) { return true }
+            }
+            return identifiers.contains(other.persistentModelID)
+        default: return false
+        }
+    }
+}

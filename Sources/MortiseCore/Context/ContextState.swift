@@ -1,0 +1,264 @@
+import Foundation
+
+/// Everything a context knows: its tables, its pinned versions, and the models with unsaved changes.
+///
+/// Models hold their table and so this object; the public `ModelContext` holds it too and breaks the cycle when it goes.
+/// What is left serves the models that are still there with the last version, and goes with the last of them.
+final class ContextState {
+    weak var context: ModelContext?
+    let container: ModelContainer
+    private(set) var tables: [String: ModelTable] = [:]
+    private(set) var bindings: [StoreBinding]
+
+    private(set) var inserted = ModelList()
+    private(set) var changed = ModelList()
+    private(set) var deleted = ModelList()
+    /// Deleted models whose delete rules have not been followed yet.
+    private var unpropagated: [any PersistentModel] = []
+    /// Records that were changed here and deleted elsewhere.
+    private(set) var vanished: [PersistentIdentifier] = []
+    /// The first error that a place without `throws` ran into; the next fetch or save throws it.
+    private var latched: (any Error)?
+    /// Told of every model that gets unsaved changes, once until the next save.
+    var onChange: (() -> Void)?
+
+    init(container: ModelContainer) {
+        self.container = container
+        self.bindings = container.stores.map(StoreBinding.init)
+    }
+
+    // MARK: Tables
+
+    /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
+    func table(for type: any PersistentModel.Type) -> ModelTable? {
+        container.schema.layout(for: type).flatMap { table(for: $0) }
+    }
+
+    func table(named entityName: String) -> ModelTable? {
+        if let table = tables[entityName] { return table }
+        return container.schema.layouts[entityName].flatMap { table(for: $0) }
+    }
+
+    private func table(for layout: ModelLayout) -> ModelTable? {
+        if let table = tables[layout.entityName] { return table }
+        guard let index = container.storeIndex(ofEntity: layout.entityName) else { return nil }
+        let binding = bindings[index]
+        if binding.version == nil { binding.version = binding.store.version }
+        let source = binding.version.map { $0.rows(ofEntity: layout.entityName) ?? RowSource() } ?? SnapshotRows()
+        let table = ModelTable(state: self, layout: layout, binding: binding, source: source)
+        tables[layout.entityName] = table
+        return table
+    }
+
+    /// The tables of a model type and of the schema's types that inherit from it.
+    func tables(under type: any PersistentModel.Type) throws -> [ModelTable] {
+        guard let layout = container.schema.layout(for: type) else {
+            throw ModelContextError.unknownModel(type: "\(type)")
+        }
+        return try container.schema.stored.subtree(of: layout.entityName).map { name in
+            guard let table = table(named: name) else { throw ModelContextError.unknownModel(type: name) }
+            return table
+        }
+    }
+
+    func tableEmptied() {
+        if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) { tables = [:] }
+    }
+
+    /// The public context is going: unsaved changes are dropped, since nothing could save them any more.
+    func contextWillGo() {
+        inserted = ModelList()
+        changed = ModelList()
+        deleted = ModelList()
+        unpropagated = []
+        onChange = nil
+        tableEmptied()
+    }
+
+    // MARK: Errors
+
+    func latch(_ error: any Error) {
+        if latched == nil { latched = error }
+    }
+
+    func throwLatched() throws {
+        guard let error = latched else { return }
+        latched = nil
+        throw error
+    }
+
+    // MARK: Finding models
+
+    /// The registered or stored model with that identifier, as far as the pinned version knows it.
+    func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
+        if identifier.isTemporary { return inserted.first { $0.persistentModelID == identifier } }
+        guard let table = table(named: identifier.entityName) else { return nil }
+        if let row = table.source.row(of: identifier) { return table.model(row: row) }
+        guard table.binding.version == nil else { return nil }
+        do {
+            try table.binding.store.load([identifier], into: self, of: table)
+        } catch {
+            latch(error)
+        }
+        return table.source.row(of: identifier).map { table.model(row: $0) }
+    }
+
+    /// The models with those identifiers that exist, in that order.
+    func models(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
+        let missing = Dictionary(
+            grouping: identifiers.filter { identifier in
+                guard let table = table(named: identifier.entityName), table.binding.version == nil else { return false }
+                return table.source.row(of: identifier) == nil
+            }, by: \.entityName)
+        for (name, identifiers) in missing {
+            guard let table = table(named: name) else { continue }
+            do { try table.binding.store.load(identifiers, into: self, of: table) } catch { latch(error) }
+        }
+        return identifiers.compactMap { identifier in
+            guard let table = table(named: identifier.entityName), let row = table.source.row(of: identifier) else {
+                return nil
+            }
+            return table.model(row: row)
+        }
+    }
+
+    // MARK: Changes
+
+    var hasChanges: Bool { !inserted.isEmpty || !changed.isEmpty || !deleted.isEmpty }
+
+    func noteChange(of model: any PersistentModel) {
+        model._modelState.flags.insert(.isChanged)
+        changed.append(model)
+        onChange?()
+    }
+
+    /// Takes a model in, and with it every model without context that it reaches.
+    func insert(_ first: any PersistentModel) {
+        var pending = [first]
+        while let model = pending.popLast() {
+            model._adoptInitialValues()
+            if let table = model._modelState.table {
+                if table.state === self {
+                    undelete(model)
+                } else {
+                    latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
+                }
+                continue
+            }
+            guard let table = table(for: type(of: model)) else {
+                latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
+                continue
+            }
+            let identifier = model.persistentModelID
+            let draft = model._modelState.ensureDraft()
+            if !identifier.isTemporary {
+                // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
+                draft.identifier = .temporary(entityName: table.layout.entityName)
+            }
+            model._modelState.table = table
+            model._modelState.flags = .isInserted
+            inserted.append(model)
+            pending += model._connectInserted(in: table.layout).reversed()
+        }
+        onChange?()
+    }
+
+    private func undelete(_ model: any PersistentModel) {
+        guard model._modelState.flags.contains(.isDeleted) else { return }
+        model._modelState.flags.remove(.isDeleted)
+        deleted.remove(model)
+        if model._modelState.row < 0 {
+            model._modelState.flags.insert(.isInserted)
+            inserted.append(model)
+        } else if model._modelState.draft != nil {
+            model._modelState.flags.insert(.isChanged)
+            changed.append(model)
+        }
+    }
+
+    func delete(_ model: any PersistentModel) {
+        model._adoptInitialValues()
+        guard let table = model._modelState.table, table.state === self else {
+            if model._modelState.table != nil {
+                latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
+            }
+            return
+        }
+        guard !model._modelState.flags.contains(.isDeleted) else { return }
+        changed.remove(model)
+        inserted.remove(model)
+        if model._modelState.row >= 0 { deleted.append(model) }
+        model._modelState.flags = .isDeleted
+        unpropagated.append(model)
+        onChange?()
+    }
+
+    /// Follows the delete rules of models deleted since the last time.
+    func propagateDeletes() {
+        while let model = unpropagated.popLast() {
+            guard model._modelState.flags.contains(.isDeleted) else { continue }
+            for related in model._applyDeleteRules() { delete(related) }
+            if model._modelState.row < 0 {
+                // Never stored: the deletion is complete.
+                model._modelState.table = nil
+            }
+        }
+    }
+
+    /// Forgets all changes that a save has written, or a rollback dropped.
+    func clearChanges() {
+        inserted = ModelList()
+        changed = ModelList()
+        deleted = ModelList()
+        unpropagated = []
+        vanished = []
+    }
+
+    /// A model with unsaved changes whose record is gone.
+    func vanish(_ model: any PersistentModel) {
+        changed.remove(model)
+        vanished.append(model.persistentModelID)
+    }
+
+    func forgetDeletion(of model: any PersistentModel) { deleted.remove(model) }
+    func removeChanged(_ model: any PersistentModel) { changed.remove(model) }
+    func removeInserted(_ model: any PersistentModel) { inserted.remove(model) }
+}
+
+/// Models in the order in which they were added, each once, found and removed in constant time.
+struct ModelList: Sequence {
+    private var models: [(any PersistentModel)?] = []
+    private var places: [ObjectIdentifier: Int] = [:]
+
+    var isEmpty: Bool { places.isEmpty }
+    var count: Int { places.count }
+
+    mutating func append(_ model: any PersistentModel) {
+        let key = ObjectIdentifier(model)
+        guard places[key] == nil else { return }
+        places[key] = models.count
+        models.append(model)
+    }
+
+    mutating func remove(_ model: any PersistentModel) {
+        guard let place = places.removeValue(forKey: ObjectIdentifier(model)) else { return }
+        models[place] = nil
+        if models.count > 32, places.count < models.count / 2 {
+            models.removeAll { $0 == nil }
+            for (place, model) in models.enumerated() {
+                if let model { places[ObjectIdentifier(model)] = place }
+            }
+        }
+    }
+
+    func contains(_ model: any PersistentModel) -> Bool { places[ObjectIdentifier(model)] != nil }
+    func makeIterator() -> AnyIterator<any PersistentModel> {
+        var iterator = models.makeIterator()
+        return AnyIterator {
+            while let next = iterator.next() {
+                if let model = next { return model }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Synchronization
+
+/// The stores that keep an app's models, opened with one schema. Contexts are made from it.
+///
+/// @unchecked Sendable: what changes after initialisation is behind a lock, and stores are called as `AnyStore` says.
+public class ModelContainer: Equatable, @unchecked Sendable {
+    public let schema: Schema
+    public let migrationPlan: (any SchemaMigrationPlan.Type)?
+    /// The configurations, with the schema that each store was opened with, in the order given.
+    public let storeConfigurations: [any DataStoreConfiguration]
+    let stores: [AnyStore]
+    private let storeIndices: [String: Int]
+    private let closed = Atomic(false)
+    @MainActor private var main: ModelContext?
+
+    /// Opens the stores. Each entity goes to the first configuration whose schema holds it; a configuration without a
+    /// schema takes all of the container's.
+    /// - Throws: `SchemaError`; `SwiftDataError.duplicateConfiguration` for two configurations of one name,
+    ///   `.configurationSchemaNotFoundInContainerSchema` for one that holds what the container does not,
+    ///   `.loadIssueModelContainer` where an entity has no store or relationships lead from store to store; the stores'
+    ///   own errors.
+    public init(
+        for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
+        configurations: [any DataStoreConfiguration]
+    ) throws {
+        try givenSchema.validate()
+        schema = givenSchema
+        self.migrationPlan = migrationPlan
+        var names: Set<String> = []
+        var completed: [any DataStoreConfiguration] = []
+        var opened: [AnyStore] = []
+        var indices: [String: Int] = [:]
+        for configuration in configurations {
+            guard names.insert(configuration.name).inserted else {
+                throw SwiftDataError(
+                    .duplicateConfiguration,
+                    "Two configurations are called \"\(configuration.name)\". Give each a name of its own.")
+            }
+            let complete = try Self.complete(configuration, with: givenSchema)
+            for name in (complete.schema ?? givenSchema).stored.entities.map(\.name) where indices[name] == nil {
+                indices[name] = completed.count
+            }
+            completed.append(complete)
+        }
+        try Self.check(indices, givenSchema)
+        for configuration in completed { opened.append(try Self.open(configuration, migrationPlan)) }
+        storeConfigurations = completed
+        stores = opened
+        storeIndices = indices
+    }
+
+    /// Opens the stores for the models named and for all that they reach.
+    @_disfavoredOverload
+    public convenience init(
+        for forTypes: any PersistentModel.Type..., configurations: any DataStoreConfiguration...
+    ) throws {
+        try self.init(for: Schema(forTypes), configurations: configurations)
+    }
+
+    public static func == (lhs: ModelContainer, rhs: ModelContainer) -> Bool { lhs === rhs }
+
+    private static func complete<C: DataStoreConfiguration>(_ configuration: C, with schema: Schema) throws -> C {
+        var configuration = configuration
+        if let own = configuration.schema {
+            for entity in own.stored.entities where schema.stored.entity(named: entity.name) == nil {
+                throw SwiftDataError(
+                    .configurationSchemaNotFoundInContainerSchema,
+                    "The configuration \"\(configuration.name)\" holds \(entity.name), which is not in the container's "
+                        + "schema. Add it there.")
+            }
+        } else {
+            configuration.schema = schema
+        }
+        try configuration.validate()
+        return configuration
+    }
+
+    private static func check(_ indices: [String: Int], _ schema: Schema) throws {
+        for entity in schema.stored.entities {
+            guard let index = indices[entity.name] else {
+                throw SwiftDataError(
+                    .loadIssueModelContainer,
+                    "No configuration holds \(entity.name). Add it to one, or give a configuration without a schema.")
+            }
+            let others = entity.properties.compactMap { property in
+                property.relationship.map { (property.name, $0.destination) }
+            }
+            for (property, destination) in others where indices[destination] != index {
+                throw SwiftDataError(
+                    .loadIssueModelContainer,
+                    "\(entity.name).\(property) leads to \(destination), which is in another store. Keep both in one "
+                        + "configuration.")
+            }
+            if let parent = entity.superentity, indices[parent] != index {
+                throw SwiftDataError(
+                    .loadIssueModelContainer,
+                    "\(entity.name) inherits from \(parent), which is in another store. Keep both in one configuration.")
+            }
+        }
+    }
+
+    private static func open<C: DataStoreConfiguration>(
+        _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?
+    ) throws -> AnyStore {
+        let store = try C.Store(configuration, migrationPlan: migrationPlan)
+        return StoreBox(store, configurationName: configuration.name)
+    }
+
+    func storeIndex(ofEntity name: String) -> Int? { storeIndices[name] }
+
+    /// The context of the main actor; always the same one.
+    @MainActor public var mainContext: ModelContext {
+        if let main { return main }
+        let context = ModelContext(self)
+        context.state.onChange = { [weak context] in
+            guard let context, context.autosaveEnabled else { return }
+            MainActor.assumeIsolated { Autosave.schedule(context) }
+        }
+        main = context
+        return context
+    }
+
+    /// The identifier of the store that a configuration opened.
+    public func storeIdentifier(forConfigurationNamed name: String) -> String? {
+        stores.first { $0.configurationName == name }?.identifier
+    }
+
+    /// The name of the configuration that opened a store.
+    public func configurationName(forStoreIdentifier identifier: String) -> String? {
+        stores.first { $0.identifier == identifier }?.configurationName
+    }
+
+    /// Removes all records from all stores.
+    /// - Throws: what the stores throw; those before the one that failed are erased.
+    public func erase() throws {
+        try checkOpen()
+        for store in stores {
+            store.saveLock.lock()
+            defer { store.saveLock.unlock() }
+            try store.erase()
+        }
+    }
+
+    @available(*, deprecated, renamed: "erase")
+    public func deleteAllData() { try? erase() }
+
+    /// Closes the stores and gives their files free. Whatever uses the container or its contexts afterwards throws
+    /// `ModelContextError.containerClosed`; models keep the values they have. Closing twice does nothing.
+    /// - Throws: what a store throws; the others are closed all the same.
+    public func close() throws {
+        guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        var first: (any Error)?
+        for store in stores {
+            do { try store.close() } catch { first = first ?? error }
+        }
+        if let first { throw first }
+    }
+
+    func checkOpen() throws {
+        if closed.load(ordering: .acquiring) { throw ModelContextError.containerClosed }
+    }
+
+    /// The store that a configuration opened, for what is particular to its type.
+    public func store<Store: DataStore>(_ type: Store.Type, forConfigurationNamed name: String? = nil) -> Store? {
+        stores.lazy.filter { name == nil || $0.configurationName == name }.compactMap { $0.underlying as? Store }.first
+    }
+}
+
+/// Saves the main context soon after it has changed, once for any number of changes.
+@MainActor
+enum Autosave {
+    private static var scheduled: Set<ObjectIdentifier> = []
+
+    static func schedule(_ context: ModelContext) {
+        let key = ObjectIdentifier(context)
+        guard scheduled.insert(key).inserted else { return }
+        Task { @MainActor [weak context] in
+            scheduled.remove(key)
+            guard let context, context.autosaveEnabled, context.hasChanges else { return }
+            do { try context.save() } catch { context.state.latch(error) }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+public import Foundation
+
+extension ModelContext {
+    /// The models that match, in the order asked for.
+    ///
+    /// What the sort order leaves equal comes in identity order, which is that of insertion; new models come last.
+    /// - Throws: what the predicate throws; the store's own errors; `ModelContextError` for an unknown model type, a
+    ///   closed container, or stored values that the models' types do not know; an error remembered from before.
+    public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
+        try state.fetch(descriptor)
+    }
+
+    /// How many models `fetch(_:)` would return.
+    public func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
+        try state.fetchCount(descriptor)
+    }
+
+    /// The identifiers of the models that `fetch(_:)` would return, in the same order. Those of new models are temporary.
+    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
+        try state.fetch(descriptor).map(\.persistentModelID)
+    }
+
+    /// The models that match, as a collection that makes them in batches when they are asked for.
+    /// - Throws: `SwiftDataError.includePendingChangesWithBatchSize` where the context has unsaved changes and the
+    ///   descriptor includes them; what `fetch(_:)` throws.
+    public func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, batchSize: Int
+    ) throws -> FetchResultsCollection<T> {
+        try state.refuseBatches(descriptor)
+        let references = try state.references(descriptor)
+        return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
+            references[range].compactMap { $0.model as? T }
+        }
+    }
+
+    /// The identifiers of the models that match, as a collection that makes them in batches.
+    /// - Throws: as `fetch(_:batchSize:)`.
+    public func fetchIdentifiers<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, batchSize: Int
+    ) throws -> FetchResultsCollection<PersistentIdentifier> {
+        try state.refuseBatches(descriptor)
+        let references = try state.references(descriptor)
+        return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
+            references[range].map { $0.source.identifier(ofRow: $0.row) }
+        }
+    }
+
+    /// Calls the block with every model that matches, in order, keeping no more than a batch of them in memory unless the
+    /// block changes or keeps them.
+    /// - Parameter allowEscapingMutations: whether to start although the context has unsaved changes.
+    /// - Throws: `ModelContextError.unsavedChanges`; what `fetch(_:)` throws; what the block throws, which ends the
+    ///   enumeration.
+    public func enumerate<T: PersistentModel>(
+        _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
+        block: (_ model: T) throws -> Void
+    ) throws {
+        if !allowEscapingMutations, hasChanges { throw ModelContextError.unsavedChanges }
+        if hasChanges {
+            for model in try self.fetch(fetch) { try block(model) }
+            return
+        }
+        for reference in try state.references(fetch) {
+            guard reference.isThere, let model = reference.table.model(row: reference.row) as? T else { continue }
+            try block(model)
+        }
+    }
+
+    /// Deletes every model that matches and saves that at once; in a context with unsaved changes the deletion is one more
+    /// of them and waits for the next save. Delete rules are followed.
+    public func delete<T: PersistentModel>(
+        model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
+    ) throws {
+        try state.batchDelete(model, where: predicate, includeSubclasses: includeSubclasses)
+    }
+}
+
+/// A stored record that a fetch found.
+struct RowReference {
+    let table: ModelTable
+    /// The rows as they were when the record was found.
+    let source: RowSource
+    let row: Int
+
+    init(table: ModelTable, row: Int) {
+        self.table = table
+        self.source = table.source
+        self.row = row
+    }
+
+    var isThere: Bool { table.source.contains(row: row) }
+
+    /// The record's model; one that shows its last values where the record is gone.
+    var model: any PersistentModel {
+        isThere ? table.model(row: row) : table.storedModel(row: row, of: source)
+    }
+}
+
+extension ContextState {
+    func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
+        let matches = try matches(descriptor, keepsModels: true)
+        return matches.compactMap { $0.model as? T }
+    }
+
+    func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
+        try prepare()
+        let tables = try tables(under: T.self)
+        if let binding = tables.first?.binding, !(descriptor.includePendingChanges && hasChanges) {
+            try refresh(binding)
+            if binding.version != nil, descriptor.predicate == nil {
+                let count = tables.reduce(0) { $0 + $1.source.count }
+                return descriptor.window(of: count).count
+            }
+            if binding.version == nil {
+                do {
+                    return try binding.store.fetchCount(descriptor, for: self)
+                } catch DataStoreError.preferInMemoryFilter {
+                } catch DataStoreError.preferInMemorySort {
+                }
+            }
+        }
+        var unsorted = descriptor
+        unsorted.sortBy = []
+        return try matches(unsorted, keepsModels: false).count
+    }
+
+    func refuseBatches<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws {
+        try prepare()
+        if descriptor.includePendingChanges, hasChanges {
+            throw SwiftDataError(
+                .includePendingChangesWithBatchSize,
+                "A fetch in batches cannot include unsaved changes. Save first, or set includePendingChanges to false.")
+        }
+    }
+
+    /// The stored records that match, leaving unsaved changes out of account.
+    func references<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [RowReference] {
+        var stored = descriptor
+        stored.includePendingChanges = false
+        return try matches(stored, keepsModels: false).compactMap(\.reference)
+    }
+
+    struct Match {
+        var reference: RowReference?
+        /// What the predicate and the sort order look at.
+        var model: any PersistentModel
+    }
+
+    private func matches<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, keepsModels: Bool
+    ) throws -> ArraySlice<Match> {
+        try prepare()
+        let tables = try tables(under: T.self)
+        guard let binding = tables.first?.binding else { return [] }
+        let pending = descriptor.includePendingChanges && hasChanges
+        var matches: [Match] = []
+        var isFiltered = false
+        var isSorted = false
+        var isLimited = false
+        if binding.version != nil || binding.store.version != nil {
+            try refresh(binding)
+            for table in tables {
+                let source = table.source
+                for row in 0..<source.endRow where source.contains(row: row) {
+                    matches.append(Match(reference: RowReference(table: table, row: row), model: table.model(row: row)))
+                }
+            }
+        } else {
+            var asked = descriptor
+            if pending {
+                asked.predicate = nil
+                asked.fetchLimit = nil
+                asked.fetchOffset = nil
+            }
+            let answer = try binding.store.fetch(asked, into: self)
+            isFiltered = answer.isFiltered && !pending
+            isSorted = answer.isSorted && !pending && !descriptor.sortBy.isEmpty
+            isLimited = answer.isLimited && !pending
+            matches = answer.rows.map { Match(reference: RowReference(table: $0.table, row: $0.row), model: $0.table.model(row: $0.row)) }
+        }
+        if descriptor.includePendingChanges {
+            if !deleted.isEmpty { matches.removeAll { $0.model._modelState.flags.contains(.isDeleted) } }
+            for model in inserted where model is T { matches.append(Match(reference: nil, model: model)) }
+        } else if hasChanges {
+            for index in matches.indices where matches[index].model._modelState.draft != nil {
+                if let reference = matches[index].reference {
+                    matches[index].model = reference.table.storedModel(row: reference.row)
+                }
+            }
+        }
+        if !isFiltered, let predicate = descriptor.predicate {
+            matches = try matches.filter { match in
+                guard let model = match.model as? T else { return false }
+                return try predicate.evaluate(model)
+            }
+        }
+        if !isSorted { sort(&matches, by: descriptor.sortBy, mixesEntities: tables.count > 1) }
+        if !descriptor.includePendingChanges, hasChanges, keepsModels {
+            for index in matches.indices {
+                if let reference = matches[index].reference {
+                    matches[index].model = reference.table.model(row: reference.row)
+                }
+            }
+        }
+        return isLimited ? matches[...] : matches[descriptor.window(of: matches.count)]
+    }
+
+    private func sort<T: PersistentModel>(
+        _ matches: inout [Match], by order: [SortDescriptor<T>], mixesEntities: Bool
+    ) {
+        if order.isEmpty, !mixesEntities { return }
+        var keyed = matches.enumerated().compactMap { place, match in
+            (match.model as? T).map { (place: place, model: $0, identifier: $0.persistentModelID) }
+        }
+        keyed.sort { left, right in
+            for descriptor in order {
+                switch descriptor.compare(left.model, right.model) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return mixesEntities ? left.identifier < right.identifier : left.place < right.place
+        }
+        matches = keyed.map { matches[$0.place] }
+    }
+
+    func batchDelete<T: PersistentModel>(
+        _ type: T.Type, where predicate: Predicate<T>?, includeSubclasses: Bool
+    ) throws {
+        try prepare()
+        let tables = try tables(under: type)
+        guard let binding = tables.first?.binding else { return }
+        let wasClean = !hasChanges
+        if wasClean, tables.allSatisfy(\.layout.clearsOnly) {
+            binding.store.saveLock.lock()
+            defer { binding.store.saveLock.unlock() }
+            let isDone = try binding.store.batchDelete(
+                type, predicate: predicate, includeSubclasses: includeSubclasses, editingState: editingState)
+            if isDone {
+                if binding.version == nil {
+                    try reread(tables)
+                } else {
+                    try refresh(binding)
+                }
+                return
+            }
+        }
+        for model in try fetch(FetchDescriptor(predicate: predicate)) {
+            if includeSubclasses || Swift.type(of: model) == type { delete(model) }
+        }
+        if wasClean { try save() }
+    }
+
+    /// Reads the registered models of tables again, after a store changed them without telling which.
+    private func reread(_ tables: [ModelTable]) throws {
+        for table in tables {
+            guard let rows = table.source as? SnapshotRows else { continue }
+            let known = table.registeredModels().map { (rows.identifier(ofRow: $0.row), $0.model) }
+            for (identifier, _) in known { rows.remove(identifier) }
+            try table.binding.store.load(known.map(\.0), into: self, of: table)
+            for (identifier, model) in known where rows.row(of: identifier) == nil { leave(model, table: table) }
+        }
+    }
+}
+
+extension ModelLayout {
+    /// Whether deleting a model asks no more than that references to it are cleared, which a store can do itself.
+    fileprivate var clearsOnly: Bool {
+        record.slots.allSatisfy { slot in
+            slot.property.relationship.map { $0.deleteRule == .nullify } ?? true
+        }
+    }
+}
+
+extension FetchDescriptor {
+    /// The part of so many sorted matches that offset and limit leave.
+    public func window(of count: Int) -> Range<Int> {
+        let start = min(max(fetchOffset ?? 0, 0), count)
+        guard let limit = fetchLimit else { return start..<count }
+        return start..<(start + min(max(limit, 0), count - start))
+    }
+}
+
+extension ModelTable {
+    /// A model of the row as stored, beside the registered one, for looking at only.
+    func storedModel(row: Int, of source: RowSource? = nil) -> any PersistentModel {
+        let frozen = FrozenRow(table: self, source: source ?? self.source, row: row)
+        func make<T: PersistentModel>(_ type: T.Type) -> T {
+            Materialising.run { type.init(_modelState: ModelState(looking: frozen)) }
+        }
+        return make(layout.type)
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+
+extension ModelContext {
+    /// Stores all unsaved changes: in each store all of them or none.
+    ///
+    /// A new record with the unique values of another updates that one: the model that was there first survives and takes
+    /// the values, the other becomes its alias without context.
+    /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's own errors. The
+    ///   context then has all its changes still. With several stores those saved before the one that failed stay saved.
+    public func save() throws { try state.save() }
+}
+
+extension ContextState {
+    func save() throws {
+        try prepare()
+        guard hasChanges || !vanished.isEmpty else { return }
+        if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
+        propagateDeletes()
+        try throwLatched()
+
+        // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
+        var locked: [AnyStore] = []
+        defer { for store in locked.reversed() { store.saveLock.unlock() } }
+        for binding in bindings {
+            binding.store.saveLock.lock()
+            locked.append(binding.store)
+        }
+        for binding in bindings { try refresh(binding) }
+        if let gone = vanished.first { throw ModelContextError.noSuchModel(gone) }
+
+        let aliases = try UniqueUpsert(state: self).resolve()
+        try validate()
+        var report = SaveReport()
+        for binding in bindings {
+            let changes = pendingChanges(for: binding)
+            guard !changes.isEmpty else { continue }
+            let outcome = try binding.store.save(changes, for: self)
+            try takeOver(changes, outcome, binding, &report)
+        }
+        for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
+        if let context {
+            NotificationCenter.default.post(
+                name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+        }
+    }
+
+    private func pendingChanges(for binding: StoreBinding) -> PendingChanges {
+        let isVersioned = binding.version != nil
+        func records(_ models: ModelList) -> [PendingRecord] {
+            models.compactMap { model in
+                guard let table = model._modelState.table, table.binding === binding else { return nil }
+                return record(of: model, in: table, onlyChanged: isVersioned)
+            }
+        }
+        return PendingChanges(inserted: records(inserted), updated: records(changed), deleted: records(deleted))
+    }
+
+    private func record(of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool) -> PendingRecord {
+        let layout = table.layout
+        let draft = model._modelState.draft
+        let isNew = model._modelState.row < 0
+        var values: ContiguousArray<StoredValue> = []
+        values.reserveCapacity(layout.properties.count)
+        let changed = draft?.changed ?? SlotSet()
+        for (slot, description) in layout.record.slots.enumerated() {
+            if onlyChanged, description.role == .toManyDerived || !(isNew || changed.contains(slot)) {
+                values.append(.null)
+            } else {
+                values.append(model._pendingValue(at: slot, role: description.role, in: layout))
+            }
+        }
+        return PendingRecord(
+            model: model, identifier: model.persistentModelID, layout: layout, values: values, changed: changed)
+    }
+
+    private func takeOver(
+        _ changes: PendingChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ report: inout SaveReport
+    ) throws {
+        for record in changes.deleted {
+            report.deleted.append(record.identifier)
+            guard let table = record.model._modelState.table else { continue }
+            leave(record.model, table: table)
+            (table.source as? SnapshotRows)?.remove(record.identifier)
+        }
+        if binding.version == nil {
+            for record in changes.inserted + changes.updated {
+                guard let table = record.model._modelState.table, let rows = table.source as? SnapshotRows else { continue }
+                var values = record.values
+                for slot in values.indices { values[slot].remapIdentifiers(outcome.remapped) }
+                rows.put(outcome.remapped[record.identifier] ?? record.identifier, values)
+            }
+        } else {
+            try refresh(binding)
+        }
+        for record in changes.updated {
+            report.updated.append(record.identifier)
+            record.model._modelState.draft = nil
+            record.model._modelState.flags = []
+        }
+        var missing: PersistentIdentifier?
+        for record in changes.inserted {
+            guard let table = record.model._modelState.table,
+                let permanent = outcome.remapped[record.identifier], let row = table.source.row(of: permanent)
+            else {
+                missing = missing ?? record.identifier
+                continue
+            }
+            report.inserted.append(permanent)
+            record.model._modelState.flags = []
+            if let present = table.registered(row: row), present !== record.model {
+                record.model._modelState.table = nil
+                record.model._modelState.ensureDraft().survivor = present
+            } else {
+                record.model._modelState.draft = nil
+                record.model._modelState.row = row
+                table.adopt(record.model, row: row)
+            }
+        }
+        for (identifier, values) in outcome.reregistered {
+            if let table = table(named: identifier.entityName), table.source is SnapshotRows {
+                try put(identifier, values, into: table)
+            }
+        }
+        finish(changes)
+        if let missing {
+            throw ModelContextError.storeContract(
+                store: binding.store.identifier,
+                fault: "Its save returned no permanent identifier for \(missing), or one that it does not know.")
+        }
+    }
+
+    private func finish(_ changes: PendingChanges) {
+        for record in changes.inserted { removeInserted(record.model) }
+        for record in changes.updated { removeChanged(record.model) }
+        for record in changes.deleted { forgetDeletion(of: record.model) }
+    }
+}
+
+extension PersistentModel {
+    /// The value that a save writes: relationships as identifiers.
+    func _pendingValue(at slot: Int, role: RecordLayout.Role, in layout: ModelLayout) -> StoredValue {
+        switch role {
+        case .attribute:
+            if layout.record.slots[slot].property.attribute?.options.contains(.ephemeral) == true { return .null }
+            if case .transformable(let value)? = _modelState.draft?[slot] {
+                return layout.transformed(value, at: slot) ?? .null
+            }
+            return _modelState.storedValue(at: slot)
+        case .toOne:
+            if case .unset = _modelState.draft?[slot] ?? .unset { return _modelState.storedValue(at: slot) }
+            return _target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
+        case .toManyStored, .toManyDerived:
+            return .identifiers(_members(at: slot).map(\.persistentModelID))
+        }
+    }
+}
+
+/// What a save did, for its notification.
+struct SaveReport {
+    var inserted: [PersistentIdentifier] = []
+    var updated: [PersistentIdentifier] = []
+    var deleted: [PersistentIdentifier] = []
+
+    func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
+        var generations: [String: UInt64] = [:]
+        for binding in bindings { generations[binding.store.identifier] = binding.version?.number }
+        return [
+            ModelContext.NotificationKey.insertedIdentifiers.rawValue: inserted,
+            ModelContext.NotificationKey.updatedIdentifiers.rawValue: updated,
+            ModelContext.NotificationKey.deletedIdentifiers.rawValue: deleted,
+            ModelContext.NotificationKey.queryGeneration.rawValue: generations,
+        ]
+    }
+}

@@ -1,0 +1,97 @@
+/// What a context refuses to do.
+public enum ModelContextError: Error, Hashable, Sendable {
+    /// The model's type is in no schema of the container.
+    case unknownModel(type: String)
+    /// The model belongs to another context.
+    case registeredElsewhere(model: PersistentIdentifier)
+    /// There is no record with that identifier (any more).
+    case noSuchModel(PersistentIdentifier)
+    /// The container was closed.
+    case containerClosed
+    /// The configuration does not allow saving.
+    case readOnly(configuration: String)
+    /// `enumerate` was called with unsaved changes.
+    case unsavedChanges
+    /// A save would give two records of an entity the same unique values.
+    case notUnique(entity: String, properties: [String], model: PersistentIdentifier, other: PersistentIdentifier)
+    /// A stored value cannot be what the property's type asks for.
+    case invalidStoredValue(entity: String, property: String, model: PersistentIdentifier, found: String)
+    /// A store handed out or returned something that breaks its contract.
+    case storeContract(store: String, fault: String)
+}
+
+extension ModelContextError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknownModel(let type):
+            "The container's schema does not hold \(type). Add it to the types that the container is made for."
+        case .registeredElsewhere(let model):
+            "\(model) belongs to another context. Fetch it here by its identifier: model(for:)."
+        case .noSuchModel(let identifier): "There is no record \(identifier); it may have been deleted."
+        case .containerClosed: "The container was closed. Make a new one."
+        case .readOnly(let configuration):
+            "The configuration \"\(configuration)\" does not allow saving. Open it with allowsSave: true."
+        case .unsavedChanges:
+            "enumerate does not start with unsaved changes. Save first, or pass allowEscapingMutations: true."
+        case .notUnique(let entity, let properties, let model, let other):
+            "\(model) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
+                + "Change one, or delete it first."
+        case .invalidStoredValue(let entity, let property, let model, let found):
+            "\(entity).\(property) of \(model) holds \(found), which its type does not know. "
+                + "Add it to the type, or correct the stored value."
+        case .storeContract(let store, let fault): "The store \(store) broke its contract: \(fault)"
+        }
+    }
+}
+
+extension ModelContextError: SwiftDataErrorConvertible {
+    public var swiftDataError: SwiftDataError {
+        switch self {
+        case .containerClosed, .unknownModel, .registeredElsewhere, .noSuchModel: .missingModelContext
+        default: .modelValidationFailure
+        }
+    }
+}
+
+/// Why a model cannot be saved as it is. Nothing was saved; the context keeps its changes.
+///
+/// Every case also matches `SwiftDataError.modelValidationFailure`.
+public enum ModelValidationError: Error, Hashable, Sendable {
+    /// A property that is not optional has no value.
+    case missingValue(entity: String, property: String, model: PersistentIdentifier)
+    /// A to-many relationship holds fewer models than it must.
+    case tooFew(entity: String, property: String, model: PersistentIdentifier, count: Int, minimum: Int)
+    /// A to-many relationship holds more models than it may.
+    case tooMany(entity: String, property: String, model: PersistentIdentifier, count: Int, maximum: Int)
+    /// The relationship's rule is `deny`, and models are still there.
+    case deletionDenied(entity: String, property: String, model: PersistentIdentifier, count: Int)
+    /// A model still refers to one that is deleted in the same save.
+    case refersToDeleted(entity: String, property: String, model: PersistentIdentifier, deleted: PersistentIdentifier)
+    /// The value could not be encoded for the store.
+    case unencodableValue(entity: String, property: String, model: PersistentIdentifier)
+}
+
+extension ModelValidationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missingValue(let entity, let property, let model):
+            "\(entity).\(property) of \(model) has no value, and is not optional. Set it, or declare it optional."
+        case .tooFew(let entity, let property, let model, let count, let minimum):
+            "\(entity).\(property) of \(model) holds \(count) models and needs at least \(minimum)."
+        case .tooMany(let entity, let property, let model, let count, let maximum):
+            "\(entity).\(property) of \(model) holds \(count) models and takes at most \(maximum)."
+        case .deletionDenied(let entity, let property, let model, let count):
+            "\(model) cannot be deleted while \(entity).\(property) holds \(count) models: its delete rule is deny. "
+                + "Delete or move those first."
+        case .refersToDeleted(let entity, let property, let model, let deleted):
+            "\(entity).\(property) of \(model) refers to \(deleted), which this save deletes. "
+                + "Clear the reference, or give the relationship the delete rule nullify or cascade."
+        case .unencodableValue(let entity, let property, let model):
+            "The value of \(entity).\(property) of \(model) cannot be encoded. Correct its encode(to:)."
+        }
+    }
+}
+
+extension ModelValidationError: SwiftDataErrorConvertible {
+    public var swiftDataError: SwiftDataError { .modelValidationFailure }
+}

@@ -1,0 +1,51 @@
+/// The rows of a store that hands out snapshots: what one context has read of an entity so far. Not shared with other
+/// contexts, and changed only by its own.
+final class SnapshotRows: RowSource, @unchecked Sendable {
+    // @unchecked: belongs to one context and is used only where the context is.
+
+    private struct Row {
+        var identifier: PersistentIdentifier
+        var values: ContiguousArray<StoredValue>
+        var isLive = true
+    }
+    private var rows: [Row] = []
+    private var index: [PersistentIdentifier: Int] = [:]
+    private var liveCount = 0
+
+    override var endRow: Int { rows.count }
+    override var count: Int { liveCount }
+    override func contains(row: Int) -> Bool { row >= 0 && row < rows.count && rows[row].isLive }
+    override func identifier(ofRow row: Int) -> PersistentIdentifier { rows[row].identifier }
+    override func row(of identifier: PersistentIdentifier) -> Int? {
+        index[identifier].flatMap { rows[$0].isLive ? $0 : nil }
+    }
+    override func value(row: Int, slot: Int) -> StoredValue {
+        let values = rows[row].values
+        return slot < values.count ? values[slot] : .null
+    }
+    func values(row: Int) -> ContiguousArray<StoredValue> { rows[row].values }
+
+    /// Puts a record's values in; the row is new or the one it has had.
+    @discardableResult
+    func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) -> Int {
+        if let row = index[identifier] {
+            rows[row].values = values
+            if !rows[row].isLive {
+                rows[row].isLive = true
+                liveCount += 1
+            }
+            return row
+        }
+        rows.append(Row(identifier: identifier, values: values))
+        index[identifier] = rows.count - 1
+        liveCount += 1
+        return rows.count - 1
+    }
+
+    /// The record is gone from the store; its values stay readable for the models that stand for it.
+    func remove(_ identifier: PersistentIdentifier) {
+        guard let row = index[identifier], rows[row].isLive else { return }
+        rows[row].isLive = false
+        liveCount -= 1
+    }
+}

@@ -1,0 +1,143 @@
+/// Settles, before a save, what claims the same unique values: new models among themselves, then new models and stored
+/// records. The one that was there first survives and takes the other's values.
+struct UniqueUpsert {
+    let state: ContextState
+
+    /// - Returns: the models that gave way, with those that took their place.
+    /// - Throws: `ModelContextError.notUnique` where two records that are both stored would become alike.
+    func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
+        var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
+        var claims: [Claim: any PersistentModel] = [:]
+        var stored: [String: [Claim: PersistentIdentifier]] = [:]
+        for model in Array(state.changed) + Array(state.inserted) {
+            guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { continue }
+            let isNew = model._modelState.row < 0
+            var survivor: (any PersistentModel)?
+            for (index, slots) in table.layout.record.uniqueConstraints.enumerated() {
+                if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { continue }
+                guard let claim = Claim(model, slots, table.layout) else { continue }
+                let other = try claims[claim] ?? storedOwner(of: claim, index, slots, table, &stored)
+                guard let other, other !== model, other !== survivor else {
+                    claims[claim] = survivor ?? model
+                    continue
+                }
+                guard isNew, survivor == nil else {
+                    throw ModelContextError.notUnique(
+                        entity: table.layout.entityName, properties: slots.map { table.layout.properties[$0].name },
+                        model: (survivor ?? model).persistentModelID, other: other.persistentModelID)
+                }
+                survivor = other
+                claims[claim] = other
+            }
+            if let survivor {
+                merge(model, into: survivor, table.layout)
+                aliases.append((model, survivor))
+            }
+        }
+        return aliases
+    }
+
+    /// The record in the store that has these values, as a model, unless this save deletes it or gives it others.
+    private func storedOwner(
+        of claim: Claim, _ constraint: Int, _ slots: [Int], _ table: ModelTable,
+        _ stored: inout [String: [Claim: PersistentIdentifier]]
+    ) throws -> (any PersistentModel)? {
+        let identifier: PersistentIdentifier?
+        if let version = table.binding.version {
+            identifier = version.identifier(
+                ofEntity: table.layout.entityName, constraint: constraint, values: claim.values)
+        } else {
+            let key = "\(claim.entity)/\(slots)"
+            if stored[key] == nil { stored[key] = try scan(table, slots, claim.entity) }
+            identifier = stored[key]?[claim]
+        }
+        guard let identifier, let owner = state.model(for: identifier) else { return nil }
+        if owner._modelState.flags.contains(.isDeleted) { return nil }
+        guard let layout = owner._modelState.table?.layout, Claim(owner, slots, layout) == claim else { return nil }
+        return owner
+    }
+
+    /// Reads all of an entity from a store that has no versions; once for each constraint and save.
+    private func scan(
+        _ table: ModelTable, _ slots: [Int], _ entity: String
+    ) throws -> [Claim: PersistentIdentifier] {
+        func load<T: PersistentModel>(_ type: T.Type) throws -> FetchedRows {
+            try table.binding.store.fetch(FetchDescriptor<T>(), into: state)
+        }
+        var owners: [Claim: PersistentIdentifier] = [:]
+        for reference in try load(table.layout.type).rows {
+            let values = slots.map { reference.table.source.value(row: reference.row, slot: $0) }
+            if values.contains(where: \.isNull) { continue }
+            owners[Claim(entity: entity, slots: slots, values: values)] = reference.table.source.identifier(
+                ofRow: reference.row)
+        }
+        return owners
+    }
+
+    private func merge(
+        _ loser: any PersistentModel, into survivor: any PersistentModel, _ layout: ModelLayout
+    ) {
+        for (slot, description) in layout.record.slots.enumerated() {
+            switch description.role {
+            case .attribute:
+                guard let value = loser._modelState.draft?[slot] else { continue }
+                if case .unset = value { continue }
+                survivor._replace(value, at: slot, layout)
+            case .toOne:
+                let target = loser._target(at: slot)
+                loser._setTarget(nil, at: slot)
+                if let target, target !== loser { survivor._setTarget(target, at: slot) }
+                loser._modelState.draft?[slot] = .model(target)
+            case .toManyStored, .toManyDerived:
+                let members = loser._members(at: slot)
+                loser._setMembers([], at: slot)
+                let present = survivor._members(at: slot)
+                let known = Set(present.map { ObjectIdentifier($0) })
+                survivor._setMembers(
+                    present + members.filter { !known.contains(ObjectIdentifier($0)) && $0 !== loser }, at: slot)
+            }
+        }
+        state.removeInserted(loser)
+        let draft = loser._modelState.ensureDraft()
+        draft.survivor = survivor
+        loser._modelState.flags = []
+        loser._modelState.table = nil
+    }
+}
+
+extension PersistentModel {
+    /// Sets an attribute's draft value as a setter would, observers included.
+    fileprivate func _replace(_ value: Draft.Value, at slot: Int, _ layout: ModelLayout) {
+        let change = ValueChange(settingSlot: slot, of: self, layout: layout)
+        change?.willSet()
+        _write(value, at: slot)
+        change?.didSet()
+    }
+}
+
+/// The values that a uniqueness constraint covers, in one model. The entity is the one that declares the constraint, so
+/// that a subclass's models are compared with its superclass's.
+private struct Claim: Hashable {
+    let entity: String
+    let slots: [Int]
+    let values: [StoredValue]
+
+    init(entity: String, slots: [Int], values: [StoredValue]) {
+        self.entity = entity
+        self.slots = slots
+        self.values = values
+    }
+
+    /// Nil where one of the values is null: nothing is unique about that.
+    init?(_ model: any PersistentModel, _ slots: [Int], _ layout: ModelLayout) {
+        var values: [StoredValue] = []
+        for slot in slots {
+            let value = model._pendingValue(at: slot, role: layout.record.slots[slot].role, in: layout)
+            if value.isNull { return nil }
+            values.append(value)
+        }
+        var owner = layout
+        while let parent = owner.superlayout, slots.allSatisfy({ $0 < owner.ownSlots.lowerBound }) { owner = parent }
+        self.init(entity: owner.entityName, slots: slots, values: values)
+    }
+}

@@ -1,0 +1,100 @@
+/// The values of a model that its store does not have: all of a new model's, the changed ones of a fetched model's, the
+/// last known ones of a deleted model's.
+final class Draft {
+    enum Value {
+        /// The store's value counts.
+        case unset
+        case value(StoredValue)
+        /// A transformable attribute's value from an initialiser, where the transformer is not known yet.
+        case transformable(Any)
+        /// A value whose `encode(to:)` failed: readable, but no save gets past it.
+        case unencodable(Any)
+        /// The last target of a required to-one relationship that was cleared: readable, but no save gets past it.
+        case lost(any PersistentModel)
+        case model((any PersistentModel)?)
+        case models(MemberChanges)
+    }
+
+    private(set) var values: ContiguousArray<Value> = []
+    /// The slots that a save has to write.
+    var changed = SlotSet()
+    /// The identity of a model that has no row: temporary, or what it was before it was deleted.
+    var identifier: PersistentIdentifier?
+    /// Where a deleted model reads what it has not set itself: its row as it last was.
+    var frozen: FrozenRow?
+    /// The model that took this one's place when both claimed the same unique values.
+    var survivor: (any PersistentModel)?
+
+    subscript(slot: Int) -> Value {
+        get { slot < values.count ? values[slot] : .unset }
+        set {
+            if slot >= values.count { values += repeatElement(.unset, count: slot + 1 - values.count) }
+            values[slot] = newValue
+        }
+    }
+
+    /// Takes over what another draft has set; values that are set in both become the other's.
+    func merge(_ other: Draft) {
+        for slot in other.values.indices {
+            if case .unset = other.values[slot] { continue }
+            self[slot] = other.values[slot]
+        }
+        changed.formUnion(other.changed)
+    }
+}
+
+/// A row of a version that a deleted model keeps.
+final class FrozenRow {
+    let table: ModelTable
+    let source: RowSource
+    let row: Int
+
+    init(table: ModelTable, source: RowSource, row: Int) {
+        self.table = table
+        self.source = source
+        self.row = row
+    }
+}
+
+/// What was added to and taken from a to-many relationship since the store's version of it.
+final class MemberChanges {
+    /// In the order in which they were added; holds entries that have been taken out again until `compact()`.
+    private var order: [any PersistentModel] = []
+    private var addedNow: Set<ObjectIdentifier> = []
+    private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
+    /// Whether the store's members count at all; not so once a model without a row has been given its first list.
+    var replacesAll = false
+
+    var added: [any PersistentModel] {
+        if order.count != addedNow.count { compact() }
+        return order
+    }
+    var hasRemovals: Bool { !removedNow.isEmpty }
+    var isEmpty: Bool { addedNow.isEmpty && removedNow.isEmpty && !replacesAll }
+
+    func add(_ model: any PersistentModel) {
+        let key = ObjectIdentifier(model)
+        if removedNow.removeValue(forKey: key) != nil { return }
+        if addedNow.insert(key).inserted { order.append(model) }
+    }
+
+    func remove(_ model: any PersistentModel) {
+        let key = ObjectIdentifier(model)
+        if addedNow.remove(key) != nil { return }
+        removedNow[key] = model
+    }
+
+    func isAdded(_ model: any PersistentModel) -> Bool { addedNow.contains(ObjectIdentifier(model)) }
+    func isRemoved(_ model: any PersistentModel) -> Bool { removedNow[ObjectIdentifier(model)] != nil }
+
+    private func compact() {
+        // A model taken out and put back in stands twice in the order; its last place counts.
+        var seen: Set<ObjectIdentifier> = []
+        var kept: [any PersistentModel] = []
+        for model in order.reversed() {
+            let key = ObjectIdentifier(model)
+            if addedNow.contains(key), seen.insert(key).inserted { kept.append(model) }
+        }
+        order = kept.reversed()
+    }
+}

@@ -1,0 +1,156 @@
+public import Observation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The one stored property that `@Model` adds to a class: where the model's values are.
+///
+/// A fetched model points at a row of its context's version of the store and has nothing else; values of its own exist
+/// only while they differ from the store's. The rest is for macro expansions and for hand-written models that are made
+/// with `createBackingData()`.
+public struct ModelState: ~Copyable {
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        /// Made for a model that is being fetched: the defaults of its properties are not values of it.
+        static let ignoresInitialValues = Flags(rawValue: 1)
+        static let isInserted = Flags(rawValue: 2)
+        static let isChanged = Flags(rawValue: 4)
+        static let isDeleted = Flags(rawValue: 8)
+    }
+
+    /// The context's table of the model's entity; nil for a model without context.
+    var table: ModelTable?
+    /// The row of the table's source; negative for a model that is not in the store.
+    var row: Int = -1
+    var draft: Draft?
+    var flags: Flags = []
+    private var lazyRegistrar: ObservationRegistrar?
+
+    /// The state of a model that is made by one of its own initialisers.
+    public init() {
+        if Materialising.isActive { flags = .ignoresInitialValues }
+    }
+
+    /// The state of a model that is fetched.
+    init(table: ModelTable, row: Int) {
+        self.table = table
+        self.row = row
+    }
+
+    /// The state of a model that shows a row as stored, beside the model that is registered for it.
+    init(looking frozen: FrozenRow) {
+        let draft = Draft()
+        draft.frozen = frozen
+        draft.identifier = frozen.source.identifier(ofRow: frozen.row)
+        self.draft = draft
+    }
+
+    /// The state of a model that takes over a draft.
+    init(draft: Draft?) { self.draft = draft }
+
+    deinit {
+        if row >= 0, let table { table.forget(row: row) }
+    }
+
+    /// Made on first use, because most fetched models are never observed.
+    public var registrar: ObservationRegistrar {
+        mutating get {
+            if let lazyRegistrar { return lazyRegistrar }
+            let registrar = ObservationRegistrar()
+            lazyRegistrar = registrar
+            return registrar
+        }
+    }
+
+    /// The registrar if anyone has observed the model yet.
+    var existingRegistrar: ObservationRegistrar? { lazyRegistrar }
+
+    /// The stored form of an attribute: the model's own value, else the row's, else null.
+    func storedValue(at slot: Int) -> StoredValue {
+        if let draft, case .value(let value) = draft[slot] { return value }
+        return rowValue(at: slot)
+    }
+
+    /// What the row has in a slot, whatever the model has set; null without a row.
+    func rowValue(at slot: Int) -> StoredValue {
+        if row >= 0, let table { return table.source.value(row: row, slot: slot) }
+        if let frozen = draft?.frozen { return frozen.source.value(row: frozen.row, slot: slot) }
+        return .null
+    }
+
+    /// The table through which relationships are followed; a deleted model's is the one it had.
+    var readingTable: ModelTable? { table ?? draft?.frozen?.table }
+
+    mutating func set(_ value: Draft.Value, at slot: Int) {
+        let draft = ensureDraft()
+        draft[slot] = value
+        draft.changed.insert(slot)
+    }
+
+    mutating func ensureDraft() -> Draft {
+        if let draft { return draft }
+        let draft = Draft()
+        self.draft = draft
+        return draft
+    }
+
+    mutating func initialize(_ value: Draft.Value, at slot: Int) {
+        if flags.contains(.ignoresInitialValues) { return }
+        set(value, at: slot)
+    }
+
+    /// Takes the values that a subclass's properties were given before this part of the model existed.
+    public mutating func adopt(_ values: inout InitialValues) {
+        guard let pending = values.draft else { return }
+        values.draft = nil
+        if !flags.contains(.ignoresInitialValues), row < 0 { ensureDraft().merge(pending) }
+    }
+}
+
+/// The values that a subclass's own properties are given before its superclass is initialised.
+public struct InitialValues {
+    var draft: Draft?
+    private let isIgnored: Bool
+
+    public init() { isIgnored = Materialising.isActive }
+
+    /// Whether there are values that `ModelState.adopt(_:)` has not taken yet.
+    public var isPending: Bool { draft != nil }
+
+    mutating func initialize(_ value: Draft.Value, at slot: Int) {
+        if isIgnored { return }
+        let draft = self.draft ?? Draft()
+        draft[slot] = value
+        draft.changed.insert(slot)
+        self.draft = draft
+    }
+}
+
+/// The stored property behind each persisted property; takes no room.
+public struct NoStorage: Sendable {
+    @inlinable public init() {}
+}
+
+/// Whether the current thread is making a model for a row that was fetched. A model's initialisers cannot be told, since
+/// property defaults run before any argument is looked at.
+enum Materialising {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    static var isActive: Bool { pthread_getspecific(key) != nil }
+
+    static func run<R>(_ body: () -> R) -> R {
+        let outer = pthread_getspecific(key)
+        pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
+        defer { pthread_setspecific(key, outer) }
+        return body()
+    }
+}

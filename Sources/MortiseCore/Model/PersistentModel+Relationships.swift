@@ -1,0 +1,207 @@
+// Both sides of every relationship are kept in step here, and nowhere else.
+
+extension PersistentModel {
+    /// The model at the other end of a to-one relationship. Deleted models are seen only from models that are deleted or
+    /// detached themselves.
+    func _target(at slot: Int) -> (any PersistentModel)? {
+        if case .model(let target)? = _modelState.draft?[slot] {
+            if let target, target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
+            return target
+        }
+        if case .lost? = _modelState.draft?[slot] { return nil }
+        guard let state = _modelState.readingTable?.state, case .identifier(let identifier) = _modelState.storedValue(at: slot)
+        else { return nil }
+        guard let target = state.model(for: identifier) else { return nil }
+        if target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
+        return target
+    }
+
+    private var _hidesDeleted: Bool { _modelState.table != nil && !_modelState.flags.contains(.isDeleted) }
+
+    private func _isRequired(_ slot: Int) -> Bool {
+        !ModelLayout.of(type(of: self)).record.slots[slot].property.isOptional
+    }
+
+    /// The models of a to-many relationship: the stored ones in identity order, then those that are new in the order in
+    /// which they were added.
+    func _members(at slot: Int) -> [any PersistentModel] {
+        let hides = _hidesDeleted
+        let changes: MemberChanges? = if case .models(let changes)? = _modelState.draft?[slot] { changes } else { nil }
+        var members: [any PersistentModel] = []
+        if let table = _modelState.readingTable, changes?.replacesAll != true,
+            case .identifiers(let identifiers) = _modelState.rowValue(at: slot)
+        {
+            members = table.state.models(for: identifiers)
+            if let changes, changes.hasRemovals { members.removeAll(where: changes.isRemoved) }
+        }
+        if let changes {
+            let added = changes.added
+            members += added
+            if added.contains(where: { $0._modelState.row >= 0 }) {
+                members.sort { $0.persistentModelID < $1.persistentModelID }
+            }
+        }
+        if hides { members.removeAll { $0._modelState.flags.contains(.isDeleted) } }
+        return members
+    }
+
+    func _setTarget(_ target: (any PersistentModel)?, at slot: Int) {
+        let old = _target(at: slot)
+        if let old, let target, old === target { return }
+        _write(.model(target), at: slot)
+        guard _modelState.table != nil || target?._modelState.table != nil else { return }
+        let layout = ModelLayout.of(type(of: self))
+        if _modelState.table == nil, let state = target?._modelState.table?.state {
+            state.insert(self)
+            return
+        }
+        if let old { old._unlink(self, throughInverseOf: slot, of: layout) }
+        if let target {
+            if target._modelState.table == nil { _modelState.table?.state.insert(target) }
+            guard _belongTogether(target) else { return }
+            target._link(self, throughInverseOf: slot, of: layout)
+        }
+    }
+
+    func _setMembers(_ models: [any PersistentModel], at slot: Int) {
+        let current = _members(at: slot)
+        let wanted = Set(models.map { ObjectIdentifier($0) })
+        let present = Set(current.map { ObjectIdentifier($0) })
+        let layout = ModelLayout.of(type(of: self))
+        if case .models? = _modelState.draft?[slot] {
+        } else {
+            _write(.models(MemberChanges()), at: slot)
+        }
+        let attached = _modelState.table != nil
+        for model in current where !wanted.contains(ObjectIdentifier(model)) {
+            _removeMember(model, at: slot)
+            if attached { model._unlink(self, throughInverseOf: slot, of: layout) }
+        }
+        for model in models where !present.contains(ObjectIdentifier(model)) {
+            _addMember(model, at: slot)
+            if attached {
+                if model._modelState.table == nil { _modelState.table?.state.insert(model) }
+                guard _belongTogether(model) else { continue }
+                model._link(self, throughInverseOf: slot, of: layout)
+            } else if let state = model._modelState.table?.state {
+                state.insert(self)
+            }
+        }
+    }
+
+    private func _belongTogether(_ other: any PersistentModel) -> Bool {
+        guard let mine = _modelState.table?.state, let others = other._modelState.table?.state, mine !== others else {
+            return true
+        }
+        mine.latch(ModelContextError.registeredElsewhere(model: other.persistentModelID))
+        return false
+    }
+
+    /// Makes the inverse of `owner`'s relationship, on this side, hold the owner.
+    func _link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
+        guard let inverse = layout.inverseSlots[slot] else { return }
+        let mine = ModelLayout.of(type(of: self))
+        if mine.record.slots[inverse].role.isToMany {
+            _addMember(owner, at: inverse)
+            return
+        }
+        let previous = _target(at: inverse)
+        if let previous, previous === owner { return }
+        _write(.model(owner), at: inverse)
+        if let previous {
+            if layout.record.slots[slot].role.isToMany {
+                previous._removeMember(self, at: slot)
+            } else {
+                previous._clearTarget(at: slot)
+            }
+        }
+    }
+
+    func _unlink(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
+        guard let inverse = layout.inverseSlots[slot] else { return }
+        if ModelLayout.of(type(of: self)).record.slots[inverse].role.isToMany {
+            _removeMember(owner, at: inverse)
+        } else if let target = _target(at: inverse), target === owner {
+            _clearTarget(at: inverse)
+        }
+    }
+
+    private func _clearTarget(at slot: Int) {
+        if _isRequired(slot), let last = _target(at: slot) {
+            _write(.lost(last), at: slot)
+        } else {
+            _write(.model(nil), at: slot)
+        }
+    }
+
+    private func _memberChanges(at slot: Int) -> MemberChanges {
+        if case .models(let changes)? = _modelState.draft?[slot] { return changes }
+        let changes = MemberChanges()
+        _write(.models(changes), at: slot)
+        return changes
+    }
+
+    private func _addMember(_ model: any PersistentModel, at slot: Int) {
+        _memberChanges(at: slot).add(model)
+        _touch(slot)
+    }
+
+    private func _removeMember(_ model: any PersistentModel, at slot: Int) {
+        _memberChanges(at: slot).remove(model)
+        _touch(slot)
+    }
+
+    /// The member changes are shared by reference, so the draft has to be told that they changed.
+    private func _touch(_ slot: Int) {
+        if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
+            table.state.noteChange(of: self)
+        }
+        _modelState.draft?.changed.insert(slot)
+    }
+
+    /// Links the relationships that a model was given before it had a context.
+    /// - Returns: the models without context that it reaches.
+    func _connectInserted(in layout: ModelLayout) -> [any PersistentModel] {
+        guard let draft = _modelState.draft else { return [] }
+        var reached: [any PersistentModel] = []
+        for slot in layout.properties.indices {
+            switch draft[slot] {
+            case .model(let target?):
+                if target._modelState.table == nil { reached.append(target) }
+                if target._modelState.table == nil || _belongTogether(target) {
+                    target._link(self, throughInverseOf: slot, of: layout)
+                }
+            case .models(let changes):
+                for member in changes.added {
+                    if member._modelState.table == nil { reached.append(member) }
+                    if member._modelState.table == nil || _belongTogether(member) {
+                        member._link(self, throughInverseOf: slot, of: layout)
+                    }
+                }
+            default: break
+            }
+        }
+        return reached
+    }
+
+    /// Does for this deleted model what its relationships' rules say.
+    /// - Returns: the models that are to be deleted with it.
+    func _applyDeleteRules() -> [any PersistentModel] {
+        let layout = ModelLayout.of(type(of: self))
+        var cascaded: [any PersistentModel] = []
+        for slot in layout.properties.indices {
+            guard let relationship = layout.record.slots[slot].property.relationship else { continue }
+            let related: [any PersistentModel] =
+                relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+            switch relationship.deleteRule {
+            case .cascade: cascaded += related.filter { !$0._modelState.flags.contains(.isDeleted) }
+            case .nullify:
+                for model in related where !model._modelState.flags.contains(.isDeleted) {
+                    model._unlink(self, throughInverseOf: slot, of: layout)
+                }
+            case .deny, .noAction: break
+            }
+        }
+        return cascaded
+    }
+}

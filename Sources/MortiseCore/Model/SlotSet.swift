@@ -1,0 +1,55 @@
+/// A set of slots: one word for the first 64, more words only where a model has more properties.
+public struct SlotSet: Sendable, Hashable {
+    private var first: UInt64 = 0
+    private var rest: [UInt64] = []
+
+    public init() {}
+    public init(_ slots: some Sequence<Int>) {
+        for slot in slots { insert(slot) }
+    }
+
+    public var isEmpty: Bool { first == 0 && rest.allSatisfy { $0 == 0 } }
+
+    /// Negative slots are in no set.
+    public func contains(_ slot: Int) -> Bool {
+        if slot < 0 { return false }
+        if slot < 64 { return first & (1 << UInt64(slot)) != 0 }
+        let word = slot / 64 - 1
+        return word < rest.count && rest[word] & (1 << UInt64(slot % 64)) != 0
+    }
+
+    public mutating func insert(_ slot: Int) {
+        if slot < 0 { return }
+        if slot < 64 {
+            first |= 1 << UInt64(slot)
+            return
+        }
+        let word = slot / 64 - 1
+        if word >= rest.count { rest += repeatElement(0, count: word + 1 - rest.count) }
+        rest[word] |= 1 << UInt64(slot % 64)
+    }
+
+    public mutating func remove(_ slot: Int) {
+        guard contains(slot) else { return }
+        if slot < 64 { first &= ~(1 << UInt64(slot)) } else { rest[slot / 64 - 1] &= ~(1 << UInt64(slot % 64)) }
+    }
+
+    public mutating func formUnion(_ other: SlotSet) {
+        first |= other.first
+        if other.rest.count > rest.count { rest += repeatElement(0, count: other.rest.count - rest.count) }
+        for word in other.rest.indices { rest[word] |= other.rest[word] }
+    }
+
+    /// The slots in ascending order.
+    public var slots: [Int] {
+        var result: [Int] = []
+        for (word, bits) in ([first] + rest).enumerated() {
+            var bits = bits
+            while bits != 0 {
+                result.append(word * 64 + bits.trailingZeroBitCount)
+                bits &= bits - 1
+            }
+        }
+        return result
+    }
+}

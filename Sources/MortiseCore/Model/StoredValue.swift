@@ -1,0 +1,199 @@
+public import Foundation
+
+/// The kinds of value an attribute can have in a store. The set is closed: an adapter that handles each of these handles
+/// every model.
+///
+/// A property's Swift type maps to exactly one kind. `Int` is `int64`, `UInt` is `uint64`, an enum has the kind of its raw
+/// value, and every other `Codable` type (structs, arrays, dictionaries) is `coded`.
+public enum StorageKind: String, Sendable, Codable, CaseIterable {
+    case bool
+    case int8, int16, int32, int64
+    case uint8, uint16, uint32, uint64
+    case float, double
+    case decimal
+    case string
+    case data
+    case date
+    case uuid
+    case url
+    /// A tree of nulls, booleans, numbers, strings, arrays and objects, as `StoredValueEncoder` writes it.
+    case coded
+}
+
+/// The value of one property of one record, in the form in which stores keep it.
+///
+/// Integers up to 64 signed bits are `integer`; `uint64` alone uses `unsigned`. A to-one relationship is `identifier` or
+/// `null`, a to-many relationship `identifiers`. `array` and `object` occur only inside `coded` values, whose leaves are
+/// `null`, `bool`, `integer`, `unsigned`, `double` and `string`.
+///
+/// Equality is that of the stored bits, not of a query: `double(.nan)` equals itself, `-0.0` differs from `0.0`. Strings
+/// are equal when canonically equivalent.
+public enum StoredValue: Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case unsigned(UInt64)
+    case float(Float)
+    case double(Double)
+    case decimal(Decimal)
+    case string(String)
+    case data(Data)
+    case date(Date)
+    case uuid(UUID)
+    case url(URL)
+    case identifier(PersistentIdentifier)
+    case identifiers([PersistentIdentifier])
+    case array([StoredValue])
+    case object([String: StoredValue])
+
+    /// Whether this is `null`.
+    @inlinable public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+}
+
+extension StoredValue: Hashable {
+    public static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
+        switch (lhs, rhs) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.unsigned(let a), .unsigned(let b)): a == b
+        case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
+        case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+        case (.decimal(let a), .decimal(let b)): a == b
+        case (.string(let a), .string(let b)): a == b
+        case (.data(let a), .data(let b)): a == b
+        case (.date(let a), .date(let b)):
+            a.timeIntervalSinceReferenceDate.bitPattern == b.timeIntervalSinceReferenceDate.bitPattern
+        case (.uuid(let a), .uuid(let b)): a == b
+        case (.url(let a), .url(let b)): a == b
+        case (.identifier(let a), .identifier(let b)): a == b
+        case (.identifiers(let a), .identifiers(let b)): a == b
+        case (.array(let a), .array(let b)): a == b
+        case (.object(let a), .object(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .unsigned(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value.bitPattern)
+        case .double(let value): hasher.combine(value.bitPattern)
+        case .decimal(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(value)
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .uuid(let value): hasher.combine(value)
+        case .url(let value): hasher.combine(value)
+        case .identifier(let value): hasher.combine(value)
+        case .identifiers(let value): hasher.combine(value)
+        case .array(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension StoredValue {
+    /// Whether this value may stand in an attribute of the given kind. `null` fits every kind; whether the attribute
+    /// admits it is for the schema to say.
+    public func fits(_ kind: StorageKind) -> Bool {
+        switch (self, kind) {
+        case (.null, _): true
+        case (.bool, .bool), (.float, .float), (.double, .double), (.decimal, .decimal), (.string, .string),
+            (.data, .data), (.date, .date), (.uuid, .uuid), (.url, .url), (.unsigned, .uint64):
+            true
+        case (.integer(let value), _): kind.integerRange?.contains(value) ?? (kind == .coded)
+        case (.array, .coded), (.object, .coded), (.bool, .coded), (.unsigned, .coded), (.double, .coded),
+            (.string, .coded):
+            true
+        default: false
+        }
+    }
+}
+
+extension StorageKind {
+    /// The values an `integer` of this kind may have; nil for kinds that are not stored as `StoredValue.integer`.
+    public var integerRange: ClosedRange<Int64>? {
+        switch self {
+        case .int8: Int64(Int8.min)...Int64(Int8.max)
+        case .int16: Int64(Int16.min)...Int64(Int16.max)
+        case .int32: Int64(Int32.min)...Int64(Int32.max)
+        case .int64: Int64.min...Int64.max
+        case .uint8: 0...Int64(UInt8.max)
+        case .uint16: 0...Int64(UInt16.max)
+        case .uint32: 0...Int64(UInt32.max)
+        default: nil
+        }
+    }
+}
+
+extension StoredValue: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case null, bool, integer, unsigned, float, double, decimal, string, data, date, uuid, url, identifier, identifiers
+        case array, object
+    }
+
+    /// Decodes the tagged, lossless form that `encode(to:)` writes: one key, the case's name, with its value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard let key = container.allKeys.first, container.allKeys.count == 1 else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "A stored value has exactly one key, its case."))
+        }
+        switch key {
+        case .null: self = .null
+        case .bool: self = .bool(try container.decode(Bool.self, forKey: key))
+        case .integer: self = .integer(try container.decode(Int64.self, forKey: key))
+        case .unsigned: self = .unsigned(try container.decode(UInt64.self, forKey: key))
+        case .float: self = .float(Float(bitPattern: try container.decode(UInt32.self, forKey: key)))
+        case .double: self = .double(Double(bitPattern: try container.decode(UInt64.self, forKey: key)))
+        case .decimal:
+            let text = try container.decode(String.self, forKey: key)
+            guard let value = Decimal(string: text, locale: nil) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: container, debugDescription: "\"\(text)\" is not a decimal number.")
+            }
+            self = .decimal(value)
+        case .string: self = .string(try container.decode(String.self, forKey: key))
+        case .data: self = .data(try container.decode(Data.self, forKey: key))
+        case .date:
+            let bits = try container.decode(UInt64.self, forKey: key)
+            self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+        case .uuid: self = .uuid(try container.decode(UUID.self, forKey: key))
+        case .url: self = .url(try container.decode(URL.self, forKey: key))
+        case .identifier: self = .identifier(try container.decode(PersistentIdentifier.self, forKey: key))
+        case .identifiers: self = .identifiers(try container.decode([PersistentIdentifier].self, forKey: key))
+        case .array: self = .array(try container.decode([StoredValue].self, forKey: key))
+        case .object: self = .object(try container.decode([String: StoredValue].self, forKey: key))
+        }
+    }
+
+    /// Encodes one key, the case's name, with its value; floating-point numbers and dates as their bit patterns, so that
+    /// every value comes back bit for bit.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .null: try container.encode(true, forKey: .null)
+        case .bool(let value): try container.encode(value, forKey: .bool)
+        case .integer(let value): try container.encode(value, forKey: .integer)
+        case .unsigned(let value): try container.encode(value, forKey: .unsigned)
+        case .float(let value): try container.encode(value.bitPattern, forKey: .float)
+        case .double(let value): try container.encode(value.bitPattern, forKey: .double)
+        case .decimal(let value): try container.encode(value.description, forKey: .decimal)
+        case .string(let value): try container.encode(value, forKey: .string)
+        case .data(let value): try container.encode(value, forKey: .data)
+        case .date(let value): try container.encode(value.timeIntervalSinceReferenceDate.bitPattern, forKey: .date)
+        case .uuid(let value): try container.encode(value, forKey: .uuid)
+        case .url(let value): try container.encode(value, forKey: .url)
+        case .identifier(let value): try container.encode(value, forKey: .identifier)
+        case .identifiers(let value): try container.encode(value, forKey: .identifiers)
+        case .array(let value): try container.encode(value, forKey: .array)
+        case .object(let value): try container.encode(value, forKey: .object)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+
+/// What to fetch: which models, in which order, how many.
+public struct FetchDescriptor<T: PersistentModel> {
+    /// Which models; nil is all of the entity and its subentities.
+    public var predicate: Predicate<T>?
+    /// The order. What it leaves equal, and everything where it is empty, comes in identity order: that of insertion.
+    public var sortBy: [SortDescriptor<T>]
+    /// At most so many models; nil is no limit, negative numbers count as 0.
+    public var fetchLimit: Int?
+    /// So many are left out at the start; nil and negative numbers count as 0.
+    public var fetchOffset: Int?
+    /// Whether unsaved changes of the context count; otherwise the answer is the store's.
+    public var includePendingChanges: Bool = true
+    /// A hint which properties will be read; others can be read all the same.
+    public var propertiesToFetch: [PartialKeyPath<T>] = []
+    /// A hint which relationships will be followed.
+    public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
+
+    public init(predicate: Predicate<T>? = nil, sortBy: [SortDescriptor<T>] = []) {
+        self.predicate = predicate
+        self.sortBy = sortBy
+    }
+}
+
+// @unchecked: key paths are immutable, but `PartialKeyPath` is not declared Sendable.
+extension FetchDescriptor: @unchecked Sendable {}
+
+extension FetchDescriptor: Equatable {
+    /// Whether the two would fetch alike. Predicates are equal when they read the same, captured values included.
+    public static func == (lhs: FetchDescriptor<T>, rhs: FetchDescriptor<T>) -> Bool {
+        lhs.predicate?.description == rhs.predicate?.description
+            && lhs.sortBy == rhs.sortBy && lhs.fetchLimit == rhs.fetchLimit && lhs.fetchOffset == rhs.fetchOffset
+            && lhs.includePendingChanges == rhs.includePendingChanges
+            && lhs.propertiesToFetch == rhs.propertiesToFetch
+            && lhs.relationshipKeyPathsForPrefetching == rhs.relationshipKeyPathsForPrefetching
+    }
+}

@@ -1,0 +1,128 @@
+/// Where each property of an entity's records lies: slots are numbered from zero, inherited properties first, then the
+/// entity's own in declaration order. Everything that handles records by position (models, snapshots, engine rows) uses
+/// this one numbering.
+public final class RecordLayout: Sendable {
+    public struct Slot: Sendable {
+        public let property: StoredProperty
+        /// The entity that declares the property: this one or an ancestor.
+        public let declaringEntity: String
+        /// Which side of a relationship is the one that a store keeps; the other is derived from it.
+        public let role: Role
+
+        public var name: String { property.name }
+    }
+
+    public enum Role: Sendable, Hashable {
+        case attribute
+        /// A to-one relationship: always kept at its owner.
+        case toOne
+        /// A to-many relationship that is kept at its owner: it has no inverse, or is the first side of a many-to-many.
+        case toManyStored
+        /// A to-many relationship that follows from what the destination's records hold in its inverse.
+        case toManyDerived
+
+        public var isRelationship: Bool { self != .attribute }
+        public var isToMany: Bool { self == .toManyStored || self == .toManyDerived }
+    }
+
+    public let entityName: String
+    public let superentityName: String?
+    public let slots: [Slot]
+    /// The slots of each uniqueness constraint, inherited constraints included.
+    public let uniqueConstraints: [[Int]]
+    private let slotsByName: [String: Int]
+
+    init(
+        entityName: String, superentityName: String?, slots: [Slot], uniqueConstraints: [[Int]]
+    ) {
+        self.entityName = entityName
+        self.superentityName = superentityName
+        self.slots = slots
+        self.uniqueConstraints = uniqueConstraints
+        self.slotsByName = Dictionary(slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The slot of the property with that name, inherited ones included.
+    public func slot(named name: String) -> Int? { slotsByName[name] }
+}
+
+extension StoredSchema {
+    /// The layouts of all entities by name. Entities whose superentity is missing, or that inherit from themselves, are
+    /// laid out without it; `Schema` refuses such schemas before anything is stored.
+    public func recordLayouts() -> [String: RecordLayout] {
+        let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var layouts: [String: RecordLayout] = [:]
+        for entity in entities {
+            var chain = [entity]
+            var seen: Set<String> = [entity.name]
+            while let name = chain[0].superentity, seen.insert(name).inserted, let parent = byName[name] {
+                chain.insert(parent, at: 0)
+            }
+            var slots: [RecordLayout.Slot] = []
+            var constraints: [[String]] = []
+            for member in chain {
+                for property in member.properties {
+                    slots.append(
+                        .init(
+                            property: property, declaringEntity: member.name,
+                            role: RecordLayout.role(of: property, declaredBy: member.name) { entity, inverse in
+                                byName.ancestry(of: entity).lazy
+                                    .compactMap { byName[$0]?.properties.first { $0.name == inverse } }.first
+                            }))
+                }
+                constraints += member.uniquenessConstraints
+            }
+            let indexOf = Dictionary(slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+            layouts[entity.name] = RecordLayout(
+                entityName: entity.name, superentityName: entity.superentity, slots: slots,
+                uniqueConstraints: constraints.map { $0.compactMap { indexOf[$0] } })
+        }
+        return layouts
+    }
+
+    /// The names of an entity and of everything that inherits from it, in schema order.
+    public func subtree(of name: String) -> [String] {
+        var members: Set<String> = [name]
+        var grew = true
+        while grew {
+            grew = false
+            for entity in entities where !members.contains(entity.name) {
+                if let parent = entity.superentity, members.contains(parent) {
+                    members.insert(entity.name)
+                    grew = true
+                }
+            }
+        }
+        return entities.map(\.name).filter(members.contains)
+    }
+}
+
+extension [String: StoredEntity] {
+    fileprivate func ancestry(of name: String) -> [String] {
+        var names: [String] = []
+        var next: String? = name
+        while let current = next, !names.contains(current) {
+            names.append(current)
+            next = self[current]?.superentity
+        }
+        return names
+    }
+}
+
+extension RecordLayout {
+    /// Decides which side of a relationship is stored; both sides come to the same answer from the same two properties.
+    static func role(
+        of property: StoredProperty, declaredBy entity: String,
+        inverse find: (_ entity: String, _ name: String) -> StoredProperty?
+    ) -> Role {
+        guard let relationship = property.relationship else { return .attribute }
+        guard relationship.isToMany else { return .toOne }
+        guard let inverseName = relationship.inverse, let inverse = find(relationship.destination, inverseName),
+            let back = inverse.relationship
+        else { return .toManyStored }
+        guard back.isToMany else { return .toManyDerived }
+        let mine = (entity, property.name)
+        let other = (relationship.destination, inverseName)
+        return mine <= other ? .toManyStored : .toManyDerived
+    }
+}

@@ -1,0 +1,196 @@
+extension Schema {
+    /// The blueprint of one model class.
+    ///
+    /// Sendable without a lock because entities are set up before their schema is made and only read afterwards.
+    public final class Entity: Codable, Hashable, CustomDebugStringConvertible, @unchecked Sendable {
+        public var name: String
+        public var subentities: Set<Entity> = []
+        public var superentityName: String?
+        /// The entity from which this one inherits. Held weakly: a schema holds all its entities.
+        public weak var superentity: Entity?
+        /// The properties that this entity itself declares, in declaration order.
+        public var storedProperties: [any SchemaProperty]
+        /// The properties of its ancestors, the root's first.
+        public var inheritedProperties: [any SchemaProperty] = []
+        public var properties: [any SchemaProperty] { inheritedProperties + storedProperties }
+        public var attributes: Set<Attribute> { didSet { storedProperties = storedProperties.replacing(attributes) } }
+        public var relationships: Set<Relationship> {
+            didSet { storedProperties = storedProperties.replacing(relationships) }
+        }
+        /// Each inner array names properties whose values together are unique.
+        public var uniquenessConstraints: [[String]] = []
+        /// Each inner array names the properties of an index, most significant first.
+        public var indices: [[String]] = []
+
+        public var attributesByName: [String: Attribute] { properties.byName() }
+        public var relationshipsByName: [String: Relationship] { properties.byName() }
+        public var storedPropertiesByName: [String: any SchemaProperty] { storedProperties.anyByName() }
+        public var inheritedPropertiesByName: [String: any SchemaProperty] { inheritedProperties.anyByName() }
+
+        public convenience init(_ name: String) { self.init(name, subentities: [], properties: []) }
+        public convenience init(_ name: String, subentities: Entity..., properties: any SchemaProperty...) {
+            self.init(name, subentities: subentities, properties: properties)
+        }
+        public convenience init(_ name: String, properties: any SchemaProperty...) {
+            self.init(name, subentities: [], properties: properties)
+        }
+
+        init(_ name: String, subentities: [Entity], properties: [any SchemaProperty]) {
+            self.name = name
+            self.storedProperties = properties
+            self.attributes = Set(properties.compactMap { $0 as? Attribute })
+            self.relationships = Set(properties.compactMap { $0 as? Relationship })
+            self.subentities = Set(subentities)
+            for subentity in subentities {
+                subentity.superentity = self
+                subentity.superentityName = name
+            }
+        }
+
+        private enum CodingKeys: String, CodingKey { case stored }
+
+        public convenience init(from decoder: any Decoder) throws {
+            self.init(
+                stored: try decoder.container(keyedBy: CodingKeys.self).decode(StoredEntity.self, forKey: .stored))
+        }
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(stored, forKey: .stored)
+        }
+
+        public static func == (lhs: Entity, rhs: Entity) -> Bool { lhs === rhs || lhs.stored == rhs.stored }
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        public var debugDescription: String {
+            "\(name)(" + properties.map(\.name).joined(separator: ", ") + ")"
+        }
+    }
+}
+
+extension [any SchemaProperty] {
+    fileprivate func byName<P: SchemaProperty>() -> [String: P] {
+        Dictionary(compactMap { $0 as? P }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    fileprivate func anyByName() -> [String: any SchemaProperty] {
+        Dictionary(map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    /// The same list with all properties of one sort exchanged; those that were there keep their place.
+    fileprivate func replacing<P: SchemaProperty>(_ properties: Set<P>) -> [any SchemaProperty] {
+        let kept = filter { !($0 is P) || properties.contains($0 as! P) }
+        let present = Set(kept.compactMap { $0 as? P })
+        return kept + properties.subtracting(present).sorted { $0.name < $1.name }
+    }
+}
+
+extension Schema.Entity {
+    /// The entity without Swift types.
+    var stored: StoredEntity {
+        let properties: [StoredProperty] = storedProperties.compactMap { property in
+            if let attribute = property as? Schema.Attribute {
+                return StoredProperty(attribute, kind: attribute.kind ?? .coded)
+            }
+            return (property as? Schema.Relationship).map(StoredProperty.init)
+        }
+        return StoredEntity(
+            name: name, superentity: superentityName, properties: properties,
+            uniquenessConstraints: uniquenessConstraints, indices: indices.map { StoredIndex(properties: $0) })
+    }
+
+    convenience init(stored: StoredEntity) {
+        self.init(
+            stored.name, subentities: [],
+            properties: stored.properties.map { property -> any SchemaProperty in
+                switch property.content {
+                case .attribute(let content): Schema.Attribute(property, content)
+                case .relationship(let content): Schema.Relationship(property, content)
+                }
+            })
+        superentityName = stored.superentity
+        uniquenessConstraints = stored.uniquenessConstraints
+        indices = stored.indices.map(\.properties)
+    }
+
+    /// Entities for all layouts, linked to each other.
+    static func make(from layouts: [String: ModelLayout]) -> [Schema.Entity] {
+        var entities: [String: Schema.Entity] = [:]
+        for (name, layout) in layouts {
+            let entity = Schema.Entity(name, subentities: [], properties: Array(layout.properties[layout.ownSlots]))
+            entity.superentityName = layout.superlayout?.entityName
+            entity.inheritedProperties = Array(layout.properties[..<layout.ownSlots.lowerBound])
+            entity.uniquenessConstraints = layout.storedEntity.uniquenessConstraints
+            entity.indices = layout.storedEntity.indices.map(\.properties)
+            entities[name] = entity
+        }
+        for entity in entities.values {
+            guard let name = entity.superentityName, let parent = entities[name] else { continue }
+            entity.superentity = parent
+            parent.subentities.insert(entity)
+        }
+        return entities.values.sorted { $0.name < $1.name }
+    }
+}
+
+extension StoredProperty {
+    init(_ attribute: Schema.Attribute, kind: StorageKind) {
+        var options: StoredAttribute.Options = []
+        for option in attribute.options {
+            switch option.name {
+            case "unique": options.insert(.unique)
+            case "externalStorage": options.insert(.externalStorage)
+            case "preserveValueOnDeletion": options.insert(.preserveValueOnDeletion)
+            case "ephemeral": options.insert(.ephemeral)
+            case "spotlight": options.insert(.spotlight)
+            case "allowsCloudEncryption": options.insert(.allowsCloudEncryption)
+            case "transformable": options.insert(.transformable)
+            default: break
+            }
+        }
+        self.init(
+            name: attribute.name, originalName: attribute.originalName, isOptional: attribute.isOptional,
+            content: .attribute(
+                StoredAttribute(
+                    kind: kind, options: options, defaultValue: attribute.storedDefault,
+                    hashModifier: attribute.hashModifier)))
+    }
+
+    init(_ relationship: Schema.Relationship) {
+        self.init(
+            name: relationship.name, originalName: relationship.originalName, isOptional: relationship.isOptional,
+            content: .relationship(
+                StoredRelationship(
+                    destination: relationship.destination, isToMany: !relationship.isToOneRelationship,
+                    inverse: relationship.inverseName, deleteRule: relationship.deleteRule,
+                    minimumCount: relationship.minimumModelCount == 0 ? nil : relationship.minimumModelCount,
+                    maximumCount: relationship.maximumModelCount == 0 ? nil : relationship.maximumModelCount,
+                    isUnique: relationship.isUnique)))
+    }
+}
+
+extension Schema.Attribute {
+    convenience init(_ property: StoredProperty, _ content: StoredAttribute) {
+        self.init(
+            name: property.name, originalName: property.originalName, options: [],
+            valueType: UnknownValueType.self, hashModifier: content.hashModifier)
+        isOptional = property.isOptional
+        kind = content.kind
+        storedDefault = content.defaultValue
+        options = [
+            (.unique, .unique), (.externalStorage, .externalStorage), (.ephemeral, .ephemeral),
+            (.preserveValueOnDeletion, .preserveValueOnDeletion), (.spotlight, .spotlight),
+            (.allowsCloudEncryption, .allowsCloudEncryption), (.transformable, .transformable(by: "")),
+        ].filter { (stored: StoredAttribute.Options, _: Option) in content.options.contains(stored) }.map(\.1)
+    }
+}
+
+extension Schema.Relationship {
+    convenience init(_ property: StoredProperty, _ content: StoredRelationship) {
+        self.init(
+            deleteRule: content.deleteRule, minimumModelCount: content.minimumCount ?? 0,
+            maximumModelCount: content.maximumCount ?? 0, originalName: property.originalName)
+        name = property.name
+        destination = content.destination
+        inverseName = content.inverse
+        isToOneRelationship = !content.isToMany
+        if content.isUnique { options = [.unique] }
+        valueType = property.isOptional ? UnknownValueType?.self : UnknownValueType.self
+    }
+}

@@ -1,0 +1,103 @@
+/// What makes a schema unfit to be stored. Thrown when a container is made, before any store is opened.
+///
+/// Every case also matches `SwiftDataError.loadIssueModelContainer`.
+public enum SchemaError: Error, Hashable, Sendable {
+    /// Two model types make entities of one name.
+    case duplicateEntity(entity: String)
+    /// A property appears twice, perhaps in a subclass and its superclass.
+    case duplicateProperty(entity: String, property: String)
+    /// The property's type is neither `Codable` nor a model.
+    case unsupportedType(entity: String, property: String, type: String)
+    /// `@Relationship` stands on a property whose type is no model.
+    case notARelationship(entity: String, property: String, type: String)
+    /// A unique constraint holds a to-many relationship.
+    case uniqueToMany(entity: String, property: String)
+    /// `#Unique` or `#Index` names something that is no persisted property.
+    case unknownKeyPath(entity: String, keyPath: String)
+    /// The key path given as inverse is no relationship of the destination.
+    case unknownInverse(entity: String, property: String, destination: String)
+    /// The inverse leads to another entity than the one that names it.
+    case inverseOfAnotherEntity(entity: String, property: String, inverse: String, leadsTo: String)
+    /// Two relationships claim the same inverse, or an inverse names a third relationship as its own.
+    case inverseMismatch(entity: String, property: String, inverse: String, claimedBy: String)
+    /// The smallest number of models is above the largest, or negative.
+    case impossibleCount(entity: String, property: String)
+}
+
+extension SchemaError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .duplicateEntity(let entity):
+            "Two models are called \(entity): an entity has the name of its class without module and enclosing types. "
+                + "Rename one, or keep them in schemas of their own."
+        case .duplicateProperty(let entity, let property):
+            "\(entity).\(property) is declared twice, here and in a superclass. Remove one."
+        case .unsupportedType(let entity, let property, let type):
+            "\(entity).\(property) is of type \(type), which cannot be stored. Make the type Codable, mark the property "
+                + "@Transient, or store it @Attribute(.transformable(by:))."
+        case .notARelationship(let entity, let property, let type):
+            "\(entity).\(property) is marked @Relationship, but \(type) is no model or array of models. "
+                + "Remove @Relationship, or make it @Attribute."
+        case .uniqueToMany(let entity, let property):
+            "\(entity).\(property) is a to-many relationship, which cannot be unique. Leave it out of the constraint."
+        case .unknownKeyPath(let entity, let keyPath):
+            "\(keyPath) is no persisted property of \(entity). #Unique and #Index take stored properties."
+        case .unknownInverse(let entity, let property, let destination):
+            "The inverse of \(entity).\(property) is no relationship of \(destination). "
+                + "Name one, as in inverse: \\\(destination).\(entity.prefix(1).lowercased() + entity.dropFirst())."
+        case .inverseOfAnotherEntity(let entity, let property, let inverse, let leadsTo):
+            "\(entity).\(property) names \(inverse) as its inverse, which leads to \(leadsTo), not to \(entity). "
+                + "Name a relationship that leads back."
+        case .inverseMismatch(let entity, let property, let inverse, let claimedBy):
+            "\(entity).\(property) and \(claimedBy) both claim \(inverse) as their inverse. "
+                + "Give each relationship an inverse of its own."
+        case .impossibleCount(let entity, let property):
+            "\(entity).\(property) wants fewer than no models, or at least more than at most. "
+                + "Correct minimumModelCount and maximumModelCount."
+        }
+    }
+}
+
+extension ModelLayout {
+    func validate() throws {
+        if let fault = faults.first { throw fault }
+        for slot in properties.indices {
+            guard let relationship = properties[slot] as? Schema.Relationship, let destination = destinations[slot] else {
+                continue
+            }
+            let minimum = relationship.minimumModelCount ?? 0
+            let maximum = relationship.maximumModelCount ?? 0
+            if minimum < 0 || maximum < 0 || (maximum > 0 && minimum > maximum) {
+                throw SchemaError.impossibleCount(entity: entityName, property: relationship.name)
+            }
+            try validateInverse(of: relationship, in: slot, destination: destination)
+        }
+    }
+
+    private func validateInverse(
+        of relationship: Schema.Relationship, in slot: Int, destination: ModelLayout
+    ) throws {
+        guard let inverse = inverseSlots[slot] else {
+            if relationship.inverseKeyPath != nil {
+                throw SchemaError.unknownInverse(
+                    entity: entityName, property: relationship.name, destination: destination.entityName)
+            }
+            return
+        }
+        guard let back = destination.properties[inverse] as? Schema.Relationship else {
+            throw SchemaError.unknownInverse(
+                entity: entityName, property: relationship.name, destination: destination.entityName)
+        }
+        let inverseName = "\(destination.entityName).\(back.name)"
+        guard let home = destination.destinations[inverse], isSame(as: home) || home.isSame(as: self) else {
+            throw SchemaError.inverseOfAnotherEntity(
+                entity: entityName, property: relationship.name, inverse: inverseName,
+                leadsTo: destination.destinations[inverse]?.entityName ?? "nothing")
+        }
+        if let other = destination.inverseSlots[inverse], home.properties[other].name != relationship.name {
+            throw SchemaError.inverseMismatch(
+                entity: entityName, property: relationship.name, inverse: inverseName,
+                claimedBy: "\(home.entityName).\(home.properties[other].name)")
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+
+/// One record that a context asks a store to write.
+struct PendingRecord {
+    let model: any PersistentModel
+    let identifier: PersistentIdentifier
+    let layout: ModelLayout
+    /// By slot. For a versioned store, slots that did not change are null, and so are derived relationships.
+    var values: ContiguousArray<StoredValue>
+    var changed: SlotSet
+}
+
+struct PendingChanges {
+    var inserted: [PendingRecord] = []
+    var updated: [PendingRecord] = []
+    var deleted: [PendingRecord] = []
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+struct SaveOutcome {
+    var remapped: [PersistentIdentifier: PersistentIdentifier]
+    /// Values that the store set otherwise than asked.
+    var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
+}
+
+/// What a store that hands out snapshots answered to a fetch, and how much of it is left to do.
+struct FetchedRows {
+    var rows: [(table: ModelTable, row: Int)]
+    var isFiltered: Bool
+    var isSorted: Bool
+    var isLimited: Bool
+}
+
+/// A store without its type. Serialises the calls, unless the store promises that it need not be.
+///
+/// @unchecked Sendable: a `DataStore` need not be Sendable; every call on it happens under `lock`.
+class AnyStore: @unchecked Sendable {
+    let identifier: String
+    let configurationName: String
+    let schema: Schema
+    /// Held through a whole save, from reading the latest version to taking over the new one.
+    let saveLock = NSRecursiveLock()
+
+    init(identifier: String, configurationName: String, schema: Schema) {
+        self.identifier = identifier
+        self.configurationName = configurationName
+        self.schema = schema
+    }
+
+    var version: (any StoreVersion)? { nil }
+    func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, into state: ContextState
+    ) throws -> FetchedRows {
+        throw DataStoreError.unsupportedFeature
+    }
+    func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, for state: ContextState) throws -> Int {
+        throw DataStoreError.unsupportedFeature
+    }
+    func load(_ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable) throws {}
+    func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
+        throw DataStoreError.unsupportedFeature
+    }
+    /// - Returns: false where the store has no batch delete of its own, or leaves this one to the framework.
+    func batchDelete<T: PersistentModel>(
+        _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
+    ) throws -> Bool { false }
+    func erase() throws { throw DataStoreError.unsupportedFeature }
+    func close() throws {}
+    func begin(_ editingState: EditingState) {}
+    func end(_ editingState: EditingState) {}
+    func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
+    func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
+    /// The store itself, for code that knows its type.
+    var underlying: any DataStore { fatalError("AnyStore is abstract.") }
+}
+
+/// A store that can be closed; using it afterwards throws.
+public protocol ClosableDataStore: DataStore {
+    func close() throws
+}
+
+final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
+    private let store: Store
+    private let lock: NSRecursiveLock?
+
+    init(_ store: Store, configurationName: String) {
+        self.store = store
+        self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
+        super.init(identifier: store.identifier, configurationName: configurationName, schema: store.schema)
+    }
+
+    override var underlying: any DataStore { store }
+
+    private func locked<R>(_ body: (Store) throws -> R) rethrows -> R {
+        lock?.lock()
+        defer { lock?.unlock() }
+        return try body(store)
+    }
+
+    override var version: (any StoreVersion)? { (store as? any VersionedDataStore)?.currentVersion }
+
+    // MARK: Fetching
+
+    override func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, into state: ContextState
+    ) throws -> FetchedRows {
+        var asked = descriptor
+        var answer = FetchedRows(rows: [], isFiltered: true, isSorted: true, isLimited: true)
+        let result = try narrowing(&asked, &answer) { store, descriptor in
+            try store.fetch(DataStoreFetchRequest(descriptor: descriptor, editingState: state.editingState))
+        }
+        let family = Set(try state.tables(under: T.self).map(\.layout.entityName))
+        for snapshot in result.fetchedSnapshots {
+            let place = try register(snapshot, into: state)
+            guard family.contains(place.table.layout.entityName) else {
+                throw ModelContextError.storeContract(
+                    store: identifier,
+                    fault: "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
+                        + "fetchedSnapshots. Records of other entities belong into relatedSnapshots.")
+            }
+            answer.rows.append(place)
+        }
+        for (_, snapshot) in result.relatedSnapshots { _ = try register(snapshot, into: state) }
+        return answer
+    }
+
+    override func fetchCount<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, for state: ContextState
+    ) throws -> Int {
+        try locked { store in
+            try store.fetchCount(DataStoreFetchRequest(descriptor: descriptor, editingState: state.editingState))
+        }
+    }
+
+    override func load(_ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable) throws {
+        try load(identifiers, as: table.layout.type, into: state)
+    }
+
+    private func load<T: PersistentModel>(
+        _ identifiers: [PersistentIdentifier], as type: T.Type, into state: ContextState
+    ) throws {
+        let wanted = Set(identifiers)
+        _ = try fetch(
+            FetchDescriptor<T>(predicate: #Predicate { wanted.contains($0.persistentModelID) }), into: state)
+    }
+
+    /// Asks until the store takes the question, leaving out what it will not do.
+    private func narrowing<T: PersistentModel, R>(
+        _ asked: inout FetchDescriptor<T>, _ answer: inout FetchedRows,
+        _ ask: (Store, FetchDescriptor<T>) throws -> R
+    ) throws -> R {
+        while true {
+            do {
+                return try locked { try ask($0, asked) }
+            } catch DataStoreError.preferInMemoryFilter where asked.predicate != nil {
+                asked.predicate = nil
+                answer.isFiltered = false
+            } catch DataStoreError.preferInMemorySort where !asked.sortBy.isEmpty {
+                asked.sortBy = []
+                answer.isSorted = false
+            }
+            asked.fetchLimit = nil
+            asked.fetchOffset = nil
+            answer.isLimited = false
+        }
+    }
+
+    private func register(_ snapshot: Store.Snapshot, into state: ContextState) throws -> (table: ModelTable, row: Int) {
+        let identifier = snapshot.persistentIdentifier
+        guard let table = state.table(named: identifier.entityName) else {
+            throw ModelContextError.storeContract(
+                store: self.identifier, fault: "It returned \(identifier), whose entity is not in the schema.")
+        }
+        return (table, try state.put(identifier, try values(of: snapshot, in: table.layout), into: table))
+    }
+
+    private func values(of snapshot: Store.Snapshot, in layout: ModelLayout) throws -> ContiguousArray<StoredValue> {
+        let reader = SnapshotReader(store: identifier, layout: layout)
+        if let snapshot = snapshot as? DefaultSnapshot { return try reader.values(of: snapshot) }
+        return try reader.values(ofForeign: snapshot)
+    }
+
+    // MARK: Saving
+
+    override func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
+        let request = DataStoreSaveChangesRequest<Store.Snapshot>(
+            inserted: try changes.inserted.map(snapshot), updated: try changes.updated.map(snapshot),
+            deleted: try changes.deleted.map(snapshot), editingState: state.editingState,
+            changedSlots: changes.updated.map(\.changed))
+        let result = try locked { try $0.save(request) }
+        var outcome = SaveOutcome(remapped: result.remappedIdentifiers, reregistered: [])
+        for (identifier, snapshot) in result.snapshotsToReregister {
+            guard let table = state.table(named: identifier.entityName) else { continue }
+            outcome.reregistered.append((identifier, try values(of: snapshot, in: table.layout)))
+        }
+        return outcome
+    }
+
+    private func snapshot(_ record: PendingRecord) throws -> Store.Snapshot {
+        if Store.Snapshot.self == DefaultSnapshot.self,
+            let snapshot = DefaultSnapshot(
+                persistentIdentifier: record.identifier, layout: record.layout.record, values: record.values)
+                as? Store.Snapshot
+        {
+            return snapshot
+        }
+        return foreignSnapshot(of: record.model)
+    }
+
+    private func foreignSnapshot<M: PersistentModel>(of model: M) -> Store.Snapshot {
+        var related: [PersistentIdentifier: any BackingData] = [:]
+        return Store.Snapshot(from: model._backingData(), relatedBackingDatas: &related)
+    }
+
+    override func batchDelete<T: PersistentModel>(
+        _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
+    ) throws -> Bool {
+        guard let batching = store as? any DataStoreBatching else { return false }
+        do {
+            try locked { _ in
+                try batching.delete(
+                    DataStoreBatchDeleteRequest<T>(
+                        predicate: predicate, includeSubclasses: includeSubclasses, editingState: editingState))
+            }
+            return true
+        } catch DataStoreError.preferInMemoryFilter {
+            return false
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
+    }
+
+    // MARK: The rest
+
+    override func erase() throws { try locked { try $0.erase() } }
+    override func close() throws { try locked { try ($0 as? any ClosableDataStore)?.close() } }
+    override func begin(_ editingState: EditingState) { locked { $0.initializeState(for: editingState) } }
+    override func end(_ editingState: EditingState) { locked { $0.invalidateState(for: editingState) } }
+
+    override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
+        guard let provider = store as? any HistoryProviding else { return nil }
+        return try locked { _ in try Self.history(of: provider, descriptor) }
+    }
+    private static func history<P: HistoryProviding, H: HistoryTransaction>(
+        of provider: P, _ descriptor: HistoryDescriptor<H>
+    ) throws -> [H]? {
+        guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return nil }
+        return try provider.fetchHistory(descriptor) as? [H]
+    }
+    override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
+        guard let provider = store as? any HistoryProviding else { return false }
+        return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+    }
+    private static func deleteHistory<P: HistoryProviding, H: HistoryTransaction>(
+        of provider: P, _ descriptor: HistoryDescriptor<H>
+    ) throws -> Bool {
+        guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return false }
+        try provider.deleteHistory(descriptor)
+        return true
+    }
+}

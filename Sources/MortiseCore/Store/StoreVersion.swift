@@ -1,0 +1,45 @@
+/// The records of one entity as one version of a store has them, read by row.
+///
+/// Rows are numbered from zero. A row that a version knows keeps its number and its place in identity order as long as
+/// any reader holds that version or a later one; deleted rows leave gaps. All members are safe to call from several
+/// threads. Subclass it to serve models straight out of a store's own memory.
+open class RowSource: @unchecked Sendable {
+    // @unchecked: the class itself has no state; subclasses promise immutability or their own isolation.
+
+    public init() {}
+
+    /// One more than the highest row.
+    open var endRow: Int { 0 }
+    /// The number of rows that are there.
+    open var count: Int { 0 }
+    /// Whether the row is there.
+    open func contains(row: Int) -> Bool { false }
+    /// The identifier of a row that is there.
+    open func identifier(ofRow row: Int) -> PersistentIdentifier { .temporary(entityName: "") }
+    /// The row of a record, if it is there.
+    open func row(of identifier: PersistentIdentifier) -> Int? { nil }
+    /// The value in a slot of a row that is there; `null` for slots that do not exist. A row that was there when the
+    /// source was taken keeps its values.
+    open func value(row: Int, slot: Int) -> StoredValue { .null }
+    /// Whether the rows came from outside and have not been checked against a model type's properties: a context checks
+    /// them before it hands out models, and says so with `noteVerified(for:)`.
+    open func needsVerification(for layout: ModelLayout) -> Bool { false }
+    open func noteVerified(for layout: ModelLayout) {}
+}
+
+/// A state of a store: immutable, complete, and readable while later saves go on.
+public protocol StoreVersion: AnyObject, Sendable {
+    /// Grows with every save; two versions of one store are the same if their numbers are.
+    var number: UInt64 { get }
+    /// The records of exactly that entity, subentities not included; nil for an entity that the store does not hold.
+    func rows(ofEntity name: String) -> RowSource?
+    /// The record whose values in the slots of a uniqueness constraint are these; nil where there is none, or where one
+    /// of the values is null.
+    func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
+}
+
+/// A store whose states can be held and read row by row: contexts pin a version, and models read from it.
+public protocol VersionedDataStore: DataStore where Snapshot == DefaultSnapshot {
+    /// The latest published version. Never blocks on a save in progress.
+    var currentVersion: any StoreVersion { get }
+}

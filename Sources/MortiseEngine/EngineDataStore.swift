@@ -1,0 +1,85 @@
+public import MortiseCore
+
+/// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
+public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataStoreBatching, ClosableDataStore {
+    var engine: Engine { get }
+    /// Whether `save(_:)` is allowed.
+    var allowsSave: Bool { get }
+}
+
+extension EngineDataStore {
+    public var identifier: String { engine.catalog.storeIdentifier }
+    public var currentVersion: any StoreVersion { engine.version }
+
+    public func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try checkWritable()
+        return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: try engine.save(request))
+    }
+
+    /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` for a request that filters or sorts.
+    public func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
+        let rows = try matches(request)
+        return DataStoreFetchResult(
+            descriptor: request.descriptor, fetchedSnapshots: rows.map { $0.table.snapshot(ofRow: $0.row) })
+    }
+
+    public func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
+        try matches(request).count
+    }
+
+    public func fetchIdentifiers<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> [PersistentIdentifier] {
+        try matches(request).map { $0.table.identifier(ofRow: $0.row) }
+    }
+
+    public func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
+        if request.predicate != nil { throw DataStoreError.preferInMemoryFilter }
+        try checkWritable()
+        try engine.deleteAll(
+            ofEntity: Schema.entityName(for: T.self), includingSubentities: request.includeSubclasses,
+            author: request.editingState.author)
+    }
+
+    public func erase() throws {
+        try checkWritable()
+        try engine.erase()
+    }
+
+    public func close() throws { try engine.close() }
+
+    private func checkWritable() throws {
+        if !allowsSave { throw EngineError.readOnly(store: identifier) }
+    }
+
+    private func matches<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> ArraySlice<(table: TableVersion, row: Int)> {
+        if request.descriptor.predicate != nil { throw DataStoreError.preferInMemoryFilter }
+        if !request.descriptor.sortBy.isEmpty { throw DataStoreError.preferInMemorySort }
+        let version = engine.version
+        let entity = Schema.entityName(for: T.self)
+        guard engine.catalog.layouts[entity] != nil else { throw EngineError.unknownEntity(entity) }
+        var rows: [(table: TableVersion, row: Int)] = []
+        let family = engine.catalog.schema.subtree(of: entity)
+        for name in family {
+            guard let table = version.tables[name] else { continue }
+            for row in 0..<table.endRow where table.contains(row: row) { rows.append((table, row)) }
+        }
+        if family.count > 1 { rows.sort { $0.table.sequence(ofRow: $0.row) < $1.table.sequence(ofRow: $1.row) } }
+        return rows[request.descriptor.window(of: rows.count)]
+    }
+}
+
+extension TableVersion {
+    /// The record in a row that is there.
+    public func snapshot(ofRow row: Int) -> DefaultSnapshot {
+        DefaultSnapshot(
+            persistentIdentifier: identifier(ofRow: row), layout: layout,
+            values: ContiguousArray(chunks[row / Chunk.capacity].row(row % Chunk.capacity)))
+    }
+}

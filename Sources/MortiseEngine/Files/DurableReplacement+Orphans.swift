@@ -1,0 +1,64 @@
+/// The name of a temporary: `.<name>.<process id>-<16 hexadecimal digits>.mortise-tmp`.
+struct TemporaryName {
+    static let suffix = ".mortise-tmp"
+    let path: String
+
+    init(of target: String, in fileSystem: any FileSystem) {
+        let digits = String(fileSystem.uniqueNumber(), radix: 16)
+        let number = String(repeating: "0", count: 16 - digits.count) + digits
+        let name = Self.prefix(PathText.name(of: target)) + "\(fileSystem.processID)-\(number)" + Self.suffix
+        path = PathText.join(PathText.directory(of: target), name)
+    }
+
+    /// Whether `candidate` is a temporary of the file called `name`, and of no other.
+    ///
+    /// The middle part holds no dot, so the temporaries of `a.b` are none of `a`.
+    static func matches(_ candidate: String, of name: String) -> Bool {
+        // Byte by byte: names that differ only in Unicode normalisation are different files on Linux.
+        let bytes = Array(candidate.utf8)
+        let head = Array(prefix(name).utf8)
+        let tail = Array(suffix.utf8)
+        guard bytes.count > head.count + tail.count else { return false }
+        guard bytes.starts(with: head), bytes.suffix(tail.count).elementsEqual(tail) else { return false }
+        let parts = bytes[head.count..<(bytes.count - tail.count)]
+            .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, parts[0].count <= 10, parts[1].count == 16 else { return false }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        return parts[0].allSatisfy(digits.contains)
+            && parts[1].allSatisfy { digits.contains($0) || letters.contains($0) }
+    }
+
+    private static func prefix(_ name: String) -> String { "." + name + "." }
+}
+
+extension DurableReplacement {
+    /// Removes the temporaries that crashed replacements of this very file left behind, and returns their names.
+    ///
+    /// Only regular files whose name is exactly that of a temporary of this file are touched. The removals are not
+    /// synced: an orphan that comes back after a power loss is swept again.
+    ///
+    /// - Parameter lock: Proof that nobody else is writing the file; a temporary may then not be in use.
+    /// - Throws: ``FileError/Reason/closed`` if `lock` is released, ``FileError/Reason/invalidPath`` if it belongs to
+    ///   another store, and what listing and removing throw. Stops at the first error.
+    @discardableResult
+    public func sweepOrphans(holding lock: FileLock) throws(FileError) -> [String] {
+        let target = try fileSystem.resolvingLinks(path)
+        guard lock.isHeld else { throw FileError(.closed, operation: .unlink, path: lock.path) }
+        guard lock.storePath == target else { throw FileError(.invalidPath, operation: .unlink, path: lock.path) }
+        let directory = PathText.directory(of: target)
+        let name = PathText.name(of: target)
+        let candidates = try retryingInterrupts { () throws(FileError) in try fileSystem.list(directory) }
+        var swept: [String] = []
+        for candidate in candidates.sorted() where TemporaryName.matches(candidate, of: name) {
+            let orphan = PathText.join(directory, candidate)
+            let info = try retryingInterrupts { () throws(FileError) in
+                try fileSystem.info(orphan, followingLinks: false)
+            }
+            guard info.kind == .regular else { continue }
+            try retryingInterrupts { () throws(FileError) in try fileSystem.unlink(orphan) }
+            swept.append(candidate)
+        }
+        return swept
+    }
+}

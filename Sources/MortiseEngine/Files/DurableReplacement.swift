@@ -1,0 +1,132 @@
+/// Replaces a file whole and durably: whoever looks, at any time and after any crash, finds the old or the new content.
+///
+/// The new content goes to a temporary file in the same directory, is synced, gets the file's name by renaming, and the
+/// directory is synced. When ``replace(expecting:with:)`` returns, the new content survives power loss. When it throws,
+/// the old file is as it was and the temporary is gone, with one exception: see there.
+///
+/// - A symbolic link at the path stays, and what it points to is replaced, or created if it points to nothing yet.
+/// - An existing file keeps its permission bits, and its owner and group if the user may set them. Where the group cannot
+///   be kept, the new group gets no more than everybody had. A hard link to the old file keeps the old content.
+/// - A temporary is named `.<name>.<process id>-<16 hexadecimal digits>.mortise-tmp`, at most 41 bytes more than the
+///   file's name. A crash may leave one behind: see ``sweepOrphans(holding:)``.
+///
+/// The value does not lock. Replacing from two places at once is safe for the file, but one content wins: hold a
+/// ``FileLock``.
+public struct DurableReplacement: Sendable {
+    /// The path as given.
+    public let path: String
+    /// The permission bits of a file that was not there before, set exactly, whatever the umask.
+    public let newFilePermissions: UInt32
+    /// How many bytes are collected before they are written.
+    public let bufferSize: Int
+    let fileSystem: any FileSystem
+
+    /// Describes a replacement; nothing is touched yet.
+    ///
+    /// - Parameters:
+    ///   - path: The file to replace or create. Its directory must exist.
+    ///   - newFilePermissions: For a file that was not there before; only its owner may use it unless asked otherwise.
+    ///   - bufferSize: How many bytes to collect before writing; clamped to 4 KiB ... 16 MiB.
+    public init(
+        of path: String, newFilePermissions: UInt32 = 0o600, bufferSize: Int = 256 << 10,
+        in fileSystem: any FileSystem
+    ) {
+        self.path = path
+        self.newFilePermissions = newFilePermissions
+        self.bufferSize = bufferSize
+        self.fileSystem = fileSystem
+    }
+
+    /// Replaces the file by `bytes`, as ``replace(expecting:with:)`` does.
+    @discardableResult
+    public func replace(expecting expected: FileIdentity? = nil, bytes: [UInt8]) throws -> FileIdentity {
+        try replace(expecting: expected) { writer in try writer.append(bytes) }
+    }
+
+    /// Replaces the file by what `body` appends.
+    ///
+    /// - Parameters:
+    ///   - expected: If given, the identity that the file must still have, looked at last thing before the renaming;
+    ///     otherwise the replacement throws ``FileError/Reason/changed(_:)`` and leaves the stranger's file alone.
+    ///   - body: Appends the whole content. It may not keep the writer. What it throws is rethrown, the file untouched.
+    /// - Returns: The identity of the file now in place.
+    /// - Throws: What `body` throws, or a ``FileError``. If its ``FileError/outcomeIsUnknown`` is true and its operation
+    ///   is ``FileError/Operation/syncDirectory`` or ``FileError/Operation/rename``, the new content may be in place and
+    ///   a power loss may bring the old one back: write no more before the store is opened anew. After every other error
+    ///   the old file is as it was. No sync is ever tried twice.
+    @discardableResult
+    public func replace(
+        expecting expected: FileIdentity? = nil, with body: (FileWriter) throws -> Void
+    ) throws -> FileIdentity {
+        let target = try fileSystem.resolvingLinks(path)
+        let old = try existingFile(at: target)
+        let temporary = TemporaryName(of: target, in: fileSystem)
+        let file = try retryingInterrupts { () throws(FileError) in
+            try fileSystem.open(temporary.path, mode: .createExclusive(permissions: 0o600))
+        }
+        let identity: FileIdentity
+        do {
+            identity = try fill(file, old: old, with: body)
+            if let expected, let change = try expected.change(at: target, in: fileSystem) {
+                throw FileError(.changed(change), operation: .replace, path: path)
+            }
+            try retryingInterrupts { () throws(FileError) in try fileSystem.rename(temporary.path, to: target) }
+        } catch {
+            // A second error here would hide the first; what stays behind is swept at the next opening.
+            try? file.close()
+            try? retryingInterrupts { () throws(FileError) in try fileSystem.unlink(temporary.path) }
+            throw error
+        }
+        try fileSystem.syncDirectory(PathText.directory(of: target))
+        return identity
+    }
+
+    private func fill(
+        _ file: any OpenFile, old: FileInfo?, with body: (FileWriter) throws -> Void
+    ) throws -> FileIdentity {
+        let writer = FileWriter(file, bufferSize: bufferSize)
+        try body(writer)
+        // Throws again what `body` may have swallowed.
+        try writer.flush()
+        try setAttributes(of: file, like: old)
+        try file.sync(.full)
+        let identity = try retryingInterrupts { () throws(FileError) in try file.info() }.identity
+        guard identity.size == writer.offset else {
+            let change = FileChange.truncated(from: writer.offset, to: identity.size)
+            throw FileError(.changed(change), operation: .replace, path: path)
+        }
+        // Some file systems report a failed write only here.
+        try file.close()
+        return identity
+    }
+
+    private func setAttributes(of file: any OpenFile, like old: FileInfo?) throws(FileError) {
+        guard let old else {
+            return try retryingInterrupts { () throws(FileError) in try file.setPermissions(newFilePermissions) }
+        }
+        let new = try retryingInterrupts { () throws(FileError) in try file.info() }
+        var permissions = old.permissions
+        if new.group != old.group {
+            do {
+                try retryingInterrupts { () throws(FileError) in try file.setOwner(user: nil, group: old.group) }
+            } catch {
+                // Only a member may give a file to a group. The other group must not gain by that.
+                permissions &= ~0o070 | ((permissions & 0o007) << 3)
+            }
+        }
+        if new.user != old.user {
+            // Only the superuser may give a file away; anybody else becomes its owner.
+            try? retryingInterrupts { () throws(FileError) in try file.setOwner(user: old.user, group: nil) }
+        }
+        // Last, because a change of owner clears bits.
+        try retryingInterrupts { () throws(FileError) in try file.setPermissions(permissions) }
+    }
+
+    private func existingFile(at target: String) throws(FileError) -> FileInfo? {
+        guard let info = try fileSystem.infoIfPresent(target, followingLinks: true) else { return nil }
+        guard info.kind == .regular else {
+            throw FileError(.notARegularFile(info.kind), operation: .replace, path: path)
+        }
+        return info
+    }
+}

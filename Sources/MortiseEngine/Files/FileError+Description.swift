@@ -1,0 +1,72 @@
+extension FileError: CustomStringConvertible {
+    /// One line: operation, path, what happened, the operating system's answer, and what to do.
+    public var description: String {
+        var text = "cannot \(operation.rawValue) '\(path)': \(reason.text)"
+        if let code { text += " (\(code))" }
+        if let hint = reason.hint { text += "; \(hint)" }
+        return text
+    }
+
+    /// Whether the file may have changed although the operation failed.
+    ///
+    /// True for the operations after which nobody can tell: a failed sync, a failed renaming. A store that sees it must
+    /// refuse further writes until it is opened anew.
+    public var outcomeIsUnknown: Bool {
+        switch operation {
+        case .sync, .syncDirectory: true
+        case .rename: reason == .io || reason == .interrupted
+        default: false
+        }
+    }
+}
+
+extension FileError.Reason {
+    /// What happened, in words.
+    public var text: String {
+        switch self {
+        case .notFound: "there is no such file"
+        case .alreadyExists: "there is a file already"
+        case .notARegularFile(let kind): "it is \(kind.text), not a regular file"
+        case .notADirectory: "a part of the path is not a directory"
+        case .linkLoop: "its symbolic links lead round in a circle"
+        case .invalidPath: "the path is not valid"
+        case .locked(let holder?): "it is locked by process \(holder)"
+        case .locked(nil): "it is locked by another process"
+        case .noSpace: "the disk is full"
+        case .readOnly: "it is read-only"
+        case .permissionDenied: "permission denied"
+        case .tooManyOpenFiles: "too many files are open"
+        case .fileTooLarge: "the file would exceed a size limit"
+        case .exceedsLimit(let size, let limit): "its \(size) bytes exceed the limit of \(limit) bytes"
+        case .changed(let change): "the file was \(change)"
+        case .io: "the device failed"
+        case .interrupted: "a signal interrupted it"
+        case .closed: "it is closed"
+        case .other: "the operating system refused"
+        }
+    }
+
+    /// What whoever sees the error can do about it, or `nil` if that depends on ``FileError/code``.
+    public var hint: String? {
+        switch self {
+        case .notFound: "check the path"
+        case .alreadyExists: "choose another name or remove the file"
+        case .notARegularFile: "choose a path that is a regular file or not there yet"
+        case .notADirectory: "check the path"
+        case .linkLoop: "repair the symbolic links"
+        case .invalidPath: "choose a shorter path without NUL characters"
+        case .locked: "close the store there, or open it here for reading only"
+        case .noSpace: "free space or inodes, then reopen the store"
+        case .readOnly: "open the store for reading only, or move it to a writable place"
+        case .permissionDenied: "grant this user access to the file and its directory"
+        case .tooManyOpenFiles: "close files or raise the limit (ulimit -n), then reopen the store"
+        case .fileTooLarge: "raise the limit (ulimit -f) or use a file system for larger files"
+        case .exceedsLimit: "raise the limit, or check that this is the right file"
+        case .changed: "reopen the store to see the file as it is now"
+        case .io: "check the device and its cables, keep a copy of the file, then reopen the store"
+        case .interrupted: "try again"
+        case .closed: "reopen it"
+        case .other: nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Synchronization
+
+/// The right to write a store, held by one opening of it among all processes.
+///
+/// The lock is an advisory `flock` on a file of its own, `<store>.lock`, beside the file that the store's path leads to.
+/// It ends with ``release()``, with the last reference, or with the death of the process, however it dies; a lock file
+/// that lies around means nothing. The lock file holds the holder's process identifier in decimal. It is never renamed
+/// or removed, because whoever opened it before would then hold a lock that nobody else can see.
+///
+/// Who only reads takes no lock. A lock is not inherited by programs that the process starts. On network file systems it
+/// is as good as their `flock`.
+public final class FileLock: Sendable {
+    /// The store's path, symbolic links at its end resolved.
+    public let storePath: String
+    /// The lock file's path.
+    public var path: String { file.path }
+    private let file: any OpenFile
+    private let held = Atomic<Bool>(true)
+
+    /// Takes the lock, without waiting.
+    ///
+    /// Two paths that lead to the same store through symbolic links share one lock; two hard links do not.
+    ///
+    /// - Parameters:
+    ///   - storePath: The store's path. Nothing needs to be there yet, but its directory must exist.
+    ///   - permissions: The permission bits of a new lock file. Whoever may not write it cannot take the lock.
+    /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock is held, in this process too; `holder` is then the own
+    ///   process identifier. ``FileError/Reason/readOnly`` and ``FileError/Reason/permissionDenied`` where no lock file
+    ///   can be made. Any other ``FileError`` of opening.
+    public init(
+        forStoreAt storePath: String, permissions: UInt32 = 0o600, in fileSystem: any FileSystem
+    ) throws(FileError) {
+        let resolved = try fileSystem.resolvingLinks(storePath)
+        self.storePath = resolved
+        file = try Self.lockedFile(resolved + ".lock", permissions: permissions, in: fileSystem)
+        Self.write("\(fileSystem.processID)\n", to: file)
+    }
+
+    deinit { release() }
+
+    /// Whether ``release()`` was not called yet.
+    public var isHeld: Bool { held.load(ordering: .acquiring) }
+
+    /// Gives the lock up; doing so again does nothing.
+    public func release() {
+        guard held.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        // Empty, so that the next one to be refused is not shown a holder of yesterday.
+        Self.write("", to: file)
+        // The lock ends with the descriptor, which is gone even if closing reports an error.
+        try? file.close()
+    }
+
+    /// Whether the lock file at the path is still the one that is locked.
+    ///
+    /// `false` means that somebody removed or replaced it, against the rules: another process may hold "the" lock too.
+    public func isIntact(in fileSystem: any FileSystem) throws(FileError) -> Bool {
+        guard isHeld else { return false }
+        return try Self.isNamed(file, in: fileSystem)
+    }
+
+    /// The process identifier in the lock file of a store, or `nil` if there is none or it cannot be read.
+    ///
+    /// It names the last holder; only a refused attempt tells that there is one now.
+    public static func lastHolder(ofStoreAt storePath: String, in fileSystem: any FileSystem) -> Int32? {
+        guard let resolved = try? fileSystem.resolvingLinks(storePath) else { return nil }
+        return holder(in: resolved + ".lock", fileSystem)
+    }
+
+    private static func lockedFile(
+        _ path: String, permissions: UInt32, in fileSystem: any FileSystem
+    ) throws(FileError) -> any OpenFile {
+        // Only somebody who keeps removing the file can make an attempt fail, hence the small number.
+        for _ in 0..<16 {
+            let file = try retryingInterrupts { () throws(FileError) in
+                try fileSystem.open(path, mode: .create(permissions: permissions))
+            }
+            guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(.exclusive) }) else {
+                try? file.close()
+                throw FileError(.locked(holder: holder(in: path, fileSystem)), operation: .lock, path: path)
+            }
+            // Between open and lock the name may have gone to another file.
+            if try isNamed(file, in: fileSystem) { return file }
+            try? file.close()
+        }
+        throw FileError(.changed(.replaced), operation: .lock, path: path)
+    }
+
+    private static func isNamed(_ file: any OpenFile, in fileSystem: any FileSystem) throws(FileError) -> Bool {
+        let open = try retryingInterrupts { () throws(FileError) in try file.info() }
+        guard let named = try fileSystem.infoIfPresent(file.path, followingLinks: true) else { return false }
+        return (open.device, open.inode) == (named.device, named.inode)
+    }
+
+    // The text only serves messages: a full disk must not keep anyone from opening a store, to make room for instance.
+    private static func write(_ text: String, to file: any OpenFile) {
+        try? retryingInterrupts { () throws(FileError) in try file.truncate(to: 0) }
+        try? file.writeAll(Array(text.utf8), at: 0)
+    }
+
+    private static func holder(in path: String, _ fileSystem: any FileSystem) -> Int32? {
+        guard let bytes = try? fileSystem.readWhole(path, limit: 32).bytes,
+            let text = String(validating: bytes, as: UTF8.self), text.utf8.last == UInt8(ascii: "\n"),
+            let holder = Int32(text.dropLast()), holder > 0
+        else { return nil }
+        return holder
+    }
+}

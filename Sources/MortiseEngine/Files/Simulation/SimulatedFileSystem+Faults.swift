@@ -1,0 +1,109 @@
+extension SimulatedFileSystem {
+    /// What an operation does instead of succeeding.
+    public enum Fault: Sendable, Hashable {
+        /// It does nothing and reports this.
+        ///
+        /// A failed sync of a file also loses track of what was unsynced, as kernels do: programs still read it, later
+        /// syncs succeed, and each 512-byte sector of it is on the disk or is not, as the seed decides.
+        case fail(FileError.Code)
+        /// It does its work and then reports this nevertheless, as network file systems can.
+        case failAfterwards(FileError.Code)
+        /// A read or write moves at most this many bytes (at least one); anything else is unaffected.
+        case shorten(to: Int)
+    }
+
+    /// What there is only so much of; `nil` is without end.
+    public struct Limits: Sendable, Hashable {
+        /// All bytes of all files together.
+        ///
+        /// A write that would pass it is cut short, then fails with ENOSPC.
+        public var capacity: Int?
+        /// Files, directories and links together; creating one more fails with ENOSPC.
+        public var nodes: Int?
+        /// The length of one file in bytes.
+        ///
+        /// A write that would pass it is cut short, then fails with EFBIG.
+        public var fileSize: Int?
+        /// Open files of all processes together; opening one more fails with EMFILE.
+        public var openFiles: Int?
+        /// Whether everything that changes the disk fails with EROFS.
+        public var isReadOnly = false
+
+        /// Creates limits that limit nothing.
+        public init() {}
+
+        /// How far a write may reach that wants to reach `end` in a file of `size` bytes.
+        func allowance(for end: Int, size: Int, used: Int) throws(FileError.Code) -> Int {
+            if end <= size { return end }
+            var allowed = end
+            if let capacity { allowed = min(allowed, size + max(0, capacity - used)) }
+            if allowed <= size, allowed < end { throw .noSpace }
+            if let fileSize {
+                allowed = min(allowed, fileSize)
+                if allowed <= size { throw .fileTooLarge }
+            }
+            return allowed
+        }
+    }
+
+    /// An operation that was asked for, whether or not it succeeded.
+    public struct TracedOperation: Sendable, Hashable {
+        /// What was asked.
+        public var operation: FileError.Operation
+        /// The path it was asked for.
+        public var path: String
+    }
+
+    /// The limits in force, which may change at any time: to give space back, for instance.
+    public var limits: Limits {
+        get { disk.access { $0.limits } }
+        set { disk.access { $0.limits = newValue } }
+    }
+
+    /// Makes a coming operation fail or fall short.
+    ///
+    /// - Parameters:
+    ///   - fault: What it shall do.
+    ///   - number: Which one, counted from now on; 1 is the next.
+    ///   - operation: Count and hit only these; `nil` means all.
+    ///   - times: How many of them in a row.
+    public func inject(_ fault: Fault, at number: Int = 1, of operation: FileError.Operation? = nil, times: Int = 1) {
+        let pending = SimulatedDisk.Pending(fault, number: number, operation: operation, times: times)
+        disk.access { $0.faults.append(pending) }
+    }
+
+    /// Calls `body` right before a coming operation: to let another process act there, or to make syncs slow.
+    ///
+    /// It runs on the thread of the operation and may use the disk; what it does is counted like everything else.
+    ///
+    /// - Parameters:
+    ///   - number: Before which one, counted from now on; 1 is the next.
+    ///   - operation: Count only these; `nil` means all.
+    ///   - times: Before how many of them in a row.
+    ///   - body: What to do. With a clock to move instead of a sleep the run stays deterministic and quick.
+    public func interject(
+        at number: Int = 1, of operation: FileError.Operation? = nil, times: Int = 1,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        let pending = SimulatedDisk.Pending(body, number: number, operation: operation, times: times)
+        disk.access { $0.interjections.append(pending) }
+    }
+
+    /// Forgets the faults and interjections that have not happened yet.
+    public func removeFaults() {
+        disk.access { state in
+            state.faults = []
+            state.interjections = []
+        }
+    }
+
+    /// How many operations were asked for so far, by all processes.
+    public var operationCount: Int {
+        disk.access { $0.trace.count }
+    }
+
+    /// The operations asked for so far, by all processes, in order.
+    public var trace: [TracedOperation] {
+        disk.access { $0.trace }
+    }
+}

@@ -1,0 +1,62 @@
+public import MortiseCore
+
+/// Why an engine did not take a save. Nothing of the save was stored.
+public enum EngineError: Error, Hashable, Sendable {
+    /// The entity is not in the store's schema.
+    case unknownEntity(String)
+    /// A record to update or delete is not there (any more).
+    case noSuchRecord(PersistentIdentifier)
+    /// A relationship refers to a record that is not there after the save.
+    case danglingReference(entity: String, property: String, record: PersistentIdentifier, target: PersistentIdentifier)
+    /// A relationship refers to a record of an entity that is not its destination.
+    case wrongDestination(entity: String, property: String, record: PersistentIdentifier, target: PersistentIdentifier)
+    /// Two records would have the same unique values.
+    case notUnique(entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)
+    /// A value is not of the property's kind, or missing although required.
+    case unfitValue(entity: String, property: String, record: PersistentIdentifier, found: String)
+    /// The store allows no saves.
+    case readOnly(store: String)
+    /// The store was closed.
+    case closed(store: String)
+    /// An earlier write failed, so that what is on disk is not known; the store takes no saves until it is opened again.
+    case latched(store: String, cause: String)
+    /// A file is open in this process with other options.
+    case openWithOtherOptions(path: String)
+    /// The stored schema is not the container's, and there is no way from one to the other.
+    case schemaMismatch(store: String, differences: [String])
+}
+
+extension EngineError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknownEntity(let name): "The store's schema has no entity \(name)."
+        case .noSuchRecord(let record): "There is no record \(record); it may have been deleted by another save."
+        case .danglingReference(let entity, let property, let record, let target):
+            "\(entity).\(property) of \(record) refers to \(target), which is not there. Clear the reference first."
+        case .wrongDestination(let entity, let property, let record, let target):
+            "\(entity).\(property) of \(record) refers to \(target), whose entity is not the relationship's destination."
+        case .notUnique(let entity, let properties, let record, let other):
+            "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", "))."
+        case .unfitValue(let entity, let property, let record, let found):
+            "\(entity).\(property) of \(record) cannot hold \(found)."
+        case .readOnly(let store): "The store \(store) is open for reading only. Open it with allowsSave: true."
+        case .closed(let store): "The store \(store) was closed. Open it again."
+        case .latched(let store, let cause):
+            "The store \(store) takes no saves since a write failed (\(cause)). Put that right and open it again."
+        case .openWithOtherOptions(let path):
+            "\(path) is open in this process with other options. Use the same, or close it first."
+        case .schemaMismatch(let store, let differences):
+            "The store \(store) was made for another schema: " + differences.joined(separator: "; ") + "."
+        }
+    }
+}
+
+extension EngineError: SwiftDataErrorConvertible {
+    public var swiftDataError: SwiftDataError {
+        switch self {
+        case .schemaMismatch: .unknownDataStoreSchema
+        case .openWithOtherOptions, .closed, .latched: .loadIssueModelContainer
+        default: .modelValidationFailure
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@_PersistedProperty(slot)`, which `@Model` puts on each property it keeps.
+enum PersistedPropertyMacro {}
+
+extension PersistedPropertyMacro: AccessorMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingAccessorsOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AccessorDeclSyntax] {
+        guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty,
+            let index = node.labeledArguments.first?.expression.trimmedDescription
+        else { return [] }
+        let owner = context.lexicalContext.lazy.compactMap { $0.as(ClassDeclSyntax.self) }.first
+        let names = StateNames(
+            mayHaveSuperclass: owner?.inheritanceClause != nil, className: owner?.name.text ?? "Self")
+        let access = SlotAccess(
+            keyPath: "\\.\(property.identifier)", slot: names.slot(index), isTransformable: property.isTransformable)
+        let initialize = property.isTransformable ? "initializeTransformable" : "initialize"
+
+        return [
+            """
+            @storageRestrictions(accesses: \(raw: names.initialState), initializes: _\(raw: property.name))
+            init(initialValue) {
+                \(raw: names.initialState).\(raw: initialize)(at: \(raw: access.slot), to: initialValue)
+                _\(raw: property.name) = MortiseCore.NoStorage()
+            }
+            """,
+            """
+            get {
+                \(raw: names.preparation)access(keyPath: \(raw: access.keyPath))
+                return \(raw: access.read)
+            }
+            """,
+            setter(of: property, access: access, preparation: names.preparation),
+        ]
+    }
+
+    private static func setter(
+        of property: ModelProperty, access: SlotAccess, preparation: String
+    ) -> AccessorDeclSyntax {
+        if let block = property.binding.accessorBlock, let observers = PropertyObservers(block, of: property) {
+            return observers.setter(access: access, preparation: preparation)
+        }
+        return """
+            set {
+                \(raw: preparation)withMutation(keyPath: \(raw: access.keyPath)) {
+                    \(raw: access.write("newValue"))
+                }
+            }
+            """
+    }
+}
+
+extension PersistedPropertyMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty else { return [] }
+        return ["private var _\(raw: property.name): MortiseCore.NoStorage"]
+    }
+}
+
+/// How accessors read and write the slot of one property.
+struct SlotAccess {
+    /// The key path literal, rooted in the class by inference.
+    let keyPath: String
+    /// The expression of the slot.
+    let slot: String
+    let isTransformable: Bool
+
+    var read: String { isTransformable ? "_transformableValue(at: \(slot))" : "_value(at: \(slot))" }
+
+    func write(_ value: String) -> String {
+        isTransformable ? "_setTransformableValue(\(value), at: \(slot))" : "_setValue(\(value), at: \(slot))"
+    }
+}

@@ -1,0 +1,14 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Relationship`, which adds nothing itself: `@Model` reads its arguments.
+enum RelationshipMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        PropertyMarker(node: node, declaration: declaration, context: context).check()
+        return []
+    }
+}

@@ -1,0 +1,109 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+extension AttributeListSyntax {
+    /// The first attribute named `name`, with or without its module in front.
+    func attribute(named name: String) -> AttributeSyntax? {
+        attributes(named: name).first
+    }
+
+    /// All attributes named `name`, with or without their module in front.
+    func attributes(named name: String) -> [AttributeSyntax] {
+        compactMap { element in
+            guard case .attribute(let attribute) = element, attribute.baseName == name else { return nil }
+            return attribute
+        }
+    }
+}
+
+extension AttributeSyntax {
+    /// The attribute's name without a module in front: `Model` for `@Mortise.Model`.
+    var baseName: String {
+        if let member = attributeName.as(MemberTypeSyntax.self) { return member.name.text }
+        if let identifier = attributeName.as(IdentifierTypeSyntax.self) { return identifier.name.text }
+        return attributeName.trimmedDescription
+    }
+
+    /// The arguments in parentheses; empty without parentheses.
+    var labeledArguments: LabeledExprListSyntax {
+        guard case .argumentList(let list) = arguments else { return [] }
+        return list
+    }
+}
+
+extension DeclModifierListSyntax {
+    func contains(_ keyword: Keyword) -> Bool { modifier(keyword) != nil }
+
+    func modifier(_ keyword: Keyword) -> DeclModifierSyntax? {
+        first { $0.name.tokenKind == .keyword(keyword) && $0.detail?.detail.text != "set" }
+    }
+
+    /// Whether the declaration belongs to the type and not to its instances.
+    var isTypeLevel: Bool { contains(.static) || contains(.class) }
+}
+
+extension TokenSyntax {
+    /// The identifier without the backticks that escape a keyword.
+    var unescaped: String {
+        text.count > 2 && text.hasPrefix("`") && text.hasSuffix("`") ? String(text.dropFirst().dropLast()) : text
+    }
+}
+
+extension TypeSyntax {
+    /// `T` for `T?`, `T!` and `Optional<T>`; nil for other types.
+    var unwrappedOptional: TypeSyntax? {
+        if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType }
+        if let optional = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) { return optional.wrappedType }
+        if let named = genericArgument(of: "Optional") { return named }
+        if let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first, only.firstName == nil
+        {
+            return only.type.unwrappedOptional
+        }
+        return nil
+    }
+
+    /// The element type of `[T]`, `Array<T>` and `Set<T>`, optional or not; nil for other types.
+    var collectionElement: TypeSyntax? {
+        let type = unwrappedOptional ?? self
+        if let array = type.as(ArrayTypeSyntax.self) { return array.element }
+        return type.genericArgument(of: "Array") ?? type.genericArgument(of: "Set")
+    }
+
+    /// The last component of a named type, without generic arguments: `Date` for `Foundation.Date`.
+    var baseName: String? {
+        if let identifier = self.as(IdentifierTypeSyntax.self) { return identifier.name.text }
+        return self.as(MemberTypeSyntax.self)?.name.text
+    }
+
+    /// The type as it can stand after `as`, where `T!` is not allowed.
+    var coercible: TypeSyntax {
+        guard let optional = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) else { return trimmed }
+        return TypeSyntax(OptionalTypeSyntax(wrappedType: optional.wrappedType.trimmed))
+    }
+
+    /// `T?`, in parentheses where the grammar needs them.
+    var madeOptional: TypeSyntax {
+        let isAtomic = !self.is(SomeOrAnyTypeSyntax.self) && !self.is(FunctionTypeSyntax.self)
+        return isAtomic ? "\(trimmed)?" : "(\(trimmed))?"
+    }
+
+    func genericArgument(of name: String) -> TypeSyntax? {
+        guard let named = self.as(IdentifierTypeSyntax.self), named.name.text == name,
+            let clause = named.genericArgumentClause, clause.arguments.count == 1, let only = clause.arguments.first
+        else { return nil }
+        return Syntax(only.argument).as(TypeSyntax.self)
+    }
+}
+
+extension ExprSyntax {
+    /// The root and the components of a key path literal; nil for other expressions.
+    var keyPath: (root: TypeSyntax?, components: [String])? {
+        guard let literal = self.as(KeyPathExprSyntax.self) else { return nil }
+        let names = literal.components.map { component in
+            component.component.as(KeyPathPropertyComponentSyntax.self)?.declName.baseName.unescaped
+                ?? component.component.trimmedDescription
+        }
+        return (literal.root, names)
+    }
+}

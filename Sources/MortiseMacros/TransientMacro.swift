@@ -1,0 +1,14 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Transient`, which adds nothing itself: `@Model` leaves the property alone.
+enum TransientMacro: PeerMacro {
+    static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        PropertyMarker(node: node, declaration: declaration, context: context).check()
+        return []
+    }
+}

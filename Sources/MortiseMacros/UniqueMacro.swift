@@ -1,0 +1,12 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `#Unique`, which adds nothing itself: `@Model` reads its arguments.
+enum UniqueMacro: DeclarationMacro {
+    static func expansion(
+        of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        ConstraintPlacement.check(node, in: context)
+        return []
+    }
+}

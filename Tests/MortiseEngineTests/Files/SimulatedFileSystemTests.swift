@@ -1,0 +1,138 @@
+import MortiseEngine
+import Testing
+
+/// What the double promises about faults, limits and processes; its crashes have tests of their own.
+@Suite struct SimulatedFileSystemTests {
+    let fileSystem = SimulatedFileSystem(seed: 7)
+
+    @Test func theChosenOperationFailsAndOnlyThat() throws {
+        try fileSystem.install([], at: "/a")
+        fileSystem.inject(.fail(.io), at: 2)
+        for number in 1...4 {
+            let error = fileError { _ = try fileSystem.info("/a", followingLinks: true) }
+            #expect(error?.reason == (number == 2 ? .io : nil))
+        }
+    }
+
+    @Test func aFaultOfOneKindWaitsForItsNumber() throws {
+        fileSystem.inject(.fail(.io), at: 2, of: .open)
+        try fileSystem.put([1], at: "/a")
+        #expect(fileError { try fileSystem.put([1], at: "/b") }?.reason == .io)
+        try fileSystem.put([1], at: "/b")
+        #expect(fileSystem.contents(at: "/b") == [1])
+    }
+
+    @Test func anOperationMayReportAnErrorAfterItsWork() throws {
+        try fileSystem.install([1], at: "/a")
+        fileSystem.inject(.failAfterwards(.io), of: .rename)
+        #expect(fileError { try fileSystem.rename("/a", to: "/b") }?.reason == .io)
+        #expect(fileSystem.paths == ["/b"])
+    }
+
+    @Test func theSupplyOfNodesEndsInNoSpaceAndComesBack() throws {
+        fileSystem.limits.nodes = 2
+        try fileSystem.put([], at: "/a")
+        #expect(fileError { try fileSystem.put([], at: "/b") }?.reason == .noSpace)
+        try fileSystem.unlink("/a")
+        try fileSystem.put([], at: "/b")
+    }
+
+    @Test func removedFilesGiveTheirSpaceBackWhenTheyAreClosed() throws {
+        fileSystem.limits.capacity = 100
+        let file = try fileSystem.open("/a", mode: .create(permissions: 0o600))
+        try file.writeAll(pattern(1, count: 100), at: 0)
+        try fileSystem.unlink("/a")
+        #expect(try file.readAll(count: 100, at: 0) == pattern(1, count: 100))
+        #expect(fileError { try fileSystem.put([1], at: "/b") }?.reason == .noSpace)
+        try file.close()
+        try fileSystem.put([1], at: "/b")
+    }
+
+    @Test func limitsOfLengthDescriptorsAndMediumHaveTheirErrors() throws {
+        fileSystem.limits.fileSize = 10
+        #expect(fileError { try fileSystem.put(pattern(1, count: 11), at: "/a") }?.reason == .fileTooLarge)
+        #expect(fileSystem.contents(at: "/a")?.count == 10)
+        fileSystem.limits.openFiles = 0
+        #expect(fileError { _ = try fileSystem.open("/a", mode: .read) }?.reason == .tooManyOpenFiles)
+        fileSystem.limits = SimulatedFileSystem.Limits()
+        fileSystem.limits.isReadOnly = true
+        #expect(fileError { try fileSystem.put([1], at: "/a") }?.reason == .readOnly)
+        #expect(fileError { try fileSystem.unlink("/a") }?.reason == .readOnly)
+        #expect(try fileSystem.bytes(at: "/a")?.count == 10)
+    }
+
+    @Test func afterAFailedSyncTheCacheShowsWhatTheDiskMayNotHave() throws {
+        let old = pattern(1, count: 4_096)
+        let new = pattern(2, count: 4_096)
+        var kept = Set<Int>()
+        for seed in 0..<8 as Range<UInt64> {
+            let fileSystem = SimulatedFileSystem(seed: seed)
+            try fileSystem.install(old, at: "/a")
+            let file = try fileSystem.open("/a", mode: .readWrite)
+            try file.writeAll(new, at: 0)
+            fileSystem.inject(.fail(.io), of: .sync)
+            #expect(fileError { try file.sync(.full) }?.reason == .io)
+            try file.sync(.full)
+            #expect(fileSystem.contents(at: "/a") == new)
+
+            let crashed = fileSystem.crashed(after: .max, losing: .unsynced)
+            let bytes = try #require(crashed.contents(at: "/a"))
+            var sectors = 0
+            for start in stride(from: 0, to: 4_096, by: 512) {
+                let sector = bytes[start..<(start + 512)]
+                #expect(sector == old[start..<(start + 512)] || sector == new[start..<(start + 512)])
+                if sector == new[start..<(start + 512)] { sectors += 1 }
+            }
+            kept.insert(sectors)
+        }
+        #expect(kept.count > 2)
+    }
+
+    @Test func aKilledProcessLosesItsFilesAndLocksButNoData() throws {
+        let other = fileSystem.process(2)
+        let file = try other.open("/a", mode: .create(permissions: 0o600))
+        try file.writeAll([1, 2, 3], at: 0)
+        #expect(try file.tryLock(.exclusive))
+        let mine = try fileSystem.open("/a", mode: .readWrite)
+        #expect(try !mine.tryLock(.exclusive))
+        other.kill()
+        #expect(try mine.tryLock(.exclusive))
+        #expect(fileError { _ = try file.info() }?.reason == .closed)
+        #expect(fileSystem.contents(at: "/a") == [1, 2, 3])
+    }
+
+    @Test func sharedLocksExcludeOnlyExclusiveOnes() throws {
+        let files = try (0..<3).map { _ in try fileSystem.open("/a", mode: .create(permissions: 0o600)) }
+        #expect(try files[0].tryLock(.shared))
+        #expect(try files[1].tryLock(.shared))
+        #expect(try !files[2].tryLock(.exclusive))
+        try files[0].close()
+        #expect(try files[1].tryLock(.exclusive))
+        #expect(try !files[2].tryLock(.shared))
+    }
+
+    @Test func interjectionsSeeTheStateBeforeTheOperation() throws {
+        let clock = Counter()
+        fileSystem.interject(of: .sync, times: .max) { clock.add(5) }
+        fileSystem.interject(of: .syncDirectory, times: .max) { clock.add(100) }
+        try DurableReplacement(of: "/a", in: fileSystem).replace(bytes: [1])
+        #expect(clock.value == 105)
+    }
+
+    @Test func theSameSeedGivesTheSameRun() throws {
+        func run(_ seed: UInt64) throws -> [String] {
+            let fileSystem = SimulatedFileSystem(seed: seed)
+            try DurableReplacement(of: "/store", in: fileSystem).replace(bytes: pattern(1, count: 2_000))
+            var images: [String] = []
+            fileSystem.forEachCrash { image in
+                images.append("\(image.operation) \(image.loss) \(image.fileSystem.paths)")
+                for path in image.fileSystem.paths {
+                    images.append("\(image.fileSystem.contents(at: path) ?? [])")
+                }
+            }
+            return images
+        }
+        #expect(try run(3) == run(3))
+        #expect(try run(3) != run(4))
+    }
+}

@@ -1,0 +1,465 @@
+import Testing
+
+/// What `@Model` adds to a class that stands at the root of its hierarchy.
+struct ModelExpansionTests {
+    @Test func finalClassGetsStateInitializersAndMetadata() {
+        expectExpansion(
+            #"""
+            @Model
+            public final class Trip {
+                public var name: String
+                @Attribute(.unique, originalName: "code") var number: Int = 0
+                private var note: String?
+                @Relationship(deleteRule: .cascade, inverse: \Stop.trip) var stops: [Stop] = []
+                @Transient var cache: Int = 0
+                static let limit = 10
+                var label: String { name }
+                public init(name: String) {
+                    self.name = name
+                }
+            }
+            """#,
+            #"""
+
+            public final class Trip {
+                @_PersistedProperty(0)
+                public var name: String
+                @_PersistedProperty(1) var number: Int = 0
+                @_PersistedProperty(2)
+                private var note: String?
+                @_PersistedProperty(3) var stops: [Stop] = []
+                var cache: Int = 0
+                static let limit = 10
+                var label: String { name }
+                public init(name: String) {
+                    self.name = name
+                }
+
+                nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+
+                public init(_modelState: consuming MortiseCore.ModelState) {
+                    self._name = MortiseCore.NoStorage()
+                    self._number = MortiseCore.NoStorage()
+                    self._note = MortiseCore.NoStorage()
+                    self._stops = MortiseCore.NoStorage()
+                    self._modelState = _modelState
+                }
+
+                public init(backingData: any MortiseCore.BackingData<Trip>) {
+                    self._name = MortiseCore.NoStorage()
+                    self._number = MortiseCore.NoStorage()
+                    self._note = MortiseCore.NoStorage()
+                    self._stops = MortiseCore.NoStorage()
+                    self._modelState = Trip._state(from: backingData)
+                }
+
+                public var persistentBackingData: any MortiseCore.BackingData<Trip> {
+                    get {
+                        _backingData()
+                    }
+                    set {
+                        _adopt(backingData: newValue)
+                    }
+                }
+
+                public static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name),
+                        MortiseCore.Schema.PropertyMetadata(name: "number", keypath: \Trip.number, defaultValue: (0) as Int, metadata: MortiseCore.Schema.Attribute(.unique, originalName: "code")),
+                        MortiseCore.Schema.PropertyMetadata(name: "note", keypath: \Trip.note),
+                        MortiseCore.Schema.PropertyMetadata(name: "stops", keypath: \Trip.stops, defaultValue: ([]) as [Stop], metadata: MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip))
+                    ]
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Trip, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+
+            nonisolated extension Trip: MortiseCore.PersistentModel {
+            }
+
+            @available(*, unavailable, message: "a model stays with its context; pass its 'persistentModelID'")
+            extension Trip: Swift.Sendable {
+            }
+            """#)
+    }
+
+    @Test func openClassGetsOverridableMembers() {
+        expectExpansion(
+            #"""
+            @Model
+            open class Asset {
+                var weather: Weather = .clear
+                public init() {}
+            }
+            """#,
+            #"""
+
+            open class Asset {
+                @_PersistedProperty(0)
+                var weather: Weather = .clear
+                public init() {}
+
+                nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+
+                open func _adoptInitialValues() {
+                }
+
+                public required init(_modelState: consuming MortiseCore.ModelState) {
+                    self._weather = MortiseCore.NoStorage()
+                    self._modelState = _modelState
+                }
+
+                public required init(backingData: any MortiseCore.BackingData<Asset>) {
+                    self._weather = MortiseCore.NoStorage()
+                    self._modelState = Asset._state(from: backingData)
+                }
+
+                public var persistentBackingData: any MortiseCore.BackingData<Asset> {
+                    get {
+                        _backingData()
+                    }
+                    set {
+                        _adopt(backingData: newValue)
+                    }
+                }
+
+                open class var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    _ownSchemaMetadata(for: Asset.self)
+                }
+
+                public class func _schemaMetadata<ModelType: Asset>(
+                    for _: ModelType.Type
+                ) -> [MortiseCore.Schema.PropertyMetadata] {
+                    _ownSchemaMetadata(for: ModelType.self)
+                }
+
+                private static func _ownSchemaMetadata<ModelType: Asset>(
+                    for _: ModelType.Type
+                ) -> [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "weather", keypath: \ModelType.weather, defaultValue: (.clear) as Weather)
+                    ]
+                }
+
+                open class var _inheritedSchemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    []
+                }
+
+                open class var _modelSlotCount: Int {
+                    1
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Asset, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Asset, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+
+            nonisolated extension Asset: MortiseCore.PersistentModel {
+            }
+
+            @available(*, unavailable, message: "a model stays with its context; pass its 'persistentModelID'")
+            extension Asset: Swift.Sendable {
+            }
+            """#)
+    }
+
+    @Test func classWithInheritanceClauseNamesItsStateIndirectly() {
+        expectExpansion(
+            #"""
+            @Model
+            final class Tag: Codable {
+                var label = ""
+            }
+            """#,
+            #"""
+
+            final class Tag: Codable {
+                @_PersistedProperty(0)
+                var label = ""
+
+                nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
+
+                var _modelState: MortiseCore.ModelState {
+                    _read {
+                        yield _ownState
+                    }
+                    _modify {
+                        yield &_ownState
+                    }
+                }
+
+                private static var _firstSlot: Int {
+                    0
+                }
+
+                private func _adoptOwnValues() {
+                }
+
+                init(_modelState: consuming MortiseCore.ModelState) {
+                    self._label = MortiseCore.NoStorage()
+                    self._ownState = _modelState
+                }
+
+                init(backingData: any MortiseCore.BackingData<Tag>) {
+                    self._label = MortiseCore.NoStorage()
+                    self._ownState = Tag._state(from: backingData)
+                }
+
+                var persistentBackingData: any MortiseCore.BackingData<Tag> {
+                    get {
+                        _backingData()
+                    }
+                    set {
+                        _adopt(backingData: newValue)
+                    }
+                }
+
+                init() {
+                }
+
+                static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "label", keypath: \Tag.label, defaultValue: "")
+                    ]
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Tag, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Tag, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+
+            nonisolated extension Tag: MortiseCore.PersistentModel {
+            }
+
+            @available(*, unavailable, message: "a model stays with its context; pass its 'persistentModelID'")
+            extension Tag: Swift.Sendable {
+            }
+            """#)
+    }
+
+    @Test func constraintsFollowTheProperties() {
+        expectExpansion(
+            #"""
+            @Model
+            final class Trip {
+                #Unique<Trip>([\.name], [\.start, \.name])
+                #Index<Trip>(.binary([\.name]))
+                var name = ""
+                var start: Date!
+            }
+            """#,
+            #"""
+
+            final class Trip {
+                @_PersistedProperty(0)
+                var name = ""
+                @_PersistedProperty(1)
+                var start: Date!
+
+                nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+
+                init(_modelState: consuming MortiseCore.ModelState) {
+                    self._name = MortiseCore.NoStorage()
+                    self._start = MortiseCore.NoStorage()
+                    self._modelState = _modelState
+                }
+
+                init(backingData: any MortiseCore.BackingData<Trip>) {
+                    self._name = MortiseCore.NoStorage()
+                    self._start = MortiseCore.NoStorage()
+                    self._modelState = Trip._state(from: backingData)
+                }
+
+                var persistentBackingData: any MortiseCore.BackingData<Trip> {
+                    get {
+                        _backingData()
+                    }
+                    set {
+                        _adopt(backingData: newValue)
+                    }
+                }
+
+                init() {
+                }
+
+                static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name, defaultValue: ""),
+                        MortiseCore.Schema.PropertyMetadata(name: "start", keypath: \Trip.start),
+                        MortiseCore.Schema.PropertyMetadata(name: "MortiseCore.Schema.Unique", keypath: \MortiseCore.Schema.encodingVersion, metadata: MortiseCore.Schema.Unique<Trip>([\.name], [\.start, \.name])),
+                        MortiseCore.Schema.PropertyMetadata(name: "MortiseCore.Schema.Index", keypath: \MortiseCore.Schema.encodingVersion, metadata: MortiseCore.Schema.Index<Trip>(.binary([\.name])))
+                    ]
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Trip, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+
+            nonisolated extension Trip: MortiseCore.PersistentModel {
+            }
+
+            @available(*, unavailable, message: "a model stays with its context; pass its 'persistentModelID'")
+            extension Trip: Swift.Sendable {
+            }
+            """#)
+    }
+
+    @Test func observedPropertyMarksDesignatedInitializers() {
+        expectExpansion(
+            #"""
+            @Model
+            final class Counter {
+                var count = 0 { didSet {} }
+                init(count: Int) { self.count = count }
+                convenience init() { self.init(count: 1) }
+            }
+            """#,
+            #"""
+
+            final class Counter {
+                @_PersistedProperty(0)
+                var count = 0 { didSet {} }
+                @_ModelInitializer
+                init(count: Int) { self.count = count }
+                convenience init() { self.init(count: 1) }
+
+                nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+
+                private var _isInitializing: Bool = false
+
+                init(_modelState: consuming MortiseCore.ModelState) {
+                    self._count = MortiseCore.NoStorage()
+                    self._modelState = _modelState
+                }
+
+                init(backingData: any MortiseCore.BackingData<Counter>) {
+                    self._count = MortiseCore.NoStorage()
+                    self._modelState = Counter._state(from: backingData)
+                }
+
+                var persistentBackingData: any MortiseCore.BackingData<Counter> {
+                    get {
+                        _backingData()
+                    }
+                    set {
+                        _adopt(backingData: newValue)
+                    }
+                }
+
+                static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "count", keypath: \Counter.count, defaultValue: 0)
+                    ]
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Counter, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Counter, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+
+            nonisolated extension Counter: MortiseCore.PersistentModel {
+            }
+
+            @available(*, unavailable, message: "a model stays with its context; pass its 'persistentModelID'")
+            extension Counter: Swift.Sendable {
+            }
+            """#)
+    }
+
+    @Test func keywordNamesKeepTheirBackticks() {
+        expectExpansion(
+            #"""
+            @Model
+            final class Row {
+                var `default`: Int = 1
+            }
+            """#,
+            #"""
+
+            final class Row {
+                @_PersistedProperty(0)
+                var `default`: Int = 1
+
+                nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+
+                init(_modelState: consuming MortiseCore.ModelState) {
+                    self._default = MortiseCore.NoStorage()
+                    self._modelState = _modelState
+                }
+
+                init(backingData: any MortiseCore.BackingData<Row>) {
+                    self._default = MortiseCore.NoStorage()
+                    self._modelState = Row._state(from: backingData)
+                }
+
+                var persistentBackingData: any MortiseCore.BackingData<Row> {
+                    get {
+                        _backingData()
+                    }
+                    set {
+                        _adopt(backingData: newValue)
+                    }
+                }
+
+                init() {
+                }
+
+                static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "default", keypath: \Row.`default`, defaultValue: (1) as Int)
+                    ]
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Row, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Row, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+
+            nonisolated extension Row: MortiseCore.PersistentModel {
+            }
+
+            @available(*, unavailable, message: "a model stays with its context; pass its 'persistentModelID'")
+            extension Row: Swift.Sendable {
+            }
+            """#)
+    }
+}

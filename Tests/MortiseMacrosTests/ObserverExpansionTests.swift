@@ -1,0 +1,351 @@
+import Testing
+
+/// The setter of a property with observers.
+struct ObserverExpansionTests {
+    @Test func observersRunAroundTheWrite() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) var count: Int = 0 {
+                    willSet { log("will \(newValue)") }
+                    didSet { log("did \(oldValue)") }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                var count: Int {
+                    willSet { log("will \(newValue)") }
+                    didSet { log("did \(oldValue)") }
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+
+                    get {
+                        access(keyPath: \.count)
+                        return _value(at: 0)
+                    }
+
+                    set(_newValue) {
+                        guard !_isInitializing else {
+                            _setValue(_newValue, at: 0)
+                            return
+                        }
+                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
+                        self._value(at: 0)
+                        } write: { value in
+                        self.withMutation(keyPath: \.count) {
+                            self._setValue(value, at: 0)
+                        }
+                        }
+                        ({ (newValue) -> Void in
+                                log("will \(newValue)")
+                            })(_newValue)
+                        let _oldValue = _observed.value
+                        withMutation(keyPath: \.count) {
+                            _setValue(_newValue, at: 0)
+                        }
+                        ({ (oldValue) -> Void in
+                                log("did \(oldValue)")
+                            })(_oldValue)
+                    }
+                }
+
+                private var _count: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func oldValueIsReadOnlyIfUsed() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) var count = 0 {
+                    didSet { log("did") }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                var count {
+                    didSet { log("did") }
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+
+                    get {
+                        access(keyPath: \.count)
+                        return _value(at: 0)
+                    }
+
+                    set(_newValue) {
+                        guard !_isInitializing else {
+                            _setValue(_newValue, at: 0)
+                            return
+                        }
+                        withMutation(keyPath: \.count) {
+                        _setValue(_newValue, at: 0)
+                        }
+                        ({ () -> Void in
+                                log("did")
+                            })()
+                    }
+                }
+
+                private var _count: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func parametersMayBeNamed() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) var count = 0 {
+                    willSet(new) { log(new) }
+                    didSet(old) { log(old) }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                var count {
+                    willSet(new) { log(new) }
+                    didSet(old) { log(old) }
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+
+                    get {
+                        access(keyPath: \.count)
+                        return _value(at: 0)
+                    }
+
+                    set(_newValue) {
+                        guard !_isInitializing else {
+                            _setValue(_newValue, at: 0)
+                            return
+                        }
+                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
+                        self._value(at: 0)
+                        } write: { value in
+                        self.withMutation(keyPath: \.count) {
+                            self._setValue(value, at: 0)
+                        }
+                        }
+                        ({ (new) -> Void in
+                                log(new)
+                            })(_newValue)
+                        let _oldValue = _observed.value
+                        withMutation(keyPath: \.count) {
+                            _setValue(_newValue, at: 0)
+                        }
+                        ({ (old) -> Void in
+                                log(old)
+                            })(_oldValue)
+                    }
+                }
+
+                private var _count: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func observerWritesItsOwnPropertyWithoutObservers() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) var count = 0 {
+                    didSet {
+                        if count > 10 { count = 10 }
+                        self.count += 1
+                        other.count = 3
+                    }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                var count {
+                    didSet {
+                        if count > 10 { count = 10 }
+                        self.count += 1
+                        other.count = 3
+                    }
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+
+                    get {
+                        access(keyPath: \.count)
+                        return _value(at: 0)
+                    }
+
+                    set(_newValue) {
+                        guard !_isInitializing else {
+                            _setValue(_newValue, at: 0)
+                            return
+                        }
+                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
+                        self._value(at: 0)
+                        } write: { value in
+                        self.withMutation(keyPath: \.count) {
+                            self._setValue(value, at: 0)
+                        }
+                        }
+                        withMutation(keyPath: \.count) {
+                            _setValue(_newValue, at: 0)
+                        }
+                        ({ () -> Void in
+                                if _observed.value > 10 {
+                                    _observed.value = 10
+                                }
+                                            _observed.value += 1
+                                            other.count = 3
+                            })()
+                    }
+                }
+
+                private var _count: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func localNamesHideTheProperty() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) var count: Int? = 0 {
+                    didSet {
+                        if let count, count > 1 { log(count) }
+                        guard let count = count else { return }
+                        log(count)
+                    }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                var count: Int? {
+                    didSet {
+                        if let count, count > 1 { log(count) }
+                        guard let count = count else { return }
+                        log(count)
+                    }
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+
+                    get {
+                        access(keyPath: \.count)
+                        return _value(at: 0)
+                    }
+
+                    set(_newValue) {
+                        guard !_isInitializing else {
+                            _setValue(_newValue, at: 0)
+                            return
+                        }
+                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
+                        self._value(at: 0)
+                        } write: { value in
+                        self.withMutation(keyPath: \.count) {
+                            self._setValue(value, at: 0)
+                        }
+                        }
+                        withMutation(keyPath: \.count) {
+                            _setValue(_newValue, at: 0)
+                        }
+                        ({ () -> Void in
+                                if let count, count > 1 {
+                                    log(count)
+                                }
+                                            guard let count = _observed.value else {
+                                    return
+                                }
+                                            log(count)
+                            })()
+                    }
+                }
+
+                private var _count: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func closuresAndLocalFunctionsKeepTheirReferences() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) var count = 0 {
+                    didSet {
+                        defer { count += 1 }
+                        later { self.count = 2 }
+                        func f() { count = 3 }
+                    }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                var count {
+                    didSet {
+                        defer { count += 1 }
+                        later { self.count = 2 }
+                        func f() { count = 3 }
+                    }
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+
+                    get {
+                        access(keyPath: \.count)
+                        return _value(at: 0)
+                    }
+
+                    set(_newValue) {
+                        guard !_isInitializing else {
+                            _setValue(_newValue, at: 0)
+                            return
+                        }
+                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
+                        self._value(at: 0)
+                        } write: { value in
+                        self.withMutation(keyPath: \.count) {
+                            self._setValue(value, at: 0)
+                        }
+                        }
+                        withMutation(keyPath: \.count) {
+                            _setValue(_newValue, at: 0)
+                        }
+                        ({ () -> Void in
+                                defer {
+                                    _observed.value += 1
+                                }
+                                            later {
+                                    self.count = 2
+                                }
+                                            func f() {
+                                    count = 3
+                                }
+                            })()
+                    }
+                }
+
+                private var _count: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+}

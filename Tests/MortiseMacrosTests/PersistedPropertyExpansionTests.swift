@@ -1,0 +1,185 @@
+import Testing
+
+/// The accessors of a kept property.
+struct PersistedPropertyExpansionTests {
+    @Test func accessorsGoBySlot() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(2) private(set) var name: String = "a"
+            }
+            """#,
+            #"""
+            final class Trip {
+                private(set) var name: String {
+                    @storageRestrictions(accesses: _modelState, initializes: _name)
+                    init(initialValue) {
+                        _modelState.initialize(at: 2, to: initialValue)
+                        _name = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: \.name)
+                        return _value(at: 2)
+                    }
+                    set {
+                        withMutation(keyPath: \.name) {
+                            _setValue(newValue, at: 2)
+                        }
+                    }
+                }
+
+                private var _name: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func transformablePropertyHasAccessorsOfItsOwn() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_PersistedProperty(0) @Attribute(.transformable(by: "Reverse")) var name: String
+            }
+            """#,
+            #"""
+            final class Trip {
+                @Attribute(.transformable(by: "Reverse")) var name: String {
+                    @storageRestrictions(accesses: _modelState, initializes: _name)
+                    init(initialValue) {
+                        _modelState.initializeTransformable(at: 0, to: initialValue)
+                        _name = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: \.name)
+                        return _transformableValue(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.name) {
+                            _setTransformableValue(newValue, at: 0)
+                        }
+                    }
+                }
+
+                private var _name: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func propertyBelowAnInheritanceClauseAddsTheInheritedSlots() {
+        expectExpansion(
+            #"""
+            class BusinessTrip: Trip {
+                @_PersistedProperty(1) var budget: Int
+            }
+            """#,
+            #"""
+            class BusinessTrip: Trip {
+                var budget: Int {
+                    @storageRestrictions(accesses: _ownState, initializes: _budget)
+                    init(initialValue) {
+                        _ownState.initialize(at: BusinessTrip._firstSlot + 1, to: initialValue)
+                        _budget = MortiseCore.NoStorage()
+                    }
+                    get {
+                        _adoptOwnValues()
+                        access(keyPath: \.budget)
+                        return _value(at: BusinessTrip._firstSlot + 1)
+                    }
+                    set {
+                        _adoptOwnValues()
+                        withMutation(keyPath: \.budget) {
+                                _setValue(newValue, at: BusinessTrip._firstSlot + 1)
+                            }
+                    }
+                }
+
+                private var _budget: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func keywordNameLosesItsBackticksInThePeer() {
+        expectExpansion(
+            #"""
+            final class Row {
+                @_PersistedProperty(0) var `default`: Int = 1
+            }
+            """#,
+            #"""
+            final class Row {
+                var `default`: Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _default)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _default = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: \.`default`)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.`default`) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
+
+                private var _default: MortiseCore.NoStorage
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func initializerSuspendsObservers() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_ModelInitializer init(name: String) {
+                    self.name = name
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                init(name: String) {
+                    _isInitializing = true
+                    defer {
+                        _isInitializing = false
+                    }
+                    self.name = name
+                }
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func failingInitializerEndsTheSuspensionOnlyOnSuccess() {
+        expectExpansion(
+            #"""
+            final class Trip {
+                @_ModelInitializer init?(name: String) {
+                    if name.isEmpty { return nil }
+                    self.name = name
+                    if name == "a" { return }
+                    work { return }
+                }
+            }
+            """#,
+            #"""
+            final class Trip {
+                init?(name: String) {
+                    _isInitializing = true
+                    if name.isEmpty {
+                        return nil
+                    }
+                    self.name = name
+                    if name == "a" {
+                        _isInitializing = false
+                        return
+                    }
+                    work {
+                        return
+                    }
+                    _isInitializing = false
+                }
+            }
+            """#, specs: accessorSpecs)
+    }
+}

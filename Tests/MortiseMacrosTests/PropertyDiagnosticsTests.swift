@@ -1,0 +1,222 @@
+import Testing
+
+/// What `@Model` and the markers say about properties.
+struct PropertyDiagnosticsTests {
+    /// The source of a model class with `property` and, below it, an initialiser.
+    private func model(_ property: String) -> String {
+        """
+        @Model final class Trip {
+            \(property)
+            init() {}
+        }
+        """
+    }
+
+    private func expect(
+        _ id: String, _ message: String, on node: String? = nil, for property: String,
+        fixes: [(message: String, property: String)] = [], at location: SourceLocation = #_sourceLocation
+    ) {
+        expectDiagnostic(
+            id, message, on: node, in: model(property), fixes: fixes.map { ($0.message, model($0.property)) },
+            at: location)
+    }
+
+    private static let constant =
+        "a property that the store keeps must be 'var', because a fetched model gets its value after it is made"
+
+    @Test func constantBecomesVariable() {
+        expect(
+            "constantProperty", Self.constant, on: "let", for: "let name: String",
+            fixes: [("replace 'let' with 'var'", "var name: String")])
+    }
+
+    @Test func constantWithValueCanBecomeTransient() {
+        expect(
+            "constantProperty", Self.constant, for: "let kind = \"trip\"",
+            fixes: [
+                ("replace 'let' with 'var'", "var kind = \"trip\""),
+                ("add '@Transient'", "@Transient let kind = \"trip\""),
+            ])
+    }
+
+    @Test func lazyPropertyBecomesStoredOrTransient() {
+        expect(
+            "lazyProperty",
+            "a property that the store keeps cannot be 'lazy'; remove 'lazy', or mark the property '@Transient'",
+            on: "lazy", for: "lazy var total: Int = 0",
+            fixes: [
+                ("remove 'lazy'", "var total: Int = 0"),
+                ("add '@Transient'", "@Transient lazy var total: Int = 0"),
+            ])
+    }
+
+    @Test(arguments: ["weak", "unowned"])
+    func weakPropertyBecomesStrong(modifier: String) {
+        expect(
+            "weakProperty",
+            "a property that the store keeps cannot be '\(modifier)'; remove it: related models are held by their context",
+            on: modifier, for: "\(modifier) var owner: Person?",
+            fixes: [("remove '\(modifier)'", "var owner: Person?")])
+    }
+
+    @Test func severalPropertiesAreSeparated() {
+        expect(
+            "severalProperties", "'@Model' needs each property in a declaration of its own",
+            for: "private var a, b: Int, c = 5",
+            fixes: [
+                (
+                    "declare each property on its own",
+                    "private var a: Int\n    private var b: Int\n    private var c = 5"
+                )
+            ])
+    }
+
+    @Test func tuplePatternIsRejected() {
+        expect(
+            "tuplePattern", "'@Model' cannot keep a tuple pattern; declare each property on its own", on: "(a, b)",
+            for: "var (a, b) = (1, 2)")
+    }
+
+    private static let transient =
+        "a '@Transient' property needs an initial value or an optional type, because a fetched model is made "
+        + "without your initializer"
+
+    @Test func transientWithoutValueBecomesOptional() {
+        expect(
+            "transientWithoutValue", Self.transient, on: "cache", for: "@Transient var cache: Int",
+            fixes: [("make the type 'Int?'", "@Transient var cache: Int?")])
+    }
+
+    @Test func transientExistentialBecomesOptionalInParentheses() {
+        expect(
+            "transientWithoutValue", Self.transient, for: "@Transient var shape: any Shape",
+            fixes: [("make the type '(any Shape)?'", "@Transient var shape: (any Shape)?")])
+    }
+
+    @Test func repeatedMarkerIsRemoved() {
+        expect(
+            "repeatedMarker", "'@Attribute' stands twice on one property; put all options in one",
+            on: "@Attribute(.ephemeral)", for: "@Attribute(.unique) @Attribute(.ephemeral) var count = 0",
+            fixes: [("remove '@Attribute'", "@Attribute(.unique) var count = 0")])
+    }
+
+    @Test func transientWithValueOrOptionalIsAllowed() {
+        expectNoDiagnostics(in: model("@Transient var cache: Int? ; @Transient var count = 0; @Transient let k = 1"))
+    }
+
+    @Test(arguments: ["Attribute", "Relationship"])
+    func transientExcludesOtherMarkers(marker: String) {
+        expect(
+            "conflictingMarkers",
+            "'@Transient' and '@\(marker)' cannot be on one property, because what is transient is never stored; keep one",
+            for: "@Transient @\(marker) var cache: Trip?",
+            fixes: [
+                ("remove '@Transient'", "@\(marker) var cache: Trip?"),
+                ("remove '@\(marker)'", "@Transient var cache: Trip?"),
+            ])
+    }
+
+    @Test func attributeExcludesRelationship() {
+        expect(
+            "conflictingMarkers",
+            "'@Attribute' and '@Relationship' cannot be on one property, "
+                + "because a property holds either a value or related models; keep one",
+            on: "@Relationship", for: "@Attribute(.unique) @Relationship var owner: Person?",
+            fixes: [
+                ("remove '@Attribute'", "@Relationship var owner: Person?"),
+                ("remove '@Relationship'", "@Attribute(.unique) var owner: Person?"),
+            ])
+    }
+
+    @Test(arguments: ["Attribute", "Relationship", "Transient"])
+    func markerOnComputedPropertyIsRemoved(marker: String) {
+        expect(
+            "markerOnComputed", "'@\(marker)' cannot be on a computed property, which is never stored; remove it",
+            on: "@\(marker)", for: "@\(marker) var label: String { \"\" }",
+            fixes: [("remove '@\(marker)'", "var label: String { \"\" }")])
+    }
+
+    @Test(arguments: ["Attribute", "Relationship", "Transient"])
+    func markerOnStaticPropertyIsRemoved(marker: String) {
+        expect(
+            "markerOnStatic", "'@\(marker)' cannot be on a static property, which no instance keeps; remove it",
+            for: "@\(marker) static var shared = 1",
+            fixes: [("remove '@\(marker)'", "static var shared = 1")])
+    }
+
+    @Test func markerOnMethodIsRejected() {
+        expect(
+            "markerOnOtherDeclaration", "'@Attribute' describes a stored property; remove it here", on: "@Attribute",
+            for: "@Attribute func f() {}")
+    }
+
+    @Test func markerOutsideModelIsRemoved() {
+        expectDiagnostic(
+            "markerOutsideModel",
+            "'@Attribute' has a meaning only on a stored property in the body of a '@Model' class; "
+                + "remove it, or mark the class '@Model'",
+            in: "struct Trip { @Attribute(.unique) var name: String }",
+            fixes: [("remove '@Attribute'", "struct Trip { var name: String }")])
+    }
+
+    @Test(
+        arguments: [
+            ("a tuple", "(Int, Int)"), ("a function", "() -> Void"), ("a function", "(@Sendable () -> Void)"),
+            ("an optional of an optional", "Int??"),
+            ("a value of type 'any Shape'", "any Shape"), ("a value of type 'Any'", "Any"), ("a metatype", "Int.Type"),
+        ])
+    func unstorableTypeCanBecomeTransient(kind: String, type: String) {
+        expect(
+            "unstorableType",
+            "\(kind) cannot be stored; use a Codable struct or enum, or mark the property '@Transient'",
+            on: type, for: "var value: \(type)",
+            fixes: [("add '@Transient'", "@Transient var value: \(type)")])
+    }
+
+    @Test(arguments: ["nil", "[]", "[:]", ".clear", ".init(1)"])
+    func typeThatValueDoesNotSayIsMissing(value: String) {
+        expect(
+            "missingType", "'name' needs a type annotation; write 'var name: Type'", on: "name",
+            for: "var name = \(value)")
+    }
+
+    @Test(arguments: ["5", "\"\"", "Date()", "Weather.clear", "[1]", "[Int]()"])
+    func typeThatValueSaysIsInferred(value: String) {
+        expectNoDiagnostics(in: model("var name = \(value)"))
+    }
+
+    @Test(
+        arguments: [
+            "persistentModelID", "persistentBackingData", "modelContext", "hasChanges", "isDeleted", "schemaMetadata",
+            "hashValue",
+        ])
+    func nameOfProtocolMemberIsReserved(name: String) {
+        expect(
+            "reservedName", "'\(name)' is a member of 'PersistentModel'; give the property another name", on: name,
+            for: "var \(name) = 1")
+    }
+
+    @Test(arguments: ["_modelState", "modelState"])
+    func nameOfGeneratedMemberIsReserved(name: String) {
+        expect(
+            "expansionName", "'\(name)' collides with a member that '@Model' adds; give the property another name",
+            on: name, for: "var \(name) = 1")
+    }
+
+    @Test func identifierMayBeDeclared() {
+        expectNoDiagnostics(in: model("var id = UUID()"))
+    }
+
+    @Test func propertyWrapperIsRemoved() {
+        expect(
+            "propertyWrapper",
+            "a property that the store keeps cannot have the property wrapper '@Published'; remove it, "
+                + "or mark the property '@Transient'",
+            on: "@Published", for: "@Published var count = 0", fixes: [("remove '@Published'", "var count = 0")])
+    }
+
+    @Test func overridingComputedAndStaticPropertiesAreLeftAlone() {
+        expectNoDiagnostics(
+            in: model("override var name: String { didSet {} }; static let a = 1; var b: (Int, Int) { (1, 2) }"))
+    }
+}

@@ -1,0 +1,169 @@
+import Testing
+
+/// What `@Model` adds to a class whose superclass is a model.
+struct SubclassExpansionTests {
+    @Test func subclassAddsItsOwnStateAndMetadata() {
+        expectExpansion(
+            #"""
+            @Model
+            class BusinessTrip: Trip, CustomStringConvertible {
+                var budget: Decimal
+                init(budget: Decimal) {
+                    self.budget = budget
+                    super.init(name: "")
+                }
+                var description: String { "" }
+            }
+            """#,
+            #"""
+
+            class BusinessTrip: Trip, CustomStringConvertible {
+                @_PersistedProperty(0)
+                var budget: Decimal
+                init(budget: Decimal) {
+                    self.budget = budget
+                    super.init(name: "")
+                }
+                var description: String { "" }
+
+                nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+
+                private static var _firstSlot: Int {
+                    Trip._modelSlotCount
+                }
+
+                private func _adoptOwnValues() {
+                    if _ownState.isPending {
+                        _adoptInitialValues()
+                    }
+                }
+
+                override func _adoptInitialValues() {
+                    super._adoptInitialValues()
+                    _modelState.adopt(&_ownState)
+                }
+
+                required init(_modelState: consuming MortiseCore.ModelState) {
+                    self._budget = MortiseCore.NoStorage()
+                    super.init(_modelState: _modelState)
+                }
+
+                required init(backingData: any MortiseCore.BackingData<BusinessTrip.Root>) {
+                    self._budget = MortiseCore.NoStorage()
+                    super.init(backingData: backingData)
+                    self._ownState = MortiseCore.InitialValues()
+                }
+
+                override class var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    _ownSchemaMetadata(for: BusinessTrip.self)
+                }
+
+                class func _schemaMetadata<ModelType: BusinessTrip>(
+                    for _: ModelType.Type
+                ) -> [MortiseCore.Schema.PropertyMetadata] {
+                    Trip._schemaMetadata(for: ModelType.self) + _ownSchemaMetadata(for: ModelType.self)
+                }
+
+                private static func _ownSchemaMetadata<ModelType: BusinessTrip>(
+                    for _: ModelType.Type
+                ) -> [MortiseCore.Schema.PropertyMetadata] {
+                    [
+                        MortiseCore.Schema.PropertyMetadata(name: "budget", keypath: \ModelType.budget)
+                    ]
+                }
+
+                override class var _inheritedSchemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    Trip._schemaMetadata(for: BusinessTrip.self)
+                }
+
+                override class var _modelSlotCount: Int {
+                    Trip._modelSlotCount + 1
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<BusinessTrip, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<BusinessTrip, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+            """#, specs: macroSpecs(isSubclass: true))
+    }
+
+    @Test func finalSubclassOverridesWithStaticMembers() {
+        expectExpansion(
+            #"""
+            @Model
+            public final class Flight: Trip {
+                override var name: String {
+                    didSet {}
+                }
+                public override init(name: String) {
+                    super.init(name: name)
+                }
+            }
+            """#,
+            #"""
+
+            public final class Flight: Trip {
+                override var name: String {
+                    didSet {}
+                }
+                public override init(name: String) {
+                    super.init(name: name)
+                }
+
+                nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+
+                private static var _firstSlot: Int {
+                    Trip._modelSlotCount
+                }
+
+                private func _adoptOwnValues() {
+                    if _ownState.isPending {
+                        _adoptInitialValues()
+                    }
+                }
+
+                public override func _adoptInitialValues() {
+                    super._adoptInitialValues()
+                    _modelState.adopt(&_ownState)
+                }
+
+                public required init(_modelState: consuming MortiseCore.ModelState) {
+                    super.init(_modelState: _modelState)
+                }
+
+                public required init(backingData: any MortiseCore.BackingData<Flight.Root>) {
+                    super.init(backingData: backingData)
+                    self._ownState = MortiseCore.InitialValues()
+                }
+
+                public override static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    []
+                }
+
+                public override static var _inheritedSchemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
+                    Trip._schemaMetadata(for: Flight.self)
+                }
+
+                public override static var _modelSlotCount: Int {
+                    Trip._modelSlotCount + 0
+                }
+
+                nonisolated func access<Member>(keyPath: KeyPath<Flight, Member>) {
+                    _modelState.registrar.access(self, keyPath: keyPath)
+                }
+
+                nonisolated func withMutation<Member, Result>(
+                    keyPath: KeyPath<Flight, Member>, _ mutation: () throws -> Result
+                ) rethrows -> Result {
+                    try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+                }
+            }
+            """#, specs: macroSpecs(isSubclass: true))
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+/// The Chinook data set and its reference answers, which are no part of the package.
+enum Chinook {
+    static let folder = Package.root.deletingLastPathComponent().appending(path: "shared/data/chinook")
+    static let data = folder.appending(path: "ChinookData.json")
+    static let answers = folder.appending(path: "answers.json")
+
+    static let isAbsent = !FileManager.default.fileExists(atPath: data.path)
+    static let whereItBelongs: Comment = "needs ../shared/data/chinook beside the package"
+
+    private struct Reference: Decodable {
+        let answer: JSONValue
+    }
+
+    /// The reference answers by their questions' keys.
+    static func reference() throws -> [String: JSONValue] {
+        try JSONDecoder().decode([String: Reference].self, from: Data(contentsOf: answers)).mapValues(\.answer)
+    }
+}
+
+/// Any JSON value, compared by its content; numbers by their decimal digits.
+enum JSONValue: Decodable, Equatable {
+    case null
+    case bool(Bool)
+    case number(Decimal)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Decimal.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+}

@@ -66,7 +66,7 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),
-        .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
+        .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
         .testTarget(name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "Mortise"]),
         .testTarget(

@@ -17,7 +17,7 @@ public final class JSONFileStore: EngineDataStore {
     public var allowsSave: Bool { configuration.allowsSave }
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file),
-    ///   `StoreDocumentError` for what is wrong with the text, `EngineError.schemaMismatch`,
+    ///   `JSONFileError` for what is wrong with the text, `EngineError.schemaMismatch`,
     ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema.
     public init(_ configuration: JSONFileConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
@@ -31,15 +31,15 @@ public final class JSONFileStore: EngineDataStore {
     /// Checks a file that was edited by hand and seals it anew.
     ///
     /// Everything is checked before anything is written; afterwards the file is in canonical form.
-    /// - Throws: `StoreDocumentError` for what is wrong, with line and column, the file untouched; `FileError`.
+    /// - Throws: `JSONFileError` for what is wrong, with line and column, the file untouched; `FileError`.
     public static func reseal(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws {
         let lock = try FileLock(forStoreAt: path, in: fileSystem)
         defer { lock.release() }
         let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFile.largestFile)
         let replacement = DurableReplacement(of: path, in: fileSystem)
         try replacement.replace(expecting: identity) { writer in
-            try bytes.withUnsafeBytes { buffer in
-                try StoreDocument.reseal(buffer) { try writer.append($0) }
+            try JSONFileError.naming(path) {
+                try bytes.withUnsafeBytes { buffer in try StoreDocument.reseal(buffer) { try writer.append($0) } }
             }
         }
     }

@@ -5,7 +5,7 @@ import Foundation
 /// A date is a double, the seconds since 2001-01-01T00:00:00Z. Its shortest decimal is split into whole seconds, which
 /// the calendar turns into year to second, and the digits behind the point, which are kept as they are. Reading puts the
 /// same decimal together again, and the double nearest to that is the date. Dates that this cannot show (outside the
-/// years 1 to 9999, -0.0, nearer to the reference date than a decimal without exponent, not finite) are written as
+/// years 0 to 9999, -0.0, nearer to the reference date than a decimal without exponent, not finite) are written as
 /// numbers.
 package enum DateText {
     /// Appends a date: a string, or the number of seconds where there is no string for it.
@@ -52,7 +52,7 @@ package enum DateText {
     }
 
     /// The date that `YYYY-MM-DDThh:mm:ss[.digits]Z` stands for; nil for every other text, and for days that do not
-    /// exist. Years are 0001 to 9999 (proleptic Gregorian), seconds 00 to 59, and there are at most 40 further digits.
+    /// exist. Years are 0000 to 9999 (proleptic Gregorian), seconds 00 to 59, and there are at most 40 further digits.
     package static func date(from text: UnsafeRawBufferPointer) -> Date? {
         guard (20...61).contains(text.count), text[text.count - 1] == UInt8(ascii: "Z"), matchesPattern(text) else {
             return nil
@@ -92,8 +92,8 @@ package enum DateText {
         return Double(text) ?? Double(whole)
     }
 
-    /// 0001-01-01T00:00:00Z.
-    private static let earliest = -63_113_904_000.0
+    /// 0000-01-01T00:00:00Z.
+    private static let earliest = -63_145_526_400.0
     /// 10000-01-01T00:00:00Z.
     private static let latest = 252_423_993_600.0
 
@@ -135,7 +135,7 @@ private struct CivilDate {
 
     /// Whether the calendar has the day.
     var isValid: Bool {
-        guard year >= 1, (1...12).contains(month), day >= 1 else { return false }
+        guard year >= 0, (1...12).contains(month), day >= 1 else { return false }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let days = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
         return day <= days

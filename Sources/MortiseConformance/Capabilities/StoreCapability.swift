@@ -1,0 +1,84 @@
+/// Something that a store may or may not do, beyond what every `DataStore` has to.
+///
+/// What a subject does not claim is tested too: the store has to refuse it cleanly, or lack it altogether.
+public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// What was saved is there when the same storage is opened again.
+    public static let reopening = StoreCapability(rawValue: "reopening")
+    /// `erase()` removes all records.
+    public static let erase = StoreCapability(rawValue: "erase")
+    /// `DataStoreBatching`: the store deletes many records without their being read first.
+    public static let batchDelete = StoreCapability(rawValue: "batchDelete")
+    /// The store itself refuses a save that would give two records the same unique values.
+    public static let uniqueness = StoreCapability(rawValue: "uniqueness")
+    /// The store itself refuses a save after which a record would refer to one that is not there.
+    public static let referentialIntegrity = StoreCapability(rawValue: "referentialIntegrity")
+    /// `ConcurrentDataStore`: the store may be called from several threads at once.
+    public static let concurrency = StoreCapability(rawValue: "concurrency")
+    /// `VersionedDataStore`: a state of the store can be held and read while later saves go on.
+    public static let versions = StoreCapability(rawValue: "versions")
+    /// `HistoryProviding`: the store keeps what its saves changed.
+    public static let history = StoreCapability(rawValue: "history")
+    /// `ClosableDataStore`: the store gives its resources free when the container is closed.
+    public static let closing = StoreCapability(rawValue: "closing")
+
+    /// Every capability that the kit knows, in the order of reports.
+    public static let all: [StoreCapability] = [
+        .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history, .closing,
+    ]
+
+    /// What has to be there where this is.
+    var implied: [StoreCapability] {
+        switch self {
+        case .versions: [.concurrency]
+        default: []
+        }
+    }
+
+    /// What the capability lets a store's user do, for reports.
+    public var summary: String {
+        switch self {
+        case .reopening: "what was saved is there after reopening"
+        case .erase: "erases all records at once"
+        case .batchDelete: "deletes many records without reading them"
+        case .uniqueness: "enforces unique values itself"
+        case .referentialIntegrity: "refuses references to what is not there"
+        case .concurrency: "may be called from several threads at once"
+        case .versions: "keeps a state readable while later saves go on"
+        case .history: "keeps what its saves changed"
+        case .closing: "gives its resources free when closed"
+        default: rawValue
+        }
+    }
+
+    public var description: String { rawValue }
+    public static func < (lhs: StoreCapability, rhs: StoreCapability) -> Bool { lhs.rawValue < rhs.rawValue }
+}
+
+/// What a subject claims to be capable of: what was declared, and what follows from that.
+public struct StoreCapabilities: Hashable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
+    public let declared: Set<StoreCapability>
+    /// The declared capabilities and those that they imply.
+    public let all: Set<StoreCapability>
+
+    public init(_ declared: some Sequence<StoreCapability>) {
+        self.declared = Set(declared)
+        var all: Set<StoreCapability> = []
+        var pending = Array(declared)
+        while let next = pending.popLast() {
+            if all.insert(next).inserted { pending += next.implied }
+        }
+        self.all = all
+    }
+
+    public init(arrayLiteral elements: StoreCapability...) { self.init(elements) }
+
+    public func contains(_ capability: StoreCapability) -> Bool { all.contains(capability) }
+
+    public var description: String {
+        all.isEmpty ? "none" : all.sorted().map(\.rawValue).joined(separator: ", ")
+    }
+}

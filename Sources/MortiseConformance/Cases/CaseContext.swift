@@ -1,0 +1,140 @@
+public import MortiseCore
+import Foundation
+
+/// What a case works with: the fresh store, opened when it is first asked for, and a log of what was done to it.
+public final class CaseContext {
+    public let conformanceCase: ConformanceCase
+    public let subject: ConformanceSubject
+    private let storage: SubjectStorage
+    private var opened: ModelContainer?
+    private var sessionCount = 0
+    private(set) var operations: [String] = []
+    /// Only the last operations are shown: the first ones of a long case say little.
+    private static let shownOperations = 24
+
+    init(case conformanceCase: ConformanceCase, subject: ConformanceSubject, storage: SubjectStorage) {
+        self.conformanceCase = conformanceCase
+        self.subject = subject
+        self.storage = storage
+    }
+
+    // MARK: The store
+
+    /// The container over the store, with all models of the kit.
+    public var container: ModelContainer {
+        get throws {
+            if let opened { return opened }
+            let container = try ModelContainer(for: ConformanceModels.schema, configurations: [storage.open()])
+            opened = container
+            note("open the store")
+            return container
+        }
+    }
+
+    /// A new context, with a name of its own in the log.
+    public func session() throws -> CaseSession {
+        let container = try container
+        sessionCount += 1
+        let name = sessionCount <= 26 ? String(UnicodeScalar(UInt8(64 + sessionCount))) : "\(sessionCount)"
+        return CaseSession(name: name, context: ModelContext(container), log: self)
+    }
+
+    /// Closes the store and opens the same storage again. Sessions and models from before are not used afterwards.
+    public func reopen() throws {
+        try close()
+        note("reopen the storage")
+        _ = try container
+    }
+
+    func close() throws {
+        guard let container = opened else { return }
+        opened = nil
+        note("close the store")
+        try container.close()
+    }
+
+    /// The store itself, for what is asked of it without a context.
+    public var store: BareStore {
+        get throws {
+            let container = try container
+            guard let configuration = container.storeConfigurations.first,
+                let store = Self.store(of: configuration, in: container)
+            else { throw failure(expected: "a container with one store", found: "none") }
+            return BareStore(store, log: self)
+        }
+    }
+
+    private static func store<C: DataStoreConfiguration>(of configuration: C, in container: ModelContainer) -> (any DataStore)? {
+        container.store(C.Store.self, forConfigurationNamed: configuration.name)
+    }
+
+    /// Checks what every case ends with: nothing was remembered and not thrown.
+    func settle() throws {
+        guard let opened else { return }
+        try ModelContext(opened).refresh()
+    }
+
+    func finish() throws {
+        var first: (any Error)?
+        do { try close() } catch { first = error }
+        do { try storage.cleanUp() } catch { first = first ?? error }
+        if let first { throw first }
+    }
+
+    // MARK: The log
+
+    /// Adds an operation to the log.
+    public func note(_ operation: String) { operations.append(operation) }
+
+    /// A failure of this case, with the operations so far.
+    /// - Parameter hint: the usual cause, where it is another than the case's.
+    public func failure(expected: String, found: String, hint: String? = nil) -> ConformanceFailure {
+        var shown = operations
+        if shown.count > Self.shownOperations {
+            shown = ["… \(shown.count - Self.shownOperations) operations"] + shown.suffix(Self.shownOperations)
+        }
+        return ConformanceFailure(
+            of: conformanceCase, expected: expected, found: found, operations: shown, hint: hint)
+    }
+
+    // MARK: Expectations
+
+    /// - Throws: `ConformanceFailure` where the two differ in any bit: by `ExactForm`, not by `==`.
+    public func expect<Value>(
+        _ found: Value, is expected: Value, _ what: String, hint: String? = nil
+    ) throws {
+        let foundForm = ExactForm.text(found)
+        let expectedForm = ExactForm.text(expected)
+        guard foundForm != expectedForm else { return }
+        throw failure(expected: "\(what) \(expectedForm)", found: foundForm, hint: hint)
+    }
+
+    /// - Throws: `ConformanceFailure` where the condition does not hold.
+    public func expect(
+        _ condition: Bool, _ expected: String, found: @autoclosure () -> String = "otherwise", hint: String? = nil
+    ) throws {
+        if !condition { throw failure(expected: expected, found: found(), hint: hint) }
+    }
+
+    /// - Throws: `ConformanceFailure` where there is no value.
+    public func require<Value>(_ value: Value?, _ expected: String, hint: String? = nil) throws -> Value {
+        guard let value else { throw failure(expected: expected, found: "none", hint: hint) }
+        return value
+    }
+
+    /// - Throws: `ConformanceFailure` where the body throws nothing, or something that `matching` does not accept.
+    public func expectError(
+        _ expected: String, hint: String? = nil, matching: (any Error) -> Bool = { _ in true }, _ body: () throws -> Void
+    ) throws {
+        do {
+            try body()
+        } catch let error as ConformanceFailure {
+            throw error
+        } catch {
+            note("→ \(type(of: error))")
+            if matching(error) { return }
+            throw failure(expected: expected, found: "\(type(of: error)): \(error)", hint: hint)
+        }
+        throw failure(expected: expected, found: "no error", hint: hint)
+    }
+}

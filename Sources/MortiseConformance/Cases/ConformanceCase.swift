@@ -1,0 +1,136 @@
+/// One requirement on a store, and the experiment that shows whether it is met.
+///
+/// Cases know nothing of each other; each runs on a fresh storage. They can be arguments of a parameterised test:
+/// ```swift
+/// @Test(arguments: ConformanceCase.all) func conforms(_ conformanceCase: ConformanceCase) throws {
+///     try subject.check(conformanceCase)
+/// }
+/// ```
+public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringConvertible {
+    /// How soon an author meets a case.
+    public enum Level: Int, Comparable, CaseIterable, Codable, Sendable, CustomStringConvertible {
+        /// What a store has to do to be one: about twenty cases.
+        case firstHour
+        /// What every application relies on.
+        case core
+        /// Everything.
+        case full
+
+        public static func < (lhs: Level, rhs: Level) -> Bool { lhs.rawValue < rhs.rawValue }
+
+        public init?(name: String) {
+            guard let level = Level.allCases.first(where: { $0.description == name }) else { return nil }
+            self = level
+        }
+
+        public var description: String {
+            switch self {
+            case .firstHour: "first-hour"
+            case .core: "core"
+            case .full: "full"
+            }
+        }
+    }
+
+    /// The stable name: area, a full stop, and what is required.
+    public let id: String
+    public let level: Level
+    /// What is required, in one sentence.
+    public let requirement: String
+    /// The capability without which the case makes no sense. A subject that does not claim it has to refuse it cleanly;
+    /// that is what the case then tests.
+    public let capability: StoreCapability?
+    /// The usual cause of a failure.
+    public let hint: String
+    private let body: @Sendable (CaseContext) throws -> Void
+
+    /// A case; `all` holds those of the kit, and an author may add cases of their own.
+    public init(
+        _ id: String, level: Level, capability: StoreCapability? = nil, requirement: String, hint: String,
+        body: @escaping @Sendable (CaseContext) throws -> Void
+    ) {
+        self.id = id
+        self.level = level
+        self.capability = capability
+        self.requirement = requirement
+        self.hint = hint
+        self.body = body
+    }
+
+    /// The part of the id before the full stop.
+    public var area: String { id.split(separator: ".").first.map(String.init) ?? id }
+
+    public var description: String { id }
+    public static func == (lhs: ConformanceCase, rhs: ConformanceCase) -> Bool { lhs.id == rhs.id }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+    /// Whether the subject lacks the capability, so that its refusal is what is tested.
+    public func testsRefusal(by subject: ConformanceSubject) -> Bool {
+        capability.map { !subject.capabilities.contains($0) } ?? false
+    }
+
+    /// Runs the case in a context that was made for it.
+    /// - Throws: `ConformanceFailure`; what the store throws where nobody expects it.
+    public func run(in context: CaseContext) throws {
+        if let capability, testsRefusal(by: context.subject) {
+            try Refusals.check(capability, in: context)
+        } else {
+            try body(context)
+        }
+        try context.settle()
+    }
+
+    /// What came of running the case once.
+    enum Outcome: Sendable {
+        case passed
+        case failed(ConformanceFailure)
+    }
+
+    /// Runs the case on a fresh storage of the subject and cleans up; whatever is thrown is a failure.
+    func outcome(on subject: ConformanceSubject) -> Outcome {
+        let storage: SubjectStorage
+        do {
+            storage = try subject.storage()
+        } catch {
+            return .failed(
+                ConformanceFailure(
+                    of: self, expected: "a fresh storage", found: "an error from the subject's storage closure: \(error)",
+                    hint: "The subject could not be set up; the store itself was not tested."))
+        }
+        let context = CaseContext(case: self, subject: subject, storage: storage)
+        var failure: ConformanceFailure?
+        do {
+            try run(in: context)
+        } catch let error as ConformanceFailure {
+            failure = error
+        } catch {
+            failure = context.failure(expected: "no error", found: "\(type(of: error)): \(error)")
+        }
+        do {
+            try context.finish()
+        } catch {
+            failure = failure ?? context.failure(
+                expected: "that the storage can be closed and removed", found: "\(type(of: error)): \(error)")
+        }
+        return failure.map(Outcome.failed) ?? .passed
+    }
+}
+
+extension ConformanceCase {
+    /// Every case of the kit, in the order in which an author should take them.
+    public static let all: [ConformanceCase] = {
+        let areas: [[ConformanceCase]] = [
+            lifecycleCases, identityCases, valueCases, numberCases, textCases, optionalCases, relationshipCases,
+            deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, sortCases, windowCases, countCases,
+            atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases,
+        ]
+        let cases = areas.flatMap { $0 }
+        return Level.allCases.flatMap { level in cases.filter { $0.level == level } }
+    }()
+
+    /// The cases up to a level, that level included.
+    public static func all(upTo level: Level) -> [ConformanceCase] { all.filter { $0.level <= level } }
+
+    /// The case of that id.
+    public static func named(_ id: String) -> ConformanceCase? { all.first { $0.id == id } }
+}

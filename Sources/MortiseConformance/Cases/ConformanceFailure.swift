@@ -1,0 +1,37 @@
+/// What a store did otherwise than required.
+public struct ConformanceFailure: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+    public let caseID: String
+    public let requirement: String
+    public let expected: String
+    public let found: String
+    /// What was done to the store until then, in order.
+    public let operations: [String]
+    /// The usual cause.
+    public let hint: String
+
+    init(
+        of conformanceCase: ConformanceCase, expected: String, found: String, operations: [String] = [],
+        hint: String? = nil
+    ) {
+        caseID = conformanceCase.id
+        requirement = conformanceCase.requirement
+        self.expected = expected
+        self.found = found
+        self.operations = operations
+        self.hint = hint ?? conformanceCase.hint
+    }
+
+    public var description: String {
+        var lines = [
+            "\(caseID): \(requirement)",
+            "  expected  \(expected)",
+            "  found     \(found)",
+        ]
+        if !operations.isEmpty {
+            lines.append("  after     \(operations[0])")
+            lines += operations.dropFirst().map { "            \($0)" }
+        }
+        lines.append("  hint      \(hint)")
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// A program outside this package, compiled against the modules that were built for the tests and run as a process.
+///
+/// The compiler is called directly: a package of its own would build the macro toolchain again, which takes minutes.
+struct ClientProgram {
+    struct Outcome {
+        var status: Int32
+        var output: String
+        var errors: String
+    }
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The folder of the build that this test runs from.
+    static let products = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent()
+
+    private static let libraries = [
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "Mortise", "SwiftData",
+        "HashTreeCollections", "InternalCollectionsUtilities",
+    ]
+
+    let folder: URL
+    let sources: [URL]
+
+    /// Compiles the sources.
+    /// - Parameter flags: further flags of the compiler.
+    /// - Throws: `Failure` with what the compiler said, warnings included: a client compiles without any.
+    init(sources: [URL], in folder: URL, flags: [String] = []) throws {
+        self.folder = folder
+        self.sources = sources
+        let objects = Self.libraries.flatMap { library -> [String] in
+            let build = Self.products.appending(path: "\(library).build")
+            guard let files = try? FileManager.default.subpathsOfDirectory(atPath: build.path) else { return [] }
+            return files.filter { $0.hasSuffix(".swift.o") }.sorted().map { build.appending(path: $0).path }
+        }
+        let compilation = try Self.run(
+            "/usr/bin/env",
+            ["swiftc", "-swift-version", "6", "-parse-as-library", "-module-name", "Client", "-o", program.path,
+             "-warnings-as-errors", "-I", Self.products.appending(path: "Modules").path,
+             "-load-plugin-executable",
+             Self.products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros"] + flags
+                + sources.map(\.path) + objects, in: folder)
+        if compilation.status != 0 {
+            throw Failure(description: "The client does not compile:\n\(compilation.errors)\(compilation.output)")
+        }
+    }
+
+    private var program: URL { folder.appending(path: "client") }
+
+    func run(_ arguments: [String] = []) throws -> Outcome { try Self.run(program.path, arguments, in: folder) }
+
+    private static func run(_ path: String, _ arguments: [String], in folder: URL) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        let output = folder.appending(path: "output-\(UUID().uuidString)")
+        let errors = folder.appending(path: "errors-\(UUID().uuidString)")
+        for file in [output, errors] { try Data().write(to: file) }
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8),
+            errors: try String(contentsOf: errors, encoding: .utf8))
+    }
+}

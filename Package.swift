@@ -9,19 +9,20 @@ let package = Package(
         .library(name: "Mortise", targets: ["Mortise"]),
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
-        .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
         .executable(name: "music-library", targets: ["MusicLibrary"]),
         .executable(name: "trips", targets: ["Trips"]),
+        .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
-        .target(name: "MortiseCore"),
+        .target(name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")]),
         .target(
             name: "MortiseEngine",
             dependencies: [
@@ -40,12 +41,11 @@ let package = Package(
         .target(name: "MortiseInMemory", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/InMemory"),
         .target(
             name: "MortiseJSONFile", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/JSONFile",
-            exclude: []),
+            exclude: ["FORMAT.md"]),
         .target(
             name: "Mortise",
             dependencies: ["MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile"]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
-        .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
 
         .executableTarget(
             name: "FileCatalog",
@@ -68,7 +68,14 @@ let package = Package(
             ]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
-        .testTarget(name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "Mortise"]),
+        .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
+        .executableTarget(
+            name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
+        .executableTarget(
+            name: "ReadmeCustomStore", dependencies: ["Mortise", "MortiseCore"], path: "Tests/ReadmeTests/CustomStore"),
+        .testTarget(
+            name: "ReadmeTests", dependencies: ["ReadmeQuickStart", "ReadmeCustomStore"],
+            exclude: ["QuickStart", "CustomStore"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
     ],

@@ -21,7 +21,7 @@ struct ClientProgram {
 
     private static let libraries = [
         "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "Mortise", "SwiftData",
-        "HashTreeCollections", "InternalCollectionsUtilities",
+        "HashTreeCollections", "InternalCollectionsUtilities", "Logging",
     ]
 
     let folder: URL

@@ -1,4 +1,5 @@
 import Foundation
+public import Logging
 import Synchronization
 
 /// The stores that keep an app's models, opened with one schema. Contexts are made from it.
@@ -10,6 +11,32 @@ public class ModelContainer: Equatable, @unchecked Sendable {
     /// The configurations, with the schema that each store was opened with, in the order given.
     public let storeConfigurations: [any DataStoreConfiguration]
     let stores: [AnyStore]
+    private let settings = Mutex(Settings())
+
+    private struct Settings {
+        var fullScanPolicy = FullScanPolicy.allow
+        var verifiesPushDown = false
+        var logger = Logger(label: "mortise")
+    }
+
+    /// What to do about fetches that look at every record, unless their context or descriptor says otherwise.
+    public var fullScanPolicy: FullScanPolicy {
+        get { settings.withLock { $0.fullScanPolicy } }
+        set { settings.withLock { $0.fullScanPolicy = newValue } }
+    }
+
+    /// Whether every answer that a store gave to a planned query is compared with what the framework finds without its
+    /// help; a difference is thrown as `QueryPlanError.falseClaim`. Costs a full scan each time: for tests.
+    public var verifiesPushDown: Bool {
+        get { settings.withLock { $0.verifiesPushDown } }
+        set { settings.withLock { $0.verifiesPushDown = newValue } }
+    }
+
+    /// Where warnings go. They hold names and numbers, never values of models.
+    public var logger: Logger {
+        get { settings.withLock { $0.logger } }
+        set { settings.withLock { $0.logger = newValue } }
+    }
     private let storeIndices: [String: Int]
     private let closed = Atomic(false)
     @MainActor private var main: ModelContext?

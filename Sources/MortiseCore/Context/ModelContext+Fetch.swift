@@ -17,7 +17,7 @@ extension ModelContext {
 
     /// The identifiers of the models that `fetch(_:)` would return, in the same order. Those of new models are temporary.
     public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
-        try state.fetch(descriptor).map(\.persistentModelID)
+        try QueryRun(descriptor, purpose: .identifiers, in: state).identifiers()
     }
 
     /// The models that match, as a collection that makes them in batches when they are asked for.
@@ -43,6 +43,13 @@ extension ModelContext {
         return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
             references[range].map { $0.source.identifier(ofRow: $0.row) }
         }
+    }
+
+    /// Carries out a fetch and says how: which conditions and keys the store took, what was left to the framework or to
+    /// code, and how many rows were looked at.
+    /// - Throws: what `fetch(_:)` throws.
+    public func explain<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> FetchExplanation {
+        try QueryRun(descriptor, in: state).explanation
     }
 
     /// Calls the block with every model that matches, in order, keeping no more than a batch of them in memory unless the
@@ -97,8 +104,7 @@ struct RowReference {
 
 extension ContextState {
     func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
-        let matches = try matches(descriptor, keepsModels: true)
-        return matches.compactMap { $0.model as? T }
+        try QueryRun(descriptor, in: self).models()
     }
 
     func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
@@ -107,8 +113,7 @@ extension ContextState {
         if let binding = tables.first?.binding, !(descriptor.includePendingChanges && hasChanges) {
             try refresh(binding)
             if binding.version != nil, descriptor.predicate == nil {
-                let count = tables.reduce(0) { $0 + $1.source.count }
-                return descriptor.window(of: count).count
+                return descriptor.window(of: tables.reduce(0) { $0 + $1.source.count }).count
             }
             if binding.version == nil {
                 do {
@@ -120,7 +125,7 @@ extension ContextState {
         }
         var unsorted = descriptor
         unsorted.sortBy = []
-        return try matches(unsorted, keepsModels: false).count
+        return try QueryRun(unsorted, purpose: .count, in: self).records.count
     }
 
     func refuseBatches<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws {
@@ -136,92 +141,7 @@ extension ContextState {
     func references<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [RowReference] {
         var stored = descriptor
         stored.includePendingChanges = false
-        return try matches(stored, keepsModels: false).compactMap(\.reference)
-    }
-
-    struct Match {
-        var reference: RowReference?
-        /// What the predicate and the sort order look at.
-        var model: any PersistentModel
-    }
-
-    private func matches<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, keepsModels: Bool
-    ) throws -> ArraySlice<Match> {
-        try prepare()
-        let tables = try tables(under: T.self)
-        guard let binding = tables.first?.binding else { return [] }
-        let pending = descriptor.includePendingChanges && hasChanges
-        var matches: [Match] = []
-        var isFiltered = false
-        var isSorted = false
-        var isLimited = false
-        if binding.version != nil || binding.store.version != nil {
-            try refresh(binding)
-            for table in tables {
-                let source = table.source
-                for row in 0..<source.endRow where source.contains(row: row) {
-                    matches.append(Match(reference: RowReference(table: table, row: row), model: table.model(row: row)))
-                }
-            }
-        } else {
-            var asked = descriptor
-            if pending {
-                asked.predicate = nil
-                asked.fetchLimit = nil
-                asked.fetchOffset = nil
-            }
-            let answer = try binding.store.fetch(asked, into: self)
-            isFiltered = answer.isFiltered && !pending
-            isSorted = answer.isSorted && !pending && !descriptor.sortBy.isEmpty
-            isLimited = answer.isLimited && !pending
-            matches = answer.rows.map { Match(reference: RowReference(table: $0.table, row: $0.row), model: $0.table.model(row: $0.row)) }
-        }
-        if descriptor.includePendingChanges {
-            if !deleted.isEmpty { matches.removeAll { $0.model._modelState.flags.contains(.isDeleted) } }
-            for model in inserted where model is T { matches.append(Match(reference: nil, model: model)) }
-        } else if hasChanges {
-            for index in matches.indices where matches[index].model._modelState.draft != nil {
-                if let reference = matches[index].reference {
-                    matches[index].model = reference.table.storedModel(row: reference.row)
-                }
-            }
-        }
-        if !isFiltered, let predicate = descriptor.predicate {
-            matches = try matches.filter { match in
-                guard let model = match.model as? T else { return false }
-                return try predicate.evaluate(model)
-            }
-        }
-        if !isSorted { sort(&matches, by: descriptor.sortBy, mixesEntities: tables.count > 1) }
-        if !descriptor.includePendingChanges, hasChanges, keepsModels {
-            for index in matches.indices {
-                if let reference = matches[index].reference {
-                    matches[index].model = reference.table.model(row: reference.row)
-                }
-            }
-        }
-        return isLimited ? matches[...] : matches[descriptor.window(of: matches.count)]
-    }
-
-    private func sort<T: PersistentModel>(
-        _ matches: inout [Match], by order: [SortDescriptor<T>], mixesEntities: Bool
-    ) {
-        if order.isEmpty, !mixesEntities { return }
-        var keyed = matches.enumerated().compactMap { place, match in
-            (match.model as? T).map { (place: place, model: $0, identifier: $0.persistentModelID) }
-        }
-        keyed.sort { left, right in
-            for descriptor in order {
-                switch descriptor.compare(left.model, right.model) {
-                case .orderedAscending: return true
-                case .orderedDescending: return false
-                case .orderedSame: continue
-                }
-            }
-            return mixesEntities ? left.identifier < right.identifier : left.place < right.place
-        }
-        matches = keyed.map { matches[$0.place] }
+        return try QueryRun(stored, in: self).references()
     }
 
     func batchDelete<T: PersistentModel>(

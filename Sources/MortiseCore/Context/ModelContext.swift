@@ -23,6 +23,9 @@ public class ModelContext: Equatable, SendableMetatype {
     /// goes wrong is thrown by the next fetch or save.
     public var autosaveEnabled: Bool = false
 
+    /// What to do about fetches that look at every record; nil leaves it to the container.
+    public var fullScanPolicy: FullScanPolicy?
+
     public init(_ container: ModelContainer) {
         state = ContextState(container: container)
         editingState = EditingState()

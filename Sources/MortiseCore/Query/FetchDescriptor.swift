@@ -17,6 +17,9 @@ public struct FetchDescriptor<T: PersistentModel> {
     /// A hint which relationships will be followed.
     public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
+    /// What to do if the store has to look at every record; nil leaves it to the context.
+    public var fullScanPolicy: FullScanPolicy?
+
     public init(predicate: Predicate<T>? = nil, sortBy: [SortDescriptor<T>] = []) {
         self.predicate = predicate
         self.sortBy = sortBy

@@ -53,6 +53,16 @@ class AnyStore: @unchecked Sendable {
     ) throws -> FetchedRows {
         throw DataStoreError.unsupportedFeature
     }
+    /// What the store would do of a query; nil for a store that is asked with descriptors only.
+    func plan(_ query: StoreQuery) -> FetchPlan? { nil }
+    /// The rows that a plan promises, and how many the store looked at.
+    func rows(
+        for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
+    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+        throw DataStoreError.unsupportedFeature
+    }
+    /// The store's type, for messages.
+    var typeName: String { "" }
     func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, for state: ContextState) throws -> Int {
         throw DataStoreError.unsupportedFeature
     }
@@ -98,6 +108,59 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     }
 
     override var version: (any StoreVersion)? { (store as? any VersionedDataStore)?.currentVersion }
+
+    override var typeName: String { "\(Store.self)" }
+
+    // MARK: Planned queries
+
+    override func plan(_ query: StoreQuery) -> FetchPlan? {
+        if let versioned = store as? any VersionedDataStore { return locked { _ in versioned.plan(query) } }
+        if let queryable = store as? any QueryableDataStore { return locked { _ in queryable.plan(query) } }
+        return nil
+    }
+
+    override func rows(
+        for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
+    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+        if let versioned = store as? any VersionedDataStore, let version = binding.version {
+            let found = try locked { _ in try versioned.rows(for: plan, in: version) }
+            let tables = try found.entities.map { name in
+                guard let table = state.table(named: name) else {
+                    throw ModelContextError.storeContract(
+                        store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
+                }
+                return table
+            }
+            return (
+                try found.rows.map { row in
+                    guard row.table >= 0, row.table < tables.count, tables[row.table].source.contains(row: row.row) else {
+                        throw ModelContextError.storeContract(
+                            store: identifier, fault: "It returned row \(row.row), which its version does not have.")
+                    }
+                    return (tables[row.table], row.row)
+                }, found.scanned
+            )
+        }
+        guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
+        return try snapshotRows(of: queryable, plan, into: state)
+    }
+
+    private func snapshotRows<Q: QueryableDataStore>(
+        of queryable: Q, _ plan: FetchPlan, into state: ContextState
+    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+        let found = try locked { _ in try queryable.rows(for: plan) }
+        let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
+        let rows = try found.snapshots.map { snapshot -> (table: ModelTable, row: Int) in
+            guard family.contains(snapshot.persistentIdentifier.entityName), let snapshot = snapshot as? Store.Snapshot
+            else {
+                throw ModelContextError.storeContract(
+                    store: identifier,
+                    fault: "A query for \(plan.query.entity) returned \(snapshot.persistentIdentifier).")
+            }
+            return try register(snapshot, into: state)
+        }
+        return (rows, found.scanned)
+    }
 
     // MARK: Fetching
 

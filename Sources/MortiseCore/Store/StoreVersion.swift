@@ -37,9 +37,3 @@ public protocol StoreVersion: AnyObject, Sendable {
     /// of the values is null.
     func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
 }
-
-/// A store whose states can be held and read row by row: contexts pin a version, and models read from it.
-public protocol VersionedDataStore: DataStore where Snapshot == DefaultSnapshot {
-    /// The latest published version. Never blocks on a save in progress.
-    var currentVersion: any StoreVersion { get }
-}

@@ -1,0 +1,71 @@
+/// A context's view for queries: the rows of its pinned versions under its unsaved changes.
+final class ContextReader: RecordReader {
+    private let state: ContextState
+    private var changed: [RecordReference: any PersistentModel] = [:]
+    private var inserted: [any PersistentModel] = []
+    private var insertedNumbers: [PersistentIdentifier: RecordReference] = [:]
+    private var deleted: Set<PersistentIdentifier> = []
+    private let seesChanges: Bool
+
+    /// - Parameter seesChanges: whether unsaved changes count.
+    init(state: ContextState, seesChanges: Bool) {
+        self.state = state
+        self.seesChanges = seesChanges
+        super.init(schema: state.container.schema.stored, layouts: state.container.schema.recordLayouts) { name in
+            state.table(named: name)?.source
+        }
+        guard seesChanges else { return }
+        for model in state.changed {
+            if let table = model._modelState.table, let number = self.table(named: table.layout.entityName) {
+                changed[RecordReference(table: number, row: model._modelState.row)] = model
+            }
+        }
+        for model in state.inserted {
+            guard let table = model._modelState.table, let number = self.table(named: table.layout.entityName) else { continue }
+            inserted.append(model)
+            insertedNumbers[model.persistentModelID] = RecordReference(table: number, row: -inserted.count)
+        }
+        for model in state.deleted { deleted.insert(model.persistentModelID) }
+    }
+
+    /// The records that differ from the stored ones, among those of an entity's family.
+    func changedRecords(in tables: Set<Int>) -> [RecordReference] {
+        changed.keys.filter { tables.contains($0.table) } + insertedNumbers.values.filter { tables.contains($0.table) }
+    }
+
+    /// Whether a stored record is deleted, or shown by a changed model.
+    func isOverlaid(_ record: RecordReference) -> Bool {
+        changed[record] != nil || (!deleted.isEmpty && deleted.contains(super.identifier(record)))
+    }
+
+    func model(_ record: RecordReference) -> (any PersistentModel)? {
+        if record.row < 0 { return inserted[-record.row - 1] }
+        return state.table(named: tables[record.table].entityName)?.model(row: record.row)
+    }
+
+    override func value(_ record: RecordReference, slot: Int) -> StoredValue {
+        if seesChanges, let model = record.row < 0 ? inserted[-record.row - 1] : changed[record],
+            let layout = model._modelState.table?.layout, slot < layout.record.slots.count
+        {
+            return model._pendingValue(at: slot, role: layout.record.slots[slot].role, in: layout)
+        }
+        return super.value(record, slot: slot)
+    }
+
+    override func identifier(_ record: RecordReference) -> PersistentIdentifier {
+        record.row < 0 ? inserted[-record.row - 1].persistentModelID : super.identifier(record)
+    }
+
+    override func record(_ identifier: PersistentIdentifier) -> RecordReference? {
+        if identifier.isTemporary { return insertedNumbers[identifier] }
+        if deleted.contains(identifier) { return nil }
+        if let known = super.record(identifier) { return known }
+        // A store that hands out snapshots may not have handed out this one yet.
+        guard let table = state.table(named: identifier.entityName), table.binding.version == nil,
+            state.model(for: identifier) != nil
+        else { return nil }
+        return super.record(identifier)
+    }
+
+    override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SnapshotRows) } }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import Logging
+
+/// One fetch, carried out: lowered, planned by the store, checked, run, and finished by the framework.
+struct QueryRun<Model: PersistentModel> {
+    /// The records that match, in order.
+    private(set) var records: [RecordReference] = []
+    private let reader: ContextReader
+    private let state: ContextState
+    private let lowered: LoweredFetch<Model>
+    private let mergesChanges: Bool
+    private var statuses: [Int: FetchExplanation.Status] = [:]
+    private var plan: FetchPlan
+    private var scanned = 0
+    private let store: AnyStore?
+    private let readsStoredValues: Bool
+
+    /// - Throws: what `ModelContext.fetch(_:)` throws.
+    init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState) throws {
+        try state.prepare()
+        self.state = state
+        let tables = try state.tables(under: Model.self)
+        let binding = tables.first?.binding
+        store = binding?.store
+        if let binding { try state.refresh(binding) }
+        mergesChanges = descriptor.includePendingChanges && state.hasChanges
+        readsStoredValues = !descriptor.includePendingChanges && state.hasChanges
+        reader = ContextReader(state: state, seesChanges: mergesChanges)
+        lowered = LoweredFetch(descriptor, purpose: purpose)
+        plan = .scanAll(lowered.query)
+        guard let binding else { return }
+
+        let query = lowered.query
+        var asked = query
+        if mergesChanges {
+            // What follows relationships may hold for other records once changes elsewhere are seen; order and window are
+            // known only when the changed records are in.
+            asked.conjuncts.removeAll { $0.expression.followsRelationships }
+            asked.order = []
+            asked.offset = 0
+            asked.limit = nil
+        }
+        var found: [(table: ModelTable, row: Int)]
+        if let planned = binding.store.plan(asked) {
+            try planned.validate(adapter: binding.store.typeName, for: asked)
+            plan = planned
+            try state.checkPolicy(planned, query, descriptor.fullScanPolicy)
+            let answer = try binding.store.rows(for: planned, of: binding, into: state)
+            found = answer.rows
+            scanned = answer.scanned
+        } else {
+            (found, plan) = try Self.ask(binding, descriptor, asked, mergesChanges: mergesChanges, state)
+            scanned = found.count
+        }
+        try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
+        try finish(found.map { reader.reference($0.table, $0.row) }, query, asked)
+        if state.container.verifiesPushDown, !mergesChanges, binding.store.plan(asked) != nil {
+            try verify(query, binding)
+        }
+    }
+
+    /// Asks a store of Apple's shape with the descriptor itself.
+    private static func ask(
+        _ binding: StoreBinding, _ descriptor: FetchDescriptor<Model>, _ asked: StoreQuery, mergesChanges: Bool,
+        _ state: ContextState
+    ) throws -> ([(table: ModelTable, row: Int)], FetchPlan) {
+        var descriptor = descriptor
+        if mergesChanges {
+            descriptor.predicate = nil
+            descriptor.sortBy = []
+            descriptor.fetchLimit = nil
+            descriptor.fetchOffset = nil
+        }
+        let answer = try binding.store.fetch(descriptor, into: state)
+        let isFiltered = answer.isFiltered && !mergesChanges
+        var plan = FetchPlan(
+            asked, detail: isFiltered ? "the store's own fetch" : "all records", isFullScan: !isFiltered)
+        if isFiltered { for conjunct in asked.conjuncts { plan.claims[conjunct.id] = .exact } }
+        if answer.isSorted, !mergesChanges, !asked.order.isEmpty { plan.order = .total }
+        plan.takesWindow = answer.isLimited && !mergesChanges
+        return (answer.rows, plan)
+    }
+
+    private mutating func finish(_ found: [RecordReference], _ query: StoreQuery, _ asked: StoreQuery) throws {
+        let pushed = Set(asked.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.id))
+        for conjunct in query.conjuncts {
+            statuses[conjunct.id] =
+                conjunct.expression.needsModels
+                ? (pushed.contains(conjunct.id) ? .pushed : .onModels)
+                : pushed.contains(conjunct.id)
+                    ? .pushed : plan.claims[conjunct.id] == .superset ? .rechecked : .residual
+        }
+        var matching = found
+        if mergesChanges { matching.removeAll(where: reader.isOverlaid) }
+        matching = try filter(matching, by: query.conjuncts.filter { !pushed.contains($0.id) })
+        if mergesChanges {
+            let family = Set(state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
+            matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
+        }
+        let isSorted = plan.order == .total && !mergesChanges
+        if query.purpose != .count, !isSorted { matching = try sort(matching, query) }
+        let takesWindow = plan.takesWindow && !mergesChanges
+        records = takesWindow ? matching : Array(matching[query.window(of: matching.count)])
+    }
+
+    private func filter(
+        _ records: [RecordReference], by conjuncts: [StoreQuery.Conjunct]
+    ) throws -> [RecordReference] {
+        let onValues = conjuncts.map(\.expression).filter { !$0.needsModels }
+        let onModels = conjuncts.compactMap { conjunct -> (@Sendable (Model) throws -> Bool)? in
+            if case .onModels(let id, _) = conjunct.expression { lowered.conjunctCode[id] } else { nil }
+        }
+        let matching = try QueryExecutor(reader: reader).filter(records, by: onValues)
+        if onModels.isEmpty { return matching }
+        return try matching.filter { record in
+            guard let model = evaluationModel(record) as? Model else { return false }
+            for test in onModels where try !test(model) { return false }
+            return true
+        }
+    }
+
+    private func sort(_ records: [RecordReference], _ query: StoreQuery) throws -> [RecordReference] {
+        let executor = QueryExecutor(reader: reader)
+        guard query.order.contains(where: { $0.expression.needsModels }) else {
+            return try executor.sort(records, by: query.order)
+        }
+        // Code compares models; what it leaves equal is in identity order, so that is where it starts from.
+        let evaluator = QueryEvaluator(reader: reader)
+        var keyed = try executor.sort(records, by: []).enumerated().map { place, record in
+            (place: place, record: record, model: evaluationModel(record) as? Model,
+             keys: try query.order.map { $0.expression.needsModels ? .null : try evaluator.sortKey($0.expression, record) })
+        }
+        keyed.sort { left, right in
+            for (index, key) in query.order.enumerated() {
+                var result = ComparisonResult.orderedSame
+                if case .onModels(let id, _) = key.expression {
+                    if let a = left.model, let b = right.model { result = lowered.orderCode[id].compare(a, b) }
+                } else {
+                    result = key.compare(left.keys[index], right.keys[index])
+                }
+                if result != .orderedSame { return result == .orderedAscending }
+            }
+            return left.place < right.place
+        }
+        return keyed.map(\.record)
+    }
+
+    /// The model that code looks at: as stored where unsaved changes are not to be seen.
+    private func evaluationModel(_ record: RecordReference) -> (any PersistentModel)? {
+        let model = reader.model(record)
+        guard readsStoredValues, let model, model._modelState.draft != nil, let table = model._modelState.table else {
+            return model
+        }
+        return table.storedModel(row: record.row)
+    }
+
+    /// Does the whole query again without the store's help and compares.
+    private func verify(_ query: StoreQuery, _ binding: StoreBinding) throws {
+        var all = query
+        all.conjuncts = []
+        all.order = []
+        all.offset = 0
+        all.limit = nil
+        let everything = try binding.store.rows(for: .scanAll(all), of: binding, into: state).rows
+        var expected = try filter(everything.map { reader.reference($0.table, $0.row) }, by: query.conjuncts)
+        if query.purpose != .count { expected = try sort(expected, query) }
+        expected = Array(expected[query.window(of: expected.count)])
+        let isSame = query.purpose == .count ? expected.count == records.count : expected == records
+        guard !isSame else { return }
+        func text(_ records: [RecordReference]) -> String {
+            "\(records.count) [" + records.prefix(5).map { "\(reader.identifier($0))" }.joined(separator: ", ") + "]"
+        }
+        let claims = query.conjuncts.map { "\(plan.claim(of: $0).rawValue) for \($0.expression)" }
+        throw QueryPlanError.falseClaim(
+            adapter: binding.store.typeName,
+            claim: (claims + ["order \(plan.order)", plan.takesWindow ? "window" : ""]).filter { !$0.isEmpty }
+                .joined(separator: ", "),
+            expected: text(expected), found: text(records))
+    }
+
+    // MARK: Results
+
+    func models() throws -> [Model] { records.compactMap { reader.model($0) as? Model } }
+
+    func identifiers() -> [PersistentIdentifier] { records.map(reader.identifier) }
+
+    func references() -> [RowReference] {
+        records.compactMap { record in
+            state.table(named: reader.tables[record.table].entityName).map { RowReference(table: $0, row: record.row) }
+        }
+    }
+
+    var explanation: FetchExplanation {
+        FetchExplanation(
+            entity: lowered.query.entity, store: store?.configurationName ?? "",
+            conjuncts: lowered.query.conjuncts.map {
+                .init(text: "\($0.expression)", status: statuses[$0.id] ?? .residual)
+            },
+            order: lowered.query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
+            orderIsPushed: plan.order == .total && !mergesChanges, offset: lowered.query.offset,
+            limit: lowered.query.limit, windowIsPushed: plan.takesWindow && !mergesChanges,
+            mergesPendingChanges: mergesChanges, isFullScan: plan.isFullScan, rowsScanned: scanned,
+            rowsReturned: records.count, detail: plan.detail)
+    }
+}
+
+extension ContextReader {
+    func reference(_ table: ModelTable, _ row: Int) -> RecordReference {
+        RecordReference(table: self.table(named: table.layout.entityName) ?? 0, row: row)
+    }
+}
+
+extension ContextState {
+    private func policy(_ request: FullScanPolicy?) -> FullScanPolicy {
+        request ?? context?.fullScanPolicy ?? container.fullScanPolicy
+    }
+
+    func checkPolicy(_ plan: FetchPlan, _ query: StoreQuery, _ request: FullScanPolicy?) throws {
+        guard policy(request) == .refuse, plan.isFullScan, !query.conjuncts.isEmpty || query.limit != nil else { return }
+        throw QueryPlanError.fullScanRefused(
+            entity: query.entity, conjuncts: query.conjuncts.map { "\($0.expression)" }, suggestion: plan.suggestion)
+    }
+
+    func warn(_ plan: FetchPlan, _ query: StoreQuery, scanned: Int, _ request: FullScanPolicy?) throws {
+        if plan.isFullScan { try checkPolicy(plan, query, request) }
+        guard case .warn(let limit) = policy(request), plan.isFullScan, scanned > limit else { return }
+        container.logger.warning(
+            "full scan",
+            metadata: [
+                "entity": "\(query.entity)", "scanned": "\(scanned)", "conjuncts": "\(query.conjuncts.count)",
+                "suggestion": "\(plan.suggestion ?? "none")",
+            ])
+    }
+}

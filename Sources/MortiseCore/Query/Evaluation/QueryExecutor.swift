@@ -1,0 +1,95 @@
+import Foundation
+
+/// Filters, sorts and cuts records on stored values: what the framework does of a query, and what a store of rows can use
+/// to do all of it.
+public struct QueryExecutor {
+    private let reader: RecordReader
+
+    public init(reader: RecordReader) { self.reader = reader }
+
+    /// The records for which all expressions hold, in the order in which they came.
+    /// - Throws: `QueryEvaluationError`.
+    public func filter(
+        _ records: [RecordReference], by conjuncts: [QueryExpression]
+    ) throws -> [RecordReference] {
+        if conjuncts.isEmpty { return records }
+        var filters: [Int: CompiledFilter] = [:]
+        return try records.filter { record in
+            if let filter = filters[record.table] { return try filter.matches(record) }
+            let filter = CompiledFilter(conjuncts, reader: reader)
+            filters[record.table] = filter
+            return try filter.matches(record)
+        }
+    }
+
+    /// The records in the order asked for, and in identity order where that leaves them equal.
+    /// - Throws: `QueryEvaluationError`.
+    public func sort(_ records: [RecordReference], by order: [StoreQuery.Order]) throws -> [RecordReference] {
+        guard records.count > 1 else { return records }
+        let identity = IdentityOrder(reader: reader, records: records)
+        if order.isEmpty { return identity.sorted(records) }
+        let evaluator = QueryEvaluator(reader: reader)
+        var keyed: [(keys: [StoredValue], place: Int)] = []
+        keyed.reserveCapacity(records.count)
+        for (place, record) in records.enumerated() {
+            keyed.append((try order.map { try evaluator.sortKey($0.expression, record) }, place))
+        }
+        keyed.sort { left, right in
+            for (index, key) in order.enumerated() {
+                switch key.compare(left.keys[index], right.keys[index]) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return identity.precedes(records[left.place], records[right.place])
+        }
+        return keyed.map { records[$0.place] }
+    }
+}
+
+extension StoreQuery.Order {
+    /// The order of two keys.
+    public func compare(_ a: StoredValue, _ b: StoredValue) -> ComparisonResult {
+        let ascending: ComparisonResult
+        if var comparator = stringComparator, case .string(let left) = a, case .string(let right) = b {
+            comparator.order = .forward
+            ascending = comparator.compare(left, right)
+        } else {
+            ascending = ValueSemantics.sortOrder(a, b)
+        }
+        guard !isAscending else { return ascending }
+        switch ascending {
+        case .orderedAscending: return .orderedDescending
+        case .orderedDescending: return .orderedAscending
+        case .orderedSame: return .orderedSame
+        }
+    }
+}
+
+/// The order of records that a sort leaves equal: that of insertion, records that are not stored yet last.
+struct IdentityOrder {
+    private let reader: RecordReader
+    private let isOneTable: Bool
+
+    init(reader: RecordReader, records: [RecordReference]) {
+        self.reader = reader
+        isOneTable = records.allSatisfy { $0.table == records[0].table }
+    }
+
+    func precedes(_ a: RecordReference, _ b: RecordReference) -> Bool {
+        if a.row < 0 || b.row < 0 {
+            // Records that are not stored count down from -1.
+            return a.row >= 0 ? true : b.row >= 0 ? false : a.row > b.row
+        }
+        if isOneTable, reader.rowsAreInIdentityOrder { return a.row < b.row }
+        return reader.identifier(a) < reader.identifier(b)
+    }
+
+    func sorted(_ records: [RecordReference]) -> [RecordReference] {
+        for (a, b) in zip(records, records.dropFirst()) where !precedes(a, b) {
+            return records.sorted(by: precedes)
+        }
+        return records
+    }
+}

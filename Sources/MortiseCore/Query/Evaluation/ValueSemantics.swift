@@ -1,0 +1,152 @@
+import Foundation
+
+/// What comparing two values means, on every store. This is the one place where it is written down.
+///
+/// - Equality: nulls are equal to each other and to nothing else. Numbers as numbers: NaN equals nothing, 0.0 equals -0.0.
+///   Strings are equal when canonically equivalent, as Swift's are. Dates, UUIDs, data, decimals and URLs by value.
+/// - Order in comparisons (`<` and its kin): numbers as numbers, everything with NaN is false; strings as Swift orders
+///   them; false before true is no comparison. Null compares with nothing: such a comparison is false.
+/// - Order in sorting is total: null first, then NaN, then the rest as in comparisons, false before true; descending is
+///   exactly the reverse.
+public enum ValueSemantics {
+    public static func areEqual(_ a: StoredValue, _ b: StoredValue) -> Bool {
+        switch (a, b) {
+        case (.null, .null): return true
+        case (.null, _), (_, .null): return false
+        case (.double(let x), .double(let y)): return x == y
+        case (.float(let x), .float(let y)): return x == y
+        case (.date(let x), .date(let y)): return x == y
+        case (.integer(let x), .integer(let y)): return x == y
+        case (.string(let x), .string(let y)): return x == y
+        case (.array(let x), .array(let y)): return x.count == y.count && zip(x, y).allSatisfy(areEqual)
+        case (.object(let x), .object(let y)):
+            return x.count == y.count && x.allSatisfy { key, value in y[key].map { areEqual(value, $0) } ?? false }
+        default:
+            if a == b { return true }
+            // Members of coded values have lost their kind; numbers are numbers there.
+            if let x = a.asNumber, let y = b.asNumber { return x == y }
+            return codedForm(a).map { $0 == b } ?? codedForm(b).map { $0 == a } ?? false
+        }
+    }
+
+    /// Nil where the two do not compare.
+    public static func compare(_ a: StoredValue, _ b: StoredValue) -> ComparisonResult? {
+        switch (a, b) {
+        case (.integer(let x), .integer(let y)): order(x, y)
+        case (.unsigned(let x), .unsigned(let y)): order(x, y)
+        case (.double(let x), .double(let y)): x.isNaN || y.isNaN ? nil : order(x, y)
+        case (.float(let x), .float(let y)): x.isNaN || y.isNaN ? nil : order(x, y)
+        case (.string(let x), .string(let y)): order(x, y)
+        case (.date(let x), .date(let y)):
+            x.timeIntervalSinceReferenceDate.isNaN || y.timeIntervalSinceReferenceDate.isNaN ? nil : order(x, y)
+        case (.decimal(let x), .decimal(let y)): x.isNaN || y.isNaN ? nil : order(x, y)
+        case (.uuid(let x), .uuid(let y)): order(x, y)
+        case (.identifier(let x), .identifier(let y)): order(x, y)
+        default:
+            if let x = a.asNumber, let y = b.asNumber { x.isNaN || y.isNaN ? nil : order(x, y) } else { nil }
+        }
+    }
+
+    static func holds(_ comparison: QueryExpression.Comparison, _ a: StoredValue, _ b: StoredValue) -> Bool {
+        switch comparison {
+        case .equal: areEqual(a, b)
+        case .notEqual: !areEqual(a, b)
+        case .less: compare(a, b) == .orderedAscending
+        case .lessOrEqual: compare(a, b).map { $0 != .orderedDescending } ?? false
+        case .greater: compare(a, b) == .orderedDescending
+        case .greaterOrEqual: compare(a, b).map { $0 != .orderedAscending } ?? false
+        }
+    }
+
+    /// The order of two sort keys.
+    public static func sortOrder(_ a: StoredValue, _ b: StoredValue) -> ComparisonResult {
+        switch (rank(a), rank(b)) {
+        case (let x, let y) where x != y: return order(x, y)
+        case (2, _): break
+        default: return .orderedSame
+        }
+        switch (a, b) {
+        case (.bool(let x), .bool(let y)): return x == y ? .orderedSame : y ? .orderedAscending : .orderedDescending
+        case (.data(let x), .data(let y)):
+            return x == y ? .orderedSame : x.lexicographicallyPrecedes(y) ? .orderedAscending : .orderedDescending
+        case (.url(let x), .url(let y)): return order(x.absoluteString, y.absoluteString)
+        default: return compare(a, b) ?? .orderedSame
+        }
+    }
+
+    private static func rank(_ value: StoredValue) -> Int {
+        switch value {
+        case .null: 0
+        case .double(let number) where number.isNaN: 1
+        case .float(let number) where number.isNaN: 1
+        case .date(let date) where date.timeIntervalSinceReferenceDate.isNaN: 1
+        case .decimal(let number) where number.isNaN: 1
+        default: 2
+        }
+    }
+
+    @inline(__always)
+    private static func order<T: Comparable>(_ a: T, _ b: T) -> ComparisonResult {
+        a < b ? .orderedAscending : b < a ? .orderedDescending : .orderedSame
+    }
+
+    /// The form that a scalar takes inside a coded value.
+    private static func codedForm(_ value: StoredValue) -> StoredValue? {
+        switch value {
+        case .date(let date): .double(date.timeIntervalSinceReferenceDate)
+        case .uuid(let uuid): .string(uuid.uuidString)
+        case .url(let url): .string(url.absoluteString)
+        case .decimal(let decimal): .string(decimal.description)
+        case .data(let data): .string(data.base64EncodedString())
+        default: nil
+        }
+    }
+}
+
+extension StoredValue {
+    fileprivate var asNumber: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .unsigned(let value): Double(value)
+        case .double(let value): value
+        case .float(let value): Double(value)
+        default: nil
+        }
+    }
+}
+
+/// Why an expression has no value for a record. Where Foundation's own evaluation would end the process, this is thrown.
+public enum QueryEvaluationError: Error, Hashable, Sendable {
+    /// An optional that was forced open holds nothing.
+    case unwrappedNull(expression: String)
+    /// A result does not fit the type it is calculated in.
+    case arithmeticOverflow(expression: String)
+    case divisionByZero(expression: String)
+    /// There is no element at the index.
+    case indexOutOfRange(expression: String, index: Int, count: Int)
+    /// A range ends before it begins.
+    case invalidRange(expression: String)
+    /// The expression is left to code, and this is not the program that has it.
+    case codeNotHere(text: String)
+    /// The parts of the expression do not fit each other; it was not made from a predicate.
+    case unfit(expression: String)
+    /// The text is no regular expression.
+    case invalidRegex(String)
+}
+
+extension QueryEvaluationError: CustomStringConvertible, SwiftDataErrorConvertible {
+    public var description: String {
+        switch self {
+        case .unwrappedNull(let expression): "\(expression) forces open a nil. Write ?? with a value for that case."
+        case .arithmeticOverflow(let expression): "\(expression) does not fit its type. Calculate in a wider one."
+        case .divisionByZero(let expression): "\(expression) divides by zero. Test the divisor first."
+        case .indexOutOfRange(let expression, let index, let count):
+            "\(expression) asks for index \(index) of \(count) elements. Test the count first."
+        case .invalidRange(let expression): "\(expression) is a range that ends before it begins."
+        case .codeNotHere(let text): "\"\(text)\" can only be evaluated by the program that wrote it."
+        case .unfit(let expression): "\(expression) cannot be evaluated: its parts do not fit each other."
+        case .invalidRegex(let text): "\"\(text)\" is no regular expression."
+        }
+    }
+    public var swiftDataError: SwiftDataError { .unsupportedPredicate }
+}

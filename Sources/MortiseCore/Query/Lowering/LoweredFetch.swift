@@ -1,0 +1,41 @@
+import Foundation
+
+/// A fetch descriptor as a store query, and the code for what could not be said in one.
+struct LoweredFetch<Model: PersistentModel> {
+    var query: StoreQuery
+    /// By the number in `QueryExpression.onModels`, for conjuncts.
+    var conjunctCode: [@Sendable (Model) throws -> Bool]
+    /// The same for sort keys.
+    var orderCode: [SortDescriptor<Model>]
+
+    init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows) {
+        let layout = ModelLayout.of(Model.self)
+        let predicate = LoweredPredicate(descriptor.predicate)
+        conjunctCode = predicate.code
+        var orderCode: [SortDescriptor<Model>] = []
+        let order = descriptor.sortBy.map { key in
+            if let lowered = Self.lower(key, layout) { return lowered }
+            orderCode.append(key)
+            return StoreQuery.Order(
+                expression: .onModels(id: orderCode.count - 1, text: key.keyPath.map { "\($0)" } ?? "\(key)"),
+                isAscending: true, stringComparator: nil)
+        }
+        self.orderCode = orderCode
+        query = StoreQuery(
+            layout.entityName, purpose: purpose, conjuncts: predicate.conjuncts, order: order,
+            offset: max(descriptor.fetchOffset ?? 0, 0), limit: descriptor.fetchLimit.map { max($0, 0) },
+            projection: layout.names(of: descriptor.propertiesToFetch),
+            prefetch: layout.names(of: descriptor.relationshipKeyPathsForPrefetching))
+    }
+
+    private static func lower(_ key: SortDescriptor<Model>, _ layout: ModelLayout) -> StoreQuery.Order? {
+        guard let keyPath = key.keyPath else { return nil }
+        let type = type(of: keyPath as AnyKeyPath).valueType
+        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
+        guard plain is any PersistentScalar.Type,
+            let expression = try? KeyPathLowering.lower(keyPath, of: Model.self, on: .variable(0))
+        else { return nil }
+        return StoreQuery.Order(
+            expression: expression, isAscending: key.order == .forward, stringComparator: key.stringComparator)
+    }
+}

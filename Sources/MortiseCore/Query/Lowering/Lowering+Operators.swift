@@ -1,0 +1,189 @@
+import Foundation
+
+extension PredicateExpressions.Variable: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { try lowering.binding(of: key) }
+}
+
+extension PredicateExpressions.Conjunction: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .and(try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
+            if case .and(let parts) = part { parts } else { [part] }
+        })
+    }
+}
+extension PredicateExpressions.Disjunction: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .or(try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
+            if case .or(let parts) = part { parts } else { [part] }
+        })
+    }
+}
+extension PredicateExpressions.Negation: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .not(try lowering.lower(wrapped)) }
+}
+extension PredicateExpressions.Equal: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        try ComparableType.checkEquality(LHS.Output.self)
+        return .compare(.equal, try lowering.lower(lhs), try lowering.lower(rhs))
+    }
+}
+extension PredicateExpressions.NotEqual: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        try ComparableType.checkEquality(LHS.Output.self)
+        return .compare(.notEqual, try lowering.lower(lhs), try lowering.lower(rhs))
+    }
+}
+extension PredicateExpressions.Comparison: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        try ComparableType.checkOrder(LHS.Output.self)
+        let comparison: QueryExpression.Comparison =
+            switch op {
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
+            @unknown default: throw NotLowerable(reason: "the operator \(op) is not known")
+            }
+        return .compare(comparison, try lowering.lower(lhs), try lowering.lower(rhs))
+    }
+}
+extension PredicateExpressions.Arithmetic: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        let operation: QueryExpression.Arithmetic =
+            switch op {
+            case .add: .add
+            case .subtract: .subtract
+            case .multiply: .multiply
+            @unknown default: throw NotLowerable(reason: "the operator \(op) is not known")
+            }
+        return .arithmetic(
+            operation, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+    }
+}
+extension PredicateExpressions.FloatDivision: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .arithmetic(
+            .divide, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+    }
+}
+extension PredicateExpressions.IntDivision: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .arithmetic(
+            .divide, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+    }
+}
+extension PredicateExpressions.IntRemainder: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .arithmetic(
+            .remainder, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+    }
+}
+extension PredicateExpressions.UnaryMinus: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .negate(try lowering.lower(wrapped), try Lowering.numericKind(Wrapped.Output.self))
+    }
+}
+extension PredicateExpressions.Conditional: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .conditional(try lowering.lower(test), try lowering.lower(trueBranch), try lowering.lower(falseBranch))
+    }
+}
+extension PredicateExpressions.NilCoalesce: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .coalesce(try lowering.lower(lhs), try lowering.lower(rhs))
+    }
+}
+extension PredicateExpressions.NilLiteral: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .constant(.null) }
+}
+extension PredicateExpressions.ForcedUnwrap: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .unwrap(try lowering.lower(inner)) }
+}
+extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        let base = try lowering.lower(wrapped)
+        let index = lowering.bind(variable.key)
+        let body = try lowering.lower(transform)
+        return body.asChain(from: index, on: base) ?? .flatMap(base, variable: index, body)
+    }
+}
+extension QueryExpression {
+    /// A chain of properties that starts at a variable, started at an expression instead: since a null record has null
+    /// properties, that is what an optional chain means.
+    fileprivate func asChain(from variable: Int, on base: QueryExpression) -> QueryExpression? {
+        switch self {
+        case .variable(variable): base
+        case .property(let inner, let property): inner.asChain(from: variable, on: base).map { .property($0, property) }
+        case .identifier(let inner): inner.asChain(from: variable, on: base).map { .identifier($0) }
+        default: nil
+        }
+    }
+}
+
+extension PredicateExpressions.TypeCheck: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .isKind(try lowering.lower(input), try ComparableType.entityName(Desired.self))
+    }
+}
+extension PredicateExpressions.ConditionalCast: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .cast(try lowering.lower(input), try ComparableType.entityName(Desired.self))
+    }
+}
+extension PredicateExpressions.ForceCast: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        .unwrap(.cast(try lowering.lower(input), try ComparableType.entityName(Desired.self)))
+    }
+}
+
+extension PredicateExpressions.ExpressionEvaluate: LowerableExpression {
+    /// Inlines the nested `#Expression`: its variables become what the inputs are.
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        guard
+            let nested = expression
+                as? PredicateExpressions.Value<Expression<repeat (each Input).Output, Output>>
+        else { throw NotLowerable(reason: "the nested expression is not a constant") }
+        for (variable, input) in repeat (each nested.value.variable, each input) {
+            lowering.bind(variable.key, to: try lowering.lower(input))
+        }
+        return try lowering.lower(nested.value.expression)
+    }
+}
+
+/// Whether comparing values of a type says the same as comparing their stored forms.
+enum ComparableType {
+    static func checkEquality(_ type: any Any.Type) throws {
+        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
+        if plain is any PersistentModel.Type || plain == PersistentIdentifier.self || plain == ComparisonResult.self { return }
+        if let sequence = plain as? any SequenceElement.Type { return try checkEquality(sequence.elementType) }
+        switch StorageKind(of: plain) {
+        case nil: throw NotLowerable(reason: "\(plain) is not stored")
+        // A type with a coded form has an equality of its own.
+        case .coded: throw NotLowerable(reason: "\(plain) compares by its own code")
+        default: return
+        }
+    }
+
+    static func checkOrder(_ type: any Any.Type) throws {
+        if type is any PersistentScalar.Type || type == PersistentIdentifier.self { return }
+        throw NotLowerable(reason: "\(type) orders by its own code")
+    }
+
+    static func entityName(_ type: any Any.Type) throws -> String {
+        guard let model = type as? any PersistentModel.Type else {
+            throw NotLowerable(reason: "\(type) is no model")
+        }
+        return ModelLayout.of(model).entityName
+    }
+}
+
+/// The element type of arrays and sets, for code that holds only their type.
+protocol SequenceElement {
+    static var elementType: any Any.Type { get }
+}
+extension Array: SequenceElement {
+    static var elementType: any Any.Type { Element.self }
+}
+extension Set: SequenceElement {
+    static var elementType: any Any.Type { Element.self }
+}

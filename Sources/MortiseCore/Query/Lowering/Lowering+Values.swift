@@ -1,0 +1,139 @@
+import Foundation
+
+extension PredicateExpressions.Value: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { try ConstantLowering.lower(value) }
+}
+
+/// Captured values.
+enum ConstantLowering {
+    static func lower(_ value: Any) throws -> QueryExpression {
+        if let optional = value as? any OptionalValue {
+            guard let unwrapped = optional.unwrapped else { return .constant(.null) }
+            return try lower(unwrapped)
+        }
+        if let identifier = value as? PersistentIdentifier { return .constant(.identifier(identifier)) }
+        if let model = value as? any PersistentModel { return .constant(.identifier(model.persistentModelID)) }
+        if let scalar = value as? any PersistentScalar { return .constant(scalar.storedValue) }
+        if let result = value as? ComparisonResult { return .constant(.integer(Int64(result.rawValue))) }
+        if let range = value as? any LowerableRange { return try range.loweredRange() }
+        if let list = value as? any LowerableList { return .list(try list.elements.map(lower)) }
+        if let raw = value as? any RawRepresentable, StorageKind(of: type(of: value)) != .coded {
+            return .constant(try rawValue(raw))
+        }
+        if value is [String: Any], let encodable = value as? any Encodable,
+            let coded = try? StoredValueEncoder().encode(encodable)
+        {
+            return .constant(coded)
+        }
+        throw NotLowerable(reason: "\(type(of: value)) has no stored form of its own")
+    }
+
+    private static func rawValue<R: RawRepresentable>(_ value: R) throws -> StoredValue {
+        guard let scalar = value.rawValue as? any PersistentScalar else {
+            throw NotLowerable(reason: "\(R.RawValue.self) is not stored")
+        }
+        return scalar.storedValue
+    }
+}
+
+protocol LowerableList {
+    var elements: [Any] { get }
+}
+extension Array: LowerableList {
+    var elements: [Any] { self }
+}
+extension ArraySlice: LowerableList {
+    var elements: [Any] { Array(self) }
+}
+extension Set: LowerableList {
+    var elements: [Any] { Array(self) }
+}
+
+protocol LowerableRange {
+    func loweredRange() throws -> QueryExpression
+}
+extension Range: LowerableRange {
+    func loweredRange() throws -> QueryExpression {
+        .range(try ConstantLowering.lower(lowerBound), try ConstantLowering.lower(upperBound), isClosed: false)
+    }
+}
+extension ClosedRange: LowerableRange {
+    func loweredRange() throws -> QueryExpression {
+        .range(try ConstantLowering.lower(lowerBound), try ConstantLowering.lower(upperBound), isClosed: true)
+    }
+}
+
+extension PredicateExpressions.KeyPath: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        let base = try lowering.lower(root)
+        switch kind {
+        case .collectionCount: return .count(base)
+        case .collectionIsEmpty: return .isEmpty(base)
+        case .collectionFirst: return .first(base)
+        case .bidirectionalCollectionLast: return .last(base)
+        default: break
+        }
+        if let model = Root.Output.self as? any PersistentModel.Type {
+            return try KeyPathLowering.lower(keyPath, of: model, on: base)
+        }
+        if let member = CompositeMembers.name(of: keyPath, in: Root.Output.self) { return .member(base, member) }
+        throw NotLowerable(reason: "\(keyPath) is no persisted property")
+    }
+}
+
+/// Key paths into models: one property, a chain of them, or a model's identifier.
+enum KeyPathLowering {
+    static func lower(
+        _ keyPath: AnyKeyPath, of model: any PersistentModel.Type, on base: QueryExpression
+    ) throws -> QueryExpression {
+        let layout = ModelLayout.of(model)
+        if let slot = layout.slot(for: keyPath) {
+            if let attribute = layout.properties[slot] as? Schema.Attribute,
+                attribute.isTransformable || attribute.options.contains(.ephemeral)
+            {
+                throw NotLowerable(reason: "\(attribute.name) is not stored as it is")
+            }
+            return .property(base, layout.queryProperty(slot))
+        }
+        if isIdentifier(keyPath, of: model) { return .identifier(base) }
+        return try chain(text(of: keyPath), from: layout, on: base)
+    }
+
+    private static func isIdentifier<M: PersistentModel>(_ keyPath: AnyKeyPath, of model: M.Type) -> Bool {
+        keyPath == \M.persistentModelID
+            || (type(of: keyPath).valueType == PersistentIdentifier.self
+                && "\(keyPath)".hasSuffix(".id") == false && keyPath == \M.id as AnyKeyPath)
+    }
+
+    /// Follows a key path of several components by comparing texts, since key paths do not show their components
+    /// otherwise: each property's own key path has the text of its one component, which names its accessor.
+    private static func chain(
+        _ components: Substring, from layout: ModelLayout, on base: QueryExpression
+    ) throws -> QueryExpression {
+        for slot in layout.properties.indices {
+            let own = text(of: layout.keyPaths[slot])
+            guard !own.isEmpty, components.hasPrefix(own) else { continue }
+            let expression = QueryExpression.property(base, layout.queryProperty(slot))
+            var rest = components.dropFirst(own.count)
+            if rest.first == "?" { rest = rest.dropFirst() }
+            if rest.isEmpty { return expression }
+            guard rest.first == ".", layout.record.slots[slot].role == .toOne, let destination = layout.destinations[slot]
+            else { continue }
+            return try chain(rest.dropFirst(), from: destination, on: expression)
+        }
+        throw NotLowerable(reason: "\(components) is no persisted property of \(layout.entityName)")
+    }
+
+    /// The components of a key path as text, without the root type.
+    private static func text(of keyPath: AnyKeyPath) -> Substring {
+        let full = String(reflecting: keyPath)
+        guard let dot = full.firstIndex(of: ".") else { return "" }
+        return full[full.index(after: dot)...]
+    }
+}
+
+extension ModelLayout {
+    func queryProperty(_ slot: Int) -> QueryProperty {
+        QueryProperty(entity: entityName, name: properties[slot].name, slot: slot)
+    }
+}

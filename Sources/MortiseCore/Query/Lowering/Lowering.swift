@@ -1,0 +1,104 @@
+import Foundation
+
+/// A predicate expression that can say what it means as a `QueryExpression`.
+protocol LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression
+}
+
+/// What stopped a lowering: the part is left to be evaluated on models.
+struct NotLowerable: Error {
+    var reason: String
+}
+
+/// Turns predicate expressions into query expressions.
+struct Lowering {
+    /// What an expression's variables stand for.
+    enum Binding {
+        case variable(Int)
+        /// The input of a nested predicate or expression.
+        case expression(QueryExpression)
+    }
+
+    private var bindings: [PredicateExpressions.VariableID: Binding] = [:]
+    private var nextVariable = 1
+
+    init(root: PredicateExpressions.VariableID) { bindings[root] = .variable(0) }
+
+    mutating func lower(_ expression: any PredicateExpression) throws -> QueryExpression {
+        guard let lowerable = expression as? any LowerableExpression else {
+            throw NotLowerable(reason: "\(type(of: expression)) is not known")
+        }
+        return try lowerable.lowered(&self)
+    }
+
+    func binding(of variable: PredicateExpressions.VariableID) throws -> QueryExpression {
+        switch bindings[variable] {
+        case .variable(let index): return .variable(index)
+        case .expression(let expression): return expression
+        case nil: throw NotLowerable(reason: "a variable is not bound")
+        }
+    }
+
+    mutating func bind(_ variable: PredicateExpressions.VariableID) -> Int {
+        let index = nextVariable
+        nextVariable += 1
+        bindings[variable] = .variable(index)
+        return index
+    }
+
+    mutating func bind(_ variable: PredicateExpressions.VariableID, to expression: QueryExpression) {
+        bindings[variable] = .expression(expression)
+    }
+
+    /// The kind in which arithmetic on a type is done.
+    static func numericKind(_ type: any Any.Type) throws -> StorageKind {
+        switch StorageKind(of: type) {
+        case .some(let kind) where [.float, .double, .decimal, .uint64].contains(kind) || kind.integerRange != nil: return kind
+        default: throw NotLowerable(reason: "there is no arithmetic on \(type)")
+        }
+    }
+}
+
+/// A predicate or sort order in lowered form, with what had to be left to code.
+struct LoweredPredicate<Model: PersistentModel> {
+    /// Joined by "and". The expressions of parts that are left to code are `onModels` with the index into `code`.
+    var conjuncts: [QueryExpression] = []
+    var code: [@Sendable (Model) throws -> Bool] = []
+
+    init(_ predicate: Predicate<Model>?) {
+        guard let predicate else { return }
+        split(predicate.expression, predicate.variable)
+    }
+
+    private mutating func split(
+        _ expression: any PredicateExpression<Bool>, _ variable: PredicateExpressions.Variable<Model>
+    ) {
+        if let conjunction = expression as? any ConjunctionParts {
+            for part in conjunction.parts { split(part, variable) }
+            return
+        }
+        var lowering = Lowering(root: variable.key)
+        if let lowered = try? lowering.lower(expression) {
+            conjuncts.append(lowered)
+        } else {
+            conjuncts.append(.onModels(id: code.count, text: "\(expression)"))
+            let part = CodePart(expression: expression, variable: variable)
+            code.append { try part.evaluate($0) }
+        }
+    }
+}
+
+/// @unchecked Sendable: the expressions of a `Predicate` are, but an existential of a part does not say so.
+private struct CodePart<Model: PersistentModel>: @unchecked Sendable {
+    let expression: any PredicateExpression<Bool>
+    let variable: PredicateExpressions.Variable<Model>
+
+    func evaluate(_ model: Model) throws -> Bool { try expression.evaluate(PredicateBindings((variable, model))) }
+}
+
+private protocol ConjunctionParts {
+    var parts: [any PredicateExpression<Bool>] { get }
+}
+extension PredicateExpressions.Conjunction: ConjunctionParts {
+    var parts: [any PredicateExpression<Bool>] { [lhs, rhs] }
+}

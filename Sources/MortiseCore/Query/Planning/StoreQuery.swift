@@ -1,0 +1,191 @@
+public import Foundation
+
+/// All that a fetch asks of a store, in one value.
+public struct StoreQuery: Sendable, Hashable, Codable {
+    /// What the answer is for.
+    public enum Purpose: String, Sendable, Hashable, Codable {
+        case rows, count, identifiers, delete
+    }
+
+    /// One of the conditions that all have to hold, with the number by which a plan refers to it.
+    public struct Conjunct: Sendable, Hashable, Codable, Identifiable {
+        public let id: Int
+        public let expression: QueryExpression
+    }
+
+    /// One key of the order.
+    public struct Order: Sendable, Hashable, Codable {
+        public let expression: QueryExpression
+        public let isAscending: Bool
+        /// How strings compare; nil is `ValueSemantics`' own order.
+        public let stringComparator: String.StandardComparator?
+    }
+
+    public var purpose: Purpose
+    /// The entity whose records are asked for.
+    public var entity: String
+    /// Whether records of entities that inherit from it count.
+    public var includesSubentities: Bool
+    public var conjuncts: [Conjunct]
+    /// The order; what it leaves equal is in identity order, so that the whole is total.
+    public var order: [Order]
+    public var offset: Int
+    public var limit: Int?
+    /// Names of properties that will be read; empty means any.
+    public var projection: [String]
+    /// Names of relationships that will be followed.
+    public var prefetch: [String]
+
+    public init(
+        _ entity: String, purpose: Purpose = .rows, includesSubentities: Bool = true, conjuncts: [QueryExpression] = [],
+        order: [Order] = [], offset: Int = 0, limit: Int? = nil, projection: [String] = [], prefetch: [String] = []
+    ) {
+        self.purpose = purpose
+        self.entity = entity
+        self.includesSubentities = includesSubentities
+        self.conjuncts = conjuncts.enumerated().map { Conjunct(id: $0.offset, expression: $0.element) }
+        self.order = order
+        self.offset = offset
+        self.limit = limit
+        self.projection = projection
+        self.prefetch = prefetch
+    }
+
+    /// Whether offset and limit leave anything out.
+    public var hasWindow: Bool { offset > 0 || limit != nil }
+
+    /// The part of so many matches that offset and limit leave.
+    public func window(of count: Int) -> Range<Int> {
+        let start = min(max(offset, 0), count)
+        guard let limit else { return start..<count }
+        return start..<(start + min(max(limit, 0), count - start))
+    }
+}
+
+/// What a store will do of a query. Made by the store's `plan(_:)`, checked by the framework, which does the rest.
+public struct FetchPlan: Sendable, Hashable {
+    /// What the store says of a conjunct.
+    public enum Claim: String, Sendable, Hashable, Codable {
+        /// Its rows are those for which the conjunct holds, by the meaning of `QueryEvaluator`.
+        case exact
+        /// They include all of those, and perhaps others: the framework checks again.
+        case superset
+        /// The store leaves it to the framework.
+        case residual
+    }
+
+    /// How much of the order the store does.
+    public enum OrderClaim: Sendable, Hashable {
+        case none
+        /// The rows come sorted by the first so many keys.
+        case prefix(Int)
+        /// All keys, and identity order after them.
+        case total
+    }
+
+    public var query: StoreQuery
+    /// By the conjuncts' numbers; a conjunct that is missing is residual.
+    public var claims: [Int: Claim]
+    public var order: OrderClaim
+    /// Whether the store leaves out what offset and limit leave out. Legal only if every conjunct is exact and the order
+    /// total.
+    public var takesWindow: Bool
+    /// How the store finds the rows, in its own words: an index, SQL.
+    public var detail: String
+    /// Whether every row of the entity is looked at.
+    public var isFullScan: Bool
+    /// A declaration that would spare the scan, such as `#Index<Trip>([\.name])`.
+    public var suggestion: String?
+
+    public init(
+        _ query: StoreQuery, claims: [Int: Claim] = [:], order: OrderClaim = .none, takesWindow: Bool = false,
+        detail: String, isFullScan: Bool, suggestion: String? = nil
+    ) {
+        self.query = query
+        self.claims = claims
+        self.order = order
+        self.takesWindow = takesWindow
+        self.detail = detail
+        self.isFullScan = isFullScan
+        self.suggestion = suggestion
+    }
+
+    /// The plan of a store that does nothing but hand out all records of the entity.
+    public static func scanAll(_ query: StoreQuery) -> FetchPlan {
+        FetchPlan(query, detail: "all records", isFullScan: true)
+    }
+
+    public func claim(of conjunct: StoreQuery.Conjunct) -> Claim { claims[conjunct.id] ?? .residual }
+
+    var isExact: Bool { query.conjuncts.allSatisfy { claim(of: $0) == .exact } }
+
+    /// - Throws: `QueryPlanError.illegalClaim` for what no store may claim.
+    func validate(adapter: String, for asked: StoreQuery) throws {
+        func illegal(_ conjunct: String?, _ reason: String) -> QueryPlanError {
+            .illegalClaim(adapter: adapter, conjunct: conjunct, reason: reason)
+        }
+        if query != asked { throw illegal(nil, "the plan is for another query than the one asked") }
+        for id in claims.keys.sorted() where !query.conjuncts.contains(where: { $0.id == id }) {
+            throw illegal("conjunct \(id)", "the query has no such conjunct")
+        }
+        for conjunct in query.conjuncts where claim(of: conjunct) != .residual && conjunct.expression.needsModels {
+            throw illegal("\(conjunct.expression)", "it can only be evaluated on models")
+        }
+        if case .prefix(let count) = order, count < 0 || count > query.order.count {
+            throw illegal(nil, "the order has \(query.order.count) keys, and the plan claims \(count)")
+        }
+        if order != .none, query.order.contains(where: { $0.expression.needsModels }) {
+            let isBefore =
+                if case .prefix(let count) = order {
+                    query.order.prefix(count).allSatisfy { !$0.expression.needsModels }
+                } else {
+                    false
+                }
+            if !isBefore { throw illegal(nil, "a sort key can only be evaluated on models") }
+        }
+        if takesWindow, query.hasWindow {
+            if let conjunct = query.conjuncts.first(where: { claim(of: $0) != .exact }) {
+                throw illegal("\(conjunct.expression)", "offset and limit cannot be taken before it has been checked")
+            }
+            if order != .total, query.purpose != .count {
+                throw illegal(nil, "offset and limit cannot be taken before the order is complete")
+            }
+        }
+    }
+}
+
+/// What is wrong with a store's plan, or with running a query as planned.
+public enum QueryPlanError: Error, Hashable, Sendable {
+    /// The store claims what cannot be.
+    case illegalClaim(adapter: String, conjunct: String?, reason: String)
+    /// The store's rows are not those that its claims promise. Found only where checking is on.
+    case falseClaim(adapter: String, claim: String, expected: String, found: String)
+    /// The policy forbids to look at every record.
+    case fullScanRefused(entity: String, conjuncts: [String], suggestion: String?)
+}
+
+extension QueryPlanError: CustomStringConvertible, SwiftDataErrorConvertible {
+    public var description: String {
+        switch self {
+        case .illegalClaim(let adapter, let conjunct, let reason):
+            "\(adapter) returned an illegal plan" + (conjunct.map { " for \($0)" } ?? "") + ": \(reason)."
+        case .falseClaim(let adapter, let claim, let expected, let found):
+            "\(adapter) claimed \(claim), and its rows are others: expected \(expected), found \(found). "
+                + "Claim superset or residual where the store compares differently."
+        case .fullScanRefused(let entity, let conjuncts, let suggestion):
+            "The fetch would look at every \(entity) because of \(conjuncts.isEmpty ? "its limit" : conjuncts.joined(separator: " and ")). "
+                + (suggestion.map { "Declare \($0), or allow" } ?? "Allow")
+                + " the scan with fullScanPolicy: .allow."
+        }
+    }
+    public var swiftDataError: SwiftDataError { .unsupportedPredicate }
+}
+
+/// What to do about a fetch for which a store has to look at every record.
+public enum FullScanPolicy: Sendable, Hashable {
+    case allow
+    /// Log a warning where more rows than this are looked at.
+    case warn(above: Int)
+    /// Throw `QueryPlanError.fullScanRefused`.
+    case refuse
+}

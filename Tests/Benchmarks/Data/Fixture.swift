@@ -1,0 +1,54 @@
+import Foundation
+import Mortise
+
+/// The data of one size, made once and shared by the rows.
+final class Fixture {
+    let records: Int
+    let trips: [TripValues]
+    let travelerCount: Int
+    /// A folder for files, removed with the fixture.
+    let folder: URL
+    private var saved: ModelContainer?
+
+    /// - Throws: what the file system throws if the folder cannot be made.
+    init(records: Int, seed: UInt64) throws {
+        self.records = records
+        trips = TripValues.generate(records, seed: seed)
+        travelerCount = TripValues.travelerCount(forTrips: records)
+        folder = FileManager.default.temporaryDirectory.appending(path: "mortise-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// A store in memory that holds all records. Rows that change it take `newContainer(store:)` instead.
+    func savedContainer() throws -> ModelContainer {
+        if let saved { return saved }
+        let container = try newContainer()
+        let context = ModelContext(container)
+        insertAll(into: context)
+        try context.save()
+        saved = container
+        return container
+    }
+
+    func newContainer(store: String = "memory:") throws -> ModelContainer {
+        try ModelContainer(for: Trip.self, Traveler.self, store: store)
+    }
+
+    func insertAll(into context: ModelContext) {
+        let travelers = (0..<travelerCount).map { Traveler(name: "Traveler \($0)") }
+        for traveler in travelers { context.insert(traveler) }
+        for values in trips { context.insert(Trip(values, traveler: travelers[values.traveler])) }
+    }
+
+    func newFile(_ fileExtension: String) -> String {
+        folder.appending(path: "\(UUID().uuidString).\(fileExtension)").path(percentEncoded: false)
+    }
+
+    /// The same places for every way: `count` of them, spread over all records.
+    func places(_ count: Int) -> [Int] {
+        var random = SeededGenerator(seed: 7)
+        return (0..<count).map { _ in Int.random(in: 0..<records, using: &random) }
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Mortise
+
+extension Row {
+    private static let bareObjects = "allocation of bare objects"
+
+    static var fetchAll: Row {
+        Row(
+            name: "fetch-all", title: "fetch all into registered models", unit: "record",
+            targets: [.ratio(to: bareObjects, atMost: 5, fromRecords: 100_000)]
+        ) { fixture in
+            let container = try fixture.savedContainer()
+            return [
+                Way(name: memory, units: fixture.records) {
+                    let context = ModelContext(container)
+                    return {
+                        let trips = try context.fetch(FetchDescriptor<Trip>())
+                        return { trips.count }
+                    }
+                },
+                Way(name: bareObjects, units: fixture.records) {
+                    {
+                        let objects = fixture.trips.indices.map { BareObject(table: container, row: $0) }
+                        return { objects.count }
+                    }
+                },
+                Way(name: objects, units: fixture.records) {
+                    {
+                        let objects = fixture.trips.map { TripObject($0) }
+                        return { objects.count }
+                    }
+                },
+            ]
+        }
+    }
+
+    /// The two clauses of `filter` and `count`: one record in about 200 meets both.
+    private static var clauses: (destination: String, price: Double) {
+        (TripValues.destinationNames()[17], TripValues.highestPrice * 0.95)
+    }
+
+    static var filter: Row {
+        Row(
+            name: "filter", title: "filter by two clauses, 0.5% hits, to models", unit: "record",
+            targets: [.ratio(to: columnLoop, atMost: 4, fromRecords: 100_000)]
+        ) { fixture in
+            let container = try fixture.savedContainer()
+            let columns = TripColumns(fixture.trips)
+            let (destination, price) = clauses
+            return [
+                Way(name: memory, units: fixture.records) {
+                    let context = ModelContext(container)
+                    return {
+                        let trips = try context.fetch(
+                            FetchDescriptor<Trip>(
+                                predicate: #Predicate { $0.destination == destination && $0.price < price }))
+                        return { trips.count }
+                    }
+                },
+                Way(name: columnLoop, units: fixture.records) {
+                    {
+                        let code = columns.code(of: destination)
+                        var hits: [BareObject] = []
+                        for row in columns.prices.indices
+                        where columns.destinationCodes[row] == code && columns.prices[row] < price {
+                            hits.append(BareObject(table: columns, row: row))
+                        }
+                        return { hits.count }
+                    }
+                },
+                Way(name: structs, units: fixture.records) {
+                    {
+                        let hits = fixture.trips.filter { $0.destination == destination && $0.price < price }
+                        return { hits.count }
+                    }
+                },
+            ]
+        }
+    }
+
+    static var count: Row {
+        Row(
+            name: "count", title: "count by two clauses", unit: "record",
+            targets: [.ratio(to: columnLoop, atMost: 3, fromRecords: 100_000)]
+        ) { fixture in
+            let container = try fixture.savedContainer()
+            let columns = TripColumns(fixture.trips)
+            let (destination, price) = clauses
+            return [
+                Way(name: memory, units: fixture.records) {
+                    let context = ModelContext(container)
+                    return {
+                        let count = try context.fetchCount(
+                            FetchDescriptor<Trip>(
+                                predicate: #Predicate { $0.destination == destination && $0.price < price }))
+                        return { count }
+                    }
+                },
+                Way(name: columnLoop, units: fixture.records) {
+                    {
+                        let code = columns.code(of: destination)
+                        var count = 0
+                        for row in columns.prices.indices
+                        where columns.destinationCodes[row] == code && columns.prices[row] < price {
+                            count += 1
+                        }
+                        return { [count] in count }
+                    }
+                },
+                Way(name: structs, units: fixture.records) {
+                    {
+                        let count = fixture.trips.count { $0.destination == destination && $0.price < price }
+                        return { count }
+                    }
+                },
+            ]
+        }
+    }
+}

@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "Mortise", targets: ["Mortise"]),
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
+        .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
         .executable(name: "music-library", targets: ["MusicLibrary"]),
@@ -46,6 +47,7 @@ let package = Package(
             name: "Mortise",
             dependencies: ["MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile"]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
+        .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
 
         .executableTarget(
             name: "FileCatalog",
@@ -66,6 +68,8 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),
+        .testTarget(
+            name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
         .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),

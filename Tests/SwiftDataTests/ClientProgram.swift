@@ -33,11 +33,7 @@ struct ClientProgram {
     init(sources: [URL], in folder: URL, flags: [String] = []) throws {
         self.folder = folder
         self.sources = sources
-        let objects = Self.libraries.flatMap { library -> [String] in
-            let build = Self.products.appending(path: "\(library).build")
-            guard let files = try? FileManager.default.subpathsOfDirectory(atPath: build.path) else { return [] }
-            return files.filter { $0.hasSuffix(".swift.o") }.sorted().map { build.appending(path: $0).path }
-        }
+        let objects = try Self.libraries.flatMap(Self.objects)
         let compilation = try Self.run(
             "/usr/bin/env",
             ["swiftc", "-swift-version", "6", "-parse-as-library", "-module-name", "Client", "-o", program.path,
@@ -48,6 +44,14 @@ struct ClientProgram {
         if compilation.status != 0 {
             throw Failure(description: "The client does not compile:\n\(compilation.errors)\(compilation.output)")
         }
+    }
+
+    /// The object files of a module, as the build's own list names them: a folder may hold those of removed sources too.
+    private static func objects(of library: String) throws -> [String] {
+        struct Outputs: Decodable { var object: String? }
+        let list = products.appending(path: "\(library).build/output-file-map.json")
+        let outputs = try JSONDecoder().decode([String: Outputs].self, from: Data(contentsOf: list))
+        return outputs.filter { !$0.key.isEmpty }.compactMap(\.value.object).sorted()
     }
 
     private var program: URL { folder.appending(path: "client") }

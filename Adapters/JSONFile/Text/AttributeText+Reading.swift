@@ -40,7 +40,8 @@ extension AttributeText {
         let found = try reader.peek()
         guard found == wanted else {
             throw DocumentFault(
-                .wrongType(expected: "\(wanted.rawValue) (\(kind.rawValue))", found: found.rawValue), at: reader.position)
+                .wrongType(expected: "\(wanted.rawValue) (\(kind.rawValue))", found: found.rawValue),
+                at: reader.position)
         }
     }
 
@@ -121,7 +122,8 @@ extension AttributeText {
         guard text.count == prefix.utf8.count + digits, text.starts(with: prefix.utf8),
             let bits = UInt64(String(decoding: text.dropFirst(prefix.utf8.count), as: UTF8.self), radix: 16)
         else { return nil }
-        let isNaN = digits == 16 ? Double(bitPattern: bits).isNaN : Float(bitPattern: UInt32(truncatingIfNeeded: bits)).isNaN
+        let isNaN =
+            digits == 16 ? Double(bitPattern: bits).isNaN : Float(bitPattern: UInt32(truncatingIfNeeded: bits)).isNaN
         return isNaN ? .some(bits) : nil
     }
 

@@ -2,11 +2,11 @@ import Foundation
 
 /// Dates as text: ISO 8601 in UTC, with as many digits of the second as give back every bit of the date.
 ///
-/// A date is a double, the seconds since 2001-01-01T00:00:00Z. Its shortest decimal is split into whole seconds, which
-/// the calendar turns into year to second, and the digits behind the point, which are kept as they are. Reading puts the
-/// same decimal together again, and the double nearest to that is the date. Dates that this cannot show (outside the
-/// years 0 to 9999, -0.0, nearer to the reference date than a decimal without exponent, not finite) are written as
-/// numbers.
+/// A date is a double, the seconds since 2001-01-01T00:00:00Z. Its shortest decimal is split into whole seconds,
+/// which the calendar turns into year to second, and the digits behind the point, which are kept as they are. Reading
+/// puts the same decimal together again, and the double nearest to that is the date. Dates that this cannot show
+/// (outside the years 0 to 9999, -0.0, nearer to the reference date than a decimal without exponent, not finite) are
+/// written as numbers.
 package enum DateText {
     /// Appends a date: a string, or the number of seconds where there is no string for it.
     package static func write(_ date: Date, to writer: inout JSONWriter) throws {

@@ -34,6 +34,8 @@ final class DocumentPlan {
         let positions: [Int?]
         /// What the slots that are not kept hold after reading.
         let absentValues: [(index: Int, value: StoredValue)]
+        /// The entity that it inherits from.
+        let parent: Int?
         /// The entity and everything that inherits from it.
         let members: [Int]
     }
@@ -72,7 +74,8 @@ final class DocumentPlan {
         var entities: [Entity] = []
         for (index, entity) in schema.entities.enumerated() {
             guard let layout = layouts[entity.name] else { continue }
-            entities.append(Entity(layout, members: members[index], indices: indices, prefixes: prefixes))
+            entities.append(
+                Entity(layout, parent: parents[index], members: members[index], indices: indices, prefixes: prefixes))
         }
         self.entities = entities
         self.indices = indices
@@ -85,6 +88,16 @@ final class DocumentPlan {
                 }
             }
         }
+    }
+
+    /// Whether an entity is another one, or inherits from it.
+    func isEntity(_ entity: Int, under ancestor: Int) -> Bool {
+        var next: Int? = entity
+        while let current = next {
+            if current == ancestor { return true }
+            next = entities[current].parent
+        }
+        return false
     }
 
     /// The number of the entity with that name.
@@ -109,7 +122,8 @@ extension DocumentPlan {
 
 extension DocumentPlan.Entity {
     fileprivate init(
-        _ layout: RecordLayout, members: [Int], indices: [String: Int], prefixes: DocumentPlan.PrefixMemory
+        _ layout: RecordLayout, parent: Int?, members: [Int], indices: [String: Int],
+        prefixes: DocumentPlan.PrefixMemory
     ) {
         var names: [String] = []
         var slots: ContiguousArray<DocumentPlan.Slot> = []
@@ -123,7 +137,8 @@ extension DocumentPlan.Entity {
                 } else {
                     content = .attribute(attribute.kind)
                 }
-            } else if let relationship = slot.property.relationship, let destination = indices[relationship.destination] {
+            } else if let relationship = slot.property.relationship, let destination = indices[relationship.destination]
+            {
                 switch slot.role {
                 case .toOne: content = .toOne(destination: destination)
                 case .toManyStored: content = .toMany(destination: destination)
@@ -140,6 +155,6 @@ extension DocumentPlan.Entity {
         }
         self.init(
             name: layout.entityName, layout: layout, slots: slots, names: names, positions: positions,
-            absentValues: absent, members: members)
+            absentValues: absent, parent: parent, members: members)
     }
 }

@@ -136,7 +136,7 @@ extension JSONReader {
             let digits = Double(significand)
             return exponent < 0 ? digits / powersOfTen[-exponent] : digits * powersOfTen[exponent]
         }
-        guard (-19 ..< 0).contains(exponent) else { return nil }
+        guard (-19..<0).contains(exponent) else { return nil }
         // A quotient of at least 63 bits, the lowest of them set if there is a remainder, rounds to 53 as the exact
         // quotient does.
         let divisor = integerPowersOfTen[-exponent]

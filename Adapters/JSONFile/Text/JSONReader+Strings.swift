@@ -78,8 +78,8 @@ extension JSONReader {
         return index
     }
 
-    /// The length of the well-formed UTF-8 sequence of more than one byte at `index` (Unicode, table 3-7); 0 if there is
-    /// none.
+    /// The length of the well-formed UTF-8 sequence of more than one byte at `index` (Unicode, table 3-7); 0 if there
+    /// is none.
     func sequenceLength(at index: Int) -> Int {
         let lead = bytes[index]
         let length: Int
@@ -150,7 +150,8 @@ extension JSONReader {
     }
 
     /// Writes what a checked text with escapes stands for; never longer than the text.
-    private static func unescape(_ text: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    private static func unescape(_ text: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int
+    {
         var read = 0
         var written = 0
         func put(_ byte: UInt8) {

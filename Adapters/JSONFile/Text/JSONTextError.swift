@@ -60,13 +60,15 @@ extension JSONTextError.Reason: CustomStringConvertible {
         case .trailingBytes: "Something follows the end of the value. Remove it."
         case .invalidUTF8: "The bytes are not well-formed UTF-8. Save the text as UTF-8."
         case .loneSurrogate: "A \\u escape holds half of a surrogate pair. Write both halves, or the character itself."
-        case .invalidEscape: "The escape is none of \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits."
+        case .invalidEscape:
+            "The escape is none of \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits."
         case .controlCharacter(let byte): "\(Self.name(of: byte)) stands in a string. Write it as an escape."
         case .leadingZero: "A number begins with a superfluous zero. Remove it."
         case .numberTooLong(let limit): "The number has more than \(limit) bytes. Shorten it."
         case .numberOutOfRange: "The number fits neither a 64-bit integer nor a double. Write it as text."
         case .nestingTooDeep(let limit): "Arrays and objects are nested deeper than \(limit). Flatten the value."
-        case .duplicateKey(let key): "The key \(JSONWriter.quoted(key)) appears twice in one object. Remove one of the two."
+        case .duplicateKey(let key):
+            "The key \(JSONWriter.quoted(key)) appears twice in one object. Remove one of the two."
         case .valueTooLarge: "The value has too many parts to be read safely. Split it, or store it as data."
         }
     }

@@ -11,6 +11,9 @@ struct RecordDecoder {
     private(set) var directory: RecordDirectory
     private(set) var log: ReferenceLog
 
+    /// The reader as it was before the first record.
+    private var start: JSONReader?
+
     // What is being read, for the error.
     private var sequence: UInt64?
     private var slot = -1
@@ -31,6 +34,7 @@ struct RecordDecoder {
     /// Reads the value of `records`.
     mutating func read(_ reader: inout JSONReader, handler: StoreDocumentReader.RecordHandler) throws {
         try Self.expect(.object, in: &reader)
+        start = reader
         try reader.beginObject()
         var isRead = plan.entities.map { _ in false }
         while let name = try reader.nextKey() {
@@ -185,7 +189,7 @@ extension RecordDecoder {
                 target.map { .identifier(identifier(of: $0, destination: destination)) } ?? .null
         case .toMany(let destination):
             targets.removeAll(keepingCapacity: true)
-            if !isNull { try readTargets(&reader) }
+            if !isNull { try readTargets(&reader, destination: destination) }
             log.append(toMany: targets, entity: index, slot: slot)
             values[entity.slots[slot].index] =
                 isNull ? .null : .identifiers(targets.map { identifier(of: $0, destination: destination) })
@@ -204,8 +208,12 @@ extension RecordDecoder {
         return target
     }
 
-    private mutating func readTargets(_ reader: inout JSONReader) throws {
+    private mutating func readTargets(_ reader: inout JSONReader, destination: Int) throws {
         try Self.expect(.array, in: &reader)
+        let arrayOffset = reader.position
+        // Each target takes part of the text as a record too, 17 bytes on average where there are many. Whoever lists
+        // more is not to get memory for them.
+        var bound = 10_000 + reader.bytes.count / 17
         try reader.beginArray()
         while try reader.nextElement() {
             _ = try reader.peek()
@@ -213,13 +221,24 @@ extension RecordDecoder {
             let target = try readTarget(&reader)
             if let last = targets.last, last >= target { throw DocumentFault(.referencesOutOfOrder, at: offset) }
             targets.append(target)
+            if targets.count > bound {
+                bound = .max
+                try checkTargets(destination: destination, offset: arrayOffset)
+            }
         }
+    }
+
+    private func checkTargets(destination: Int, offset: Int) throws {
+        guard let start else { return }
+        let directory = RecordDirectory(scanning: start, plan)
+        let missing = targets.first { directory.place(of: $0, under: destination, in: plan) == nil }
+        if let missing { throw DocumentFault(.danglingReference(target: missing), at: offset) }
     }
 
     private func identifier(of target: UInt64, destination: Int) -> PersistentIdentifier {
         var entity = destination
-        let members = plan.entities[destination].members
-        if members.count > 1, let place = known?.place(of: target, among: members) { entity = place.entity }
+        // What does not lead to the destination is found out when all records are known.
+        if plan.entities[destination].members.count > 1, let holder = known?.holder(of: target) { entity = holder }
         return .numbered(target, storeIdentifier: storeIdentifier, entityName: plan.entities[entity].name)
     }
 }

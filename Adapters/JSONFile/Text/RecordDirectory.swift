@@ -8,6 +8,8 @@ struct RecordDirectory {
     }
 
     private(set) var sequences: [ContiguousArray<UInt64>]
+    /// All numbers in order, each with its entity, once `mergeAll` has been called.
+    private var merged: ContiguousArray<(sequence: UInt64, entity: UInt32)> = []
 
     init(entityCount: Int) {
         sequences = Array(repeating: [], count: entityCount)
@@ -20,15 +22,37 @@ struct RecordDirectory {
 
     func last(of entity: Int) -> UInt64? { sequences[entity].last }
 
-    /// The place of a record, if it belongs to one of the entities.
-    func place(of sequence: UInt64, among entities: [Int]) -> Place? {
-        for entity in entities {
-            if let rank = rank(of: sequence, in: sequences[entity]) { return Place(entity: entity, rank: rank) }
+    /// Makes look-ups among many entities as fast as those in one, when all records have been added.
+    mutating func mergeAll() {
+        merged.removeAll()
+        merged.reserveCapacity(sequences.reduce(0) { $0 + $1.count })
+        for (entity, column) in sequences.enumerated() {
+            for sequence in column { merged.append((sequence, UInt32(truncatingIfNeeded: entity))) }
         }
-        return nil
+        merged.sort { $0.sequence < $1.sequence }
     }
 
-    func place(of sequence: UInt64) -> Place? { place(of: sequence, among: Array(sequences.indices)) }
+    /// The place of a record of the entity, or of one that inherits from it.
+    func place(of sequence: UInt64, under entity: Int, in plan: DocumentPlan) -> Place? {
+        if plan.entities[entity].members.count == 1 {
+            return rank(of: sequence, in: sequences[entity]).map { Place(entity: entity, rank: $0) }
+        }
+        guard let found = holder(of: sequence), plan.isEntity(found, under: entity) else { return nil }
+        return rank(of: sequence, in: sequences[found]).map { Place(entity: found, rank: $0) }
+    }
+
+    /// The entity that a record belongs to.
+    func holder(of sequence: UInt64) -> Int? {
+        guard !merged.isEmpty else { return sequences.firstIndex { rank(of: sequence, in: $0) != nil } }
+        var lower = 0
+        var upper = merged.count
+        while lower < upper {
+            let middle = lower &+ (upper &- lower) / 2
+            if merged[middle].sequence < sequence { lower = middle &+ 1 } else { upper = middle }
+        }
+        guard lower < merged.count, merged[lower].sequence == sequence else { return nil }
+        return Int(merged[lower].entity)
+    }
 
     private func rank(of sequence: UInt64, in column: ContiguousArray<UInt64>) -> Int? {
         guard let first = column.first, sequence >= first, let last = column.last, sequence <= last else { return nil }

@@ -55,3 +55,19 @@ struct RecordWalker {
         return nil
     }
 }
+
+extension RecordDirectory {
+    /// Finds out which entity has which records, in advance, with a reader that stands before the value of `records`.
+    ///
+    /// Stops at whatever is wrong: reading the records finds that again, after everything that is wrong before it.
+    init(scanning reader: JSONReader, _ plan: DocumentPlan) {
+        self.init(entityCount: plan.entities.count)
+        var walker = RecordWalker(reader)
+        while let record = try? walker.next(), let entity = plan.index(of: record.entity) {
+            if let last = last(of: entity), last >= record.sequence { break }
+            append(record.sequence, to: entity)
+            guard (try? walker.skip()) != nil else { break }
+        }
+        mergeAll()
+    }
+}

@@ -21,15 +21,24 @@ struct ReferenceCheck {
     let directory: RecordDirectory
     let log: ReferenceLog
 
+    /// - Parameter directory: Every record; merged, if the plan has polymorphic references.
+    init(plan: DocumentPlan, directory: RecordDirectory, log: ReferenceLog) {
+        self.plan = plan
+        self.directory = directory
+        self.log = log
+    }
+
     /// Looks at every reference once, in time linear in their number (up to the logarithm in a look-up).
     func firstViolation() -> Violation? {
-        for (index, entity) in plan.entities.enumerated() {
+        for entity in plan.entities {
             for position in entity.slots.indices {
+                // Entities that inherit the property have it in the same position, and are looked at with it.
+                guard entity.layout.slots[entity.slots[position].index].declaringEntity == entity.name else { continue }
                 let violation: Violation? =
                     switch entity.slots[position].content {
                     case .attribute: nil
-                    case .toOne(let destination): checkToOne(index, position, destination: destination)
-                    case .toMany(let destination): checkToMany(index, position, destination: destination)
+                    case .toOne(let destination): checkToOne(entity, position, destination: destination)
+                    case .toMany(let destination): checkToMany(entity, position, destination: destination)
                     }
                 if let violation { return violation }
             }
@@ -37,32 +46,36 @@ struct ReferenceCheck {
         return nil
     }
 
-    private func checkToOne(_ entity: Int, _ slot: Int, destination: Int) -> Violation? {
-        let inverse = OneToOneInverse(of: entity, slot, destination: destination, in: self)
-        var numbers = log.numbers(entity: entity, slot: slot)
-        for owner in directory.sequences[entity] {
-            let number = numbers.next()
-            guard number != 0 else { continue }
-            let target = number &- 1
-            guard let place = directory.place(of: target, among: plan.entities[destination].members) else {
-                return broken(entity, slot, owner: owner, target: target, destination: destination)
-            }
-            if let inverse, !inverse.refers(place, to: owner) {
-                return Violation(
-                    reason: .oneSided(inverse: inverse.name), entity: entity, slot: slot, owner: owner, target: target)
+    private func checkToOne(_ declaring: DocumentPlan.Entity, _ slot: Int, destination: Int) -> Violation? {
+        let inverse = OneToOneInverse(of: declaring, slot, destination: destination, in: self)
+        for entity in declaring.members {
+            var numbers = log.numbers(entity: entity, slot: slot)
+            for owner in directory.sequences[entity] {
+                let number = numbers.next()
+                guard number != 0 else { continue }
+                let target = number &- 1
+                guard let place = directory.place(of: target, under: destination, in: plan) else {
+                    return broken(entity, slot, owner: owner, target: target, destination: destination)
+                }
+                if let inverse, !inverse.refers(place, to: owner) {
+                    return Violation(
+                        reason: .oneSided(inverse: inverse.name), entity: entity, slot: slot, owner: owner,
+                        target: target)
+                }
             }
         }
         return nil
     }
 
-    private func checkToMany(_ entity: Int, _ slot: Int, destination: Int) -> Violation? {
-        let members = plan.entities[destination].members
-        var numbers = log.numbers(entity: entity, slot: slot)
-        for owner in directory.sequences[entity] {
-            for _ in 0..<numbers.next() {
-                let target = numbers.next()
-                guard directory.place(of: target, among: members) != nil else {
-                    return broken(entity, slot, owner: owner, target: target, destination: destination)
+    private func checkToMany(_ declaring: DocumentPlan.Entity, _ slot: Int, destination: Int) -> Violation? {
+        for entity in declaring.members {
+            var numbers = log.numbers(entity: entity, slot: slot)
+            for owner in directory.sequences[entity] {
+                for _ in 0..<numbers.next() {
+                    let target = numbers.next()
+                    guard directory.place(of: target, under: destination, in: plan) != nil else {
+                        return broken(entity, slot, owner: owner, target: target, destination: destination)
+                    }
                 }
             }
         }
@@ -70,9 +83,9 @@ struct ReferenceCheck {
     }
 
     private func broken(_ entity: Int, _ slot: Int, owner: UInt64, target: UInt64, destination: Int) -> Violation {
-        let found = directory.place(of: target)
+        let found = directory.holder(of: target)
         return Violation(
-            reason: found.map { .wrongDestination(found: $0.entity, expected: destination) } ?? .dangling,
+            reason: found.map { .wrongDestination(found: $0, expected: destination) } ?? .dangling,
             entity: entity, slot: slot, owner: owner, target: target)
     }
 }
@@ -84,8 +97,7 @@ private struct OneToOneInverse {
     private let targets: [Int: ContiguousArray<UInt64>]
 
     /// Nil where the relationship is not one-to-one.
-    init?(of entity: Int, _ slot: Int, destination: Int, in check: ReferenceCheck) {
-        let owner = check.plan.entities[entity]
+    init?(of owner: DocumentPlan.Entity, _ slot: Int, destination: Int, in check: ReferenceCheck) {
         let property = owner.layout.slots[owner.slots[slot].index].property
         guard let name = property.relationship?.inverse else { return nil }
         var targets: [Int: ContiguousArray<UInt64>] = [:]

@@ -8,7 +8,7 @@ package enum StoreDocument {
     /// The newest version of the format that this library reads, and the one that it writes.
     package static let formatVersion: UInt64 = 1
     /// No text shorter than this holds a document.
-    package static let minimumSize = 124
+    package static let minimumSize = 127
 
     /// Checks a text that was edited by hand as `StoreDocumentReader` does with `integrity: .acceptEdits`, then writes
     /// what it holds to `sink` in canonical form, with a seal that fits.
@@ -19,7 +19,8 @@ package enum StoreDocument {
         let reader = StoreDocumentReader(bytes, integrity: .acceptEdits)
         let header = try reader.read { _, _, _ in }
         var writer = try StoreDocumentWriter(
-            storeIdentifier: header.storeIdentifier, schema: header.schema, nextSequence: header.nextSequence, sink: sink)
+            storeIdentifier: header.storeIdentifier, schema: header.schema, nextSequence: header.nextSequence,
+            sink: sink)
         var current: String?
         try reader.read { layout, sequence, values in
             if layout.entityName != current {
@@ -49,4 +50,11 @@ package struct StoreDocumentHeader: Sendable, Hashable {
     package var nextSequence: UInt64
     /// Whether the seal is there and fits.
     package var isSealed: Bool
+
+    package init(storeIdentifier: String, schema: StoredSchema, nextSequence: UInt64, isSealed: Bool) {
+        self.storeIdentifier = storeIdentifier
+        self.schema = schema
+        self.nextSequence = nextSequence
+        self.isSealed = isSealed
+    }
 }

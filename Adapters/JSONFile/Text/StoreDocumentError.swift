@@ -92,7 +92,8 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
         case .empty: "The file is empty. Restore it from a copy, or remove it to begin a new store."
         case .tooShort(let count, let minimum):
             "The file has \(count) bytes; the shortest store has \(minimum). Restore it from a copy."
-        case .anotherFormat(let found?): "The file is of the format \"\(found)\". Open it with the program that wrote it."
+        case .anotherFormat(let found?):
+            "The file is of the format \"\(found)\". Open it with the program that wrote it."
         case .anotherFormat(nil):
             "The file does not begin as a Mortise JSON store, with \"format\": \"\(StoreDocument.format)\". "
                 + "Check the path."
@@ -123,8 +124,8 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
             "If it was edited by hand, reseal it or open it with integrity: .acceptEdits; if not, the file is damaged: "
             + "restore it from a copy."
         if case .sealBroken(let stored, let computed) = self {
-            return "The seal (\(DocumentSeal.text(of: stored))) does not fit the text (\(DocumentSeal.text(of: computed))). "
-                + wayOut
+            let (stored, computed) = (DocumentSeal.text(of: stored), DocumentSeal.text(of: computed))
+            return "The seal (\(stored)) does not fit the text (\(computed)). " + wayOut
         }
         return "The text does not end with a seal. " + wayOut
     }

@@ -2,16 +2,16 @@ import MortiseCore
 
 /// Reads a store document record by record, and checks all of it.
 ///
-/// Time is linear in the length of the text. Beyond the text itself, reading allocates less than 3 bytes for each of its
-/// bytes and 16 MB, whatever the text holds. The bytes have to stay in place and unchanged during a call.
+/// Time is linear in the length of the text. Beyond the text itself, reading allocates less than 3 bytes for each of
+/// its bytes and 16 MB, whatever the text holds. The bytes have to stay in place and unchanged during a call.
 ///
-/// Errors in the text are `StoreDocumentError`s. They are looked for in this order, so that the same text always gives
-/// the same one: size, format and version, then (with `integrity: .required`) the seal, then everything else from top to
-/// bottom, and references among records last. Where the seal is broken and the text is not even JSON, that is reported
-/// instead, since it tells the place.
+/// Errors in the text are `StoreDocumentError`s. They are looked for in this order, so that the same text always
+/// gives the same one: size, format and version, then (with `integrity: .required`) the seal, then everything else
+/// from top to bottom, and references among records last. Where the seal is broken and the text is not even JSON,
+/// that is reported instead, since it tells the place.
 package struct StoreDocumentReader {
-    /// Takes a record: its layout, its number, and a value for each slot of the layout. The values may be moved out; the
-    /// array is used again for the next record.
+    /// Takes a record: its layout, its number, and a value for each slot of the layout. The values may be moved out;
+    /// the array is used again for the next record.
     package typealias RecordHandler = (RecordLayout, UInt64, inout ContiguousArray<StoredValue>) throws -> Void
 
     private let bytes: UnsafeRawBufferPointer
@@ -45,7 +45,7 @@ package struct StoreDocumentReader {
             try handleHeader(header)
             let start = reader.position
             var decoder = RecordDecoder(plan, header: header)
-            if plan.hasPolymorphicReferences { decoder.known = scan(plan, from: reader) }
+            if plan.hasPolymorphicReferences { decoder.known = RecordDirectory(scanning: reader, plan) }
             try decoder.read(&reader, handler: record)
             try finish(&reader)
             try check(decoder, plan: plan, recordsAt: start)
@@ -234,20 +234,5 @@ extension StoreDocumentReader {
             try walker.skip()
         }
         return fault
-    }
-
-    /// Finds out which entity has which records, in advance. Stops at whatever is wrong: reading the records finds that
-    /// again, after everything that is wrong before it.
-    private func scan(_ plan: DocumentPlan, from reader: JSONReader) -> RecordDirectory {
-        var directory = RecordDirectory(entityCount: plan.entities.count)
-        var walker = RecordWalker(reader)
-        while let record = try? walker.next() {
-            guard let entity = plan.index(of: record.entity), record.sequence > directory.last(of: entity) ?? 0
-                || directory.last(of: entity) == nil
-            else { break }
-            directory.append(record.sequence, to: entity)
-            guard (try? walker.skip()) != nil else { break }
-        }
-        return directory
     }
 }

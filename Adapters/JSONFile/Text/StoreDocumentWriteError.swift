@@ -40,6 +40,13 @@ public struct StoreDocumentWriteError: Error, Hashable, Sendable {
     public let entity: String?
     public let property: String?
     public let identifier: UInt64?
+
+    package init(reason: Reason, entity: String?, property: String?, identifier: UInt64?) {
+        self.reason = reason
+        self.entity = entity
+        self.property = property
+        self.identifier = identifier
+    }
 }
 
 extension StoreDocumentWriteError: CustomStringConvertible {
@@ -56,17 +63,21 @@ extension StoreDocumentWriteError.Reason: CustomStringConvertible {
         case .invalidSchema(let fault): fault.description
         case .entityOutOfOrder: "Write the entities in the order of the schema, each once."
         case .noEntity: "Begin an entity before writing records."
-        case .sequenceOutOfOrder(let previous): "Record \(previous) was written before it. Write records in ascending order."
+        case .sequenceOutOfOrder(let previous):
+            "Record \(previous) was written before it. Write records in ascending order."
         case .sequenceNotBelowNext(let next): "The number has to be below the next one, \(next)."
         case .duplicateSequence: "A record of another entity has this number too. Numbers are unique in a store."
-        case .unfitValue(let expected, let found): "\(found) is no value of the kind \(expected). Check the store's schema."
+        case .unfitValue(let expected, let found):
+            "\(found) is no value of the kind \(expected). Check the store's schema."
         case .nullForRequired: "The property has no value but must have one. Give it one, or make it optional."
         case .nestingTooDeep(let limit): "The value is nested deeper than \(limit). Flatten it, or store it as Data."
         case .valueTooLarge: "The record's coded values have too many parts. Split them, or store them as Data."
-        case .unreadableURL(let text): "The URL \"\(text)\" does not come back the same from its text. Store it as text."
+        case .unreadableURL(let text):
+            "The URL \"\(text)\" does not come back the same from its text. Store it as text."
         case .foreignIdentifier(let text): "\(text) is no record of this store. Save or insert the model here first."
         case .duplicateReference(let target): "Record \(target) is referred to twice."
-        case .danglingReference(let target): "There is no record \(target). Clear the relationship, or keep that record."
+        case .danglingReference(let target):
+            "There is no record \(target). Clear the relationship, or keep that record."
         case .wrongDestination(let target, let found, let expected):
             "Record \(target) is a \(found), but only a \(expected) can stand here."
         case .oneSidedReference(let target, let inverse):

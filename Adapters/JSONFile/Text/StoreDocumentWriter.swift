@@ -7,8 +7,8 @@ import MortiseCore
 /// a document only once `finish` has returned: after an error everything has to be thrown away.
 ///
 /// The writer refuses what `StoreDocumentReader` would not read back as it was; each of its methods throws
-/// `StoreDocumentWriteError` for that, and whatever the sink throws. It keeps a few bytes for each record and reference,
-/// to check them at the end.
+/// `StoreDocumentWriteError` for that, and whatever the sink throws. It keeps a few bytes for each record and
+/// reference, to check them at the end.
 package struct StoreDocumentWriter: ~Copyable {
     private final class SealBox {
         var seal = DocumentSeal()
@@ -93,8 +93,8 @@ package struct StoreDocumentWriter: ~Copyable {
     }
 
     /// Writes a record of the current entity.
-    /// - Parameter value: The value of a slot of the entity's layout. It is asked once for each slot that is kept in the
-    ///   file, in order; to-many targets may come in any order. What it throws is passed on.
+    /// - Parameter value: The value of a slot of the entity's layout. It is asked once for each slot that is kept in
+    ///   the file, in order; to-many targets may come in any order. What it throws is passed on.
     package mutating func write(sequence: UInt64, value: (Int) throws -> StoredValue) throws {
         var position = -1
         do {
@@ -113,6 +113,7 @@ package struct StoreDocumentWriter: ~Copyable {
         if let sequence = directory.firstDuplicate() {
             throw StoreDocumentWriteError(reason: .duplicateSequence, identifier: sequence)
         }
+        if plan.hasPolymorphicReferences { directory.mergeAll() }
         if let violation = ReferenceCheck(plan: plan, directory: directory, log: log).firstViolation() {
             throw StoreDocumentWriteError(violation, plan: plan)
         }

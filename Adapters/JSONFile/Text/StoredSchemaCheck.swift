@@ -7,6 +7,9 @@ extension StoredSchema {
         guard entities.count <= StoredSchemaLimit.entities.value else { throw .limitExceeded(.entities) }
         var indices: [String: Int] = [:]
         for (index, entity) in entities.enumerated() {
+            guard entity.name.utf8.count <= StoredSchemaLimit.nameLength.value else {
+                throw .limitExceeded(.nameLength)
+            }
             guard indices.updateValue(index, forKey: entity.name) == nil else {
                 throw .duplicateEntity(entity: entity.name)
             }
@@ -65,6 +68,9 @@ extension StoredSchema {
         var names: Set<String> = []
         for ancestor in chain.reversed() {
             for property in entities[ancestor].properties {
+                guard property.name.utf8.count <= StoredSchemaLimit.nameLength.value else {
+                    throw .limitExceeded(.nameLength)
+                }
                 guard property.name != DocumentPlan.identifierKey else {
                     throw .reservedName(entity: entities[ancestor].name, property: property.name)
                 }

@@ -33,6 +33,8 @@ public enum StoredSchemaLimit: Hashable, Sendable {
     case propertiesOfEntity
     /// Properties of all entities, each with those that it inherits.
     case propertiesInAll
+    /// UTF-8 bytes of the name of an entity or property.
+    case nameLength
     /// Property names in the constraints and indices of all entities, each with those that it inherits.
     case constrainedPropertiesInAll
 
@@ -41,7 +43,7 @@ public enum StoredSchemaLimit: Hashable, Sendable {
         switch self {
         case .entities: 4096
         case .ancestors: 32
-        case .propertiesOfEntity: 1024
+        case .propertiesOfEntity, .nameLength: 1024
         case .propertiesInAll, .constrainedPropertiesInAll: 16_384
         }
     }
@@ -56,18 +58,21 @@ extension StoredSchemaFault: CustomStringConvertible {
         case .inheritanceCycle(let entity): "\(entity) inherits from itself. Break the cycle."
         case .duplicateProperty(let entity, let property):
             "\(entity) has two properties \(property), perhaps one by inheritance. Rename one."
-        case .reservedName(let entity, let property): "\(entity).\(property): the name is reserved. Rename the property."
+        case .reservedName(let entity, let property):
+            "\(entity).\(property): the name is reserved. Rename the property."
         case .unknownDestination(let entity, let property, let destination):
             "\(entity).\(property) leads to \(destination), which the schema does not have. Add that entity."
         case .unknownInverse(let entity, let property, let inverse):
-            "\(entity).\(property) names \(inverse) as its inverse, which is no relationship of its destination. Correct it."
+            "\(entity).\(property) names \(inverse) as its inverse, which is no relationship of its destination. "
+                + "Correct it."
         case .unknownConstrainedProperty(let entity, let property):
             "A constraint or index of \(entity) names \(property), which it does not have. Correct it."
         case .unsuitableDefault(let entity, let property):
             "The default of \(entity).\(property) is no value of the attribute's kind. Correct it."
         case .unknownOption(let entity, let property):
-            "\(entity).\(property) has an option that the file format cannot keep. Remove the option or update the library."
-        case .limitExceeded(let limit): "The schema has more than \(limit.value) \(limit.subject). Split it."
+            "\(entity).\(property) has an option that the file format cannot keep. Remove it, or update the library."
+        case .limitExceeded(let limit):
+            "The schema has more than \(limit.value) \(limit.subject), the limit. Make it smaller."
         }
     }
 }
@@ -76,6 +81,7 @@ extension StoredSchemaLimit {
     fileprivate var subject: String {
         switch self {
         case .entities: "entities"
+        case .nameLength: "bytes in a name"
         case .ancestors: "levels of inheritance for an entity"
         case .propertiesOfEntity: "properties in an entity"
         case .propertiesInAll: "properties in all entities, inherited ones counted again"

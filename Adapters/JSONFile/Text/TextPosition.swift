@@ -76,12 +76,17 @@ enum TextLocator {
         }
     }
 
+    /// Keys beyond this are left out of the path, so that an error stays small.
+    private static let longestKey = 256
+
     private static func member(named range: Range<Int>, in bytes: UnsafeRawBufferPointer) -> String {
         var reader = JSONReader(UnsafeRawBufferPointer(rebasing: bytes[range]))
-        guard let name = try? reader.readString() else { return ".?" }
+        guard range.count <= longestKey, let name = try? reader.readString() else { return "[…]" }
         let isPlain =
             !name.isEmpty
-            && name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || $0 == "_" || $0 == "$" || ("0"..."9") ~= $0 }
+            && name.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || $0 == "_" || $0 == "$" || ("0"..."9") ~= $0
+            }
         return isPlain ? ".\(name)" : "[\(JSONWriter.quoted(name))]"
     }
 }

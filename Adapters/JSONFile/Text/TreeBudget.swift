@@ -19,8 +19,8 @@ package struct TreeBudget {
 
     package init() {}
 
-    /// Counts an allocation made when `textLength` bytes of the current tree have been passed; false, where the record's
-    /// trees become too large.
+    /// Counts an allocation made when `textLength` bytes of the current tree have been passed; false, where the
+    /// record's trees become too large.
     mutating func spend(_ cost: Int, textLength: Int) -> Bool {
         spent &+= cost
         currentText = textLength

@@ -27,7 +27,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
 
     /// Every capability that the kit knows, in the order of reports.
     public static let all: [StoreCapability] = [
-        .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history, .closing,
+        .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history,
+        .closing,
     ]
 
     /// What has to be there where this is.

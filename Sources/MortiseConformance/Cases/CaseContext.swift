@@ -64,7 +64,9 @@ public final class CaseContext {
         }
     }
 
-    private static func store<C: DataStoreConfiguration>(of configuration: C, in container: ModelContainer) -> (any DataStore)? {
+    private static func store<C: DataStoreConfiguration>(of configuration: C, in container: ModelContainer) -> (
+        any DataStore
+    )? {
         container.store(C.Store.self, forConfigurationNamed: configuration.name)
     }
 
@@ -124,7 +126,8 @@ public final class CaseContext {
 
     /// - Throws: `ConformanceFailure` where the body throws nothing, or something that `matching` does not accept.
     public func expectError(
-        _ expected: String, hint: String? = nil, matching: (any Error) -> Bool = { _ in true }, _ body: () throws -> Void
+        _ expected: String, hint: String? = nil, matching: (any Error) -> Bool = { _ in true },
+        _ body: () throws -> Void
     ) throws {
         do {
             try body()

@@ -89,7 +89,9 @@ public final class CaseSession {
         var text = "\(T.self)"
         if let predicate = descriptor.predicate { text += " where \(short(predicate.description))" }
         if !descriptor.sortBy.isEmpty {
-            text += " sorted by " + descriptor.sortBy.map { "\($0.keyPath.map { "\($0)" } ?? "?") \($0.order)" }.joined(separator: ", ")
+            text +=
+                " sorted by "
+                + descriptor.sortBy.map { "\($0.keyPath.map { "\($0)" } ?? "?") \($0.order)" }.joined(separator: ", ")
         }
         if let offset = descriptor.fetchOffset { text += " offset \(offset)" }
         if let limit = descriptor.fetchLimit { text += " limit \(limit)" }

@@ -94,7 +94,8 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
         } catch {
             return .failed(
                 ConformanceFailure(
-                    of: self, expected: "a fresh storage", found: "an error from the subject's storage closure: \(error)",
+                    of: self, expected: "a fresh storage",
+                    found: "an error from the subject's storage closure: \(error)",
                     hint: "The subject could not be set up; the store itself was not tested."))
         }
         let context = CaseContext(case: self, subject: subject, storage: storage)
@@ -109,8 +110,10 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
         do {
             try context.finish()
         } catch {
-            failure = failure ?? context.failure(
-                expected: "that the storage can be closed and removed", found: "\(type(of: error)): \(error)")
+            failure =
+                failure
+                ?? context.failure(
+                    expected: "that the storage can be closed and removed", found: "\(type(of: error)): \(error)")
         }
         return failure.map(Outcome.failed) ?? .passed
     }
@@ -121,7 +124,8 @@ extension ConformanceCase {
     public static let all: [ConformanceCase] = {
         let areas: [[ConformanceCase]] = [
             lifecycleCases, identityCases, valueCases, numberCases, textCases, optionalCases, relationshipCases,
-            deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, sortCases, windowCases, countCases,
+            deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, sortCases, windowCases,
+            countCases,
             atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases,
         ]
         let cases = areas.flatMap { $0 }

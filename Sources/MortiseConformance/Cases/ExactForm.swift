@@ -14,14 +14,15 @@ enum ExactForm {
         case let value as Date: date(value)
         case let value as Data: data(value)
         case let value as Decimal: value.description
-        case let value as URL: "URL \(string(value.absoluteString))" + (value.baseURL.map { " based on \(text($0))" } ?? "")
+        case let value as URL:
+            "URL \(string(value.absoluteString))" + (value.baseURL.map { " based on \(text($0))" } ?? "")
         case let value as UUID: value.uuidString
         case let value as PersistentIdentifier: "\(value)"
         case let value as any OptionalForm: value.exactForm
         case let value as [Any]: "[" + value.map(text).joined(separator: ", ") + "]"
         case let value as [String: Any]: dictionary(value)
         case let value as Place:
-            "Place(\(text(value.name)), \(text(value.latitude)), \(text(value.tags)), \(text(value.note)))"
+            "Place(\(text(value.name)), \(text(value.latitude)), \(text(value.tags)), \(text(value.note as Any)))"
         default: "\(value)"
         }
     }
@@ -32,9 +33,11 @@ enum ExactForm {
             return "\(value.utf8.count) bytes of UTF-8, checksum \(hex(checksum(value.utf8))), \"\(value.prefix(16))…\""
         }
         if scalars.allSatisfy({ $0.isASCII && $0.value >= 0x20 && $0 != "\"" }) { return "\"\(value)\"" }
-        return "\"" + scalars.map { scalar in
-            scalar.isASCII && scalar.value >= 0x20 ? String(Character(scalar)) : "\\u{\(String(scalar.value, radix: 16))}"
-        }.joined() + "\""
+        return "\""
+            + scalars.map { scalar in
+                scalar.isASCII && scalar.value >= 0x20
+                    ? String(Character(scalar)) : "\\u{\(String(scalar.value, radix: 16))}"
+            }.joined() + "\""
     }
 
     private static func date(_ value: Date) -> String {

@@ -128,8 +128,16 @@ final class ContextState {
 
     func noteChange(of model: any PersistentModel) {
         model._modelState.flags.insert(.isChanged)
+        keepBase(of: model)
         changed.append(model)
         onChange?()
+    }
+
+    /// Remembers a stored model's record as it is now, unless it already has unsaved changes.
+    private func keepBase(of model: any PersistentModel) {
+        guard model._modelState.row >= 0, let table = model._modelState.table else { return }
+        let draft = model._modelState.ensureDraft()
+        if draft.base == nil { draft.base = BaseRow(table.source, model._modelState.row) }
     }
 
     /// Takes a model in, and with it every model without context that it reaches.
@@ -187,7 +195,10 @@ final class ContextState {
         guard !model._modelState.flags.contains(.isDeleted) else { return }
         changed.remove(model)
         inserted.remove(model)
-        if model._modelState.row >= 0 { deleted.append(model) }
+        if model._modelState.row >= 0 {
+            keepBase(of: model)
+            deleted.append(model)
+        }
         model._modelState.flags = .isDeleted
         unpropagated.append(model)
         onChange?()
@@ -213,6 +224,8 @@ final class ContextState {
         unpropagated = []
         vanished = []
     }
+
+    func forgetVanished() { vanished = [] }
 
     /// A model with unsaved changes whose record is gone.
     func vanish(_ model: any PersistentModel) {

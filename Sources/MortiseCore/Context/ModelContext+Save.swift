@@ -25,23 +25,37 @@ extension ContextState {
             binding.store.saveLock.lock()
             locked.append(binding.store)
         }
-        for binding in bindings { try refresh(binding) }
-        if let gone = vanished.first { throw ModelContextError.noSuchModel(gone) }
-
-        let aliases = try UniqueUpsert(state: self).resolve()
-        try validate()
+        var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         var report = SaveReport()
-        for binding in bindings {
-            let changes = pendingChanges(for: binding)
-            guard !changes.isEmpty else { continue }
-            let outcome = try binding.store.save(changes, for: self)
-            try takeOver(changes, outcome, binding, &report)
-        }
+        while try !attempt(&aliases, &report) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
         if let context {
             NotificationCenter.default.post(
                 name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
         }
+    }
+
+    /// Saves on top of the latest versions.
+    /// - Returns: false where a store was changed in between, by somebody who does not share its lock.
+    private func attempt(
+        _ aliases: inout [(alias: any PersistentModel, survivor: any PersistentModel)], _ report: inout SaveReport
+    ) throws -> Bool {
+        for binding in bindings { try refresh(binding) }
+        try settleConflicts()
+        aliases += try UniqueUpsert(state: self).resolve()
+        try validate()
+        for binding in bindings {
+            let changes = pendingChanges(for: binding)
+            guard !changes.isEmpty else { continue }
+            let outcome: SaveOutcome
+            do {
+                outcome = try binding.store.save(changes, for: self)
+            } catch is VersionSuperseded {
+                return false
+            }
+            try takeOver(changes, outcome, binding, &report)
+        }
+        return true
     }
 
     private func pendingChanges(for binding: StoreBinding) -> PendingChanges {
@@ -52,7 +66,9 @@ extension ContextState {
                 return record(of: model, in: table, onlyChanged: isVersioned)
             }
         }
-        return PendingChanges(inserted: records(inserted), updated: records(changed), deleted: records(deleted))
+        return PendingChanges(
+            inserted: records(inserted), updated: records(changed), deleted: records(deleted),
+            baseVersion: binding.version?.number)
     }
 
     private func record(of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool) -> PendingRecord {

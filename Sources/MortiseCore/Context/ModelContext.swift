@@ -23,6 +23,9 @@ public class ModelContext: Equatable, SendableMetatype {
     /// goes wrong is thrown by the next fetch or save.
     public var autosaveEnabled: Bool = false
 
+    /// What a save does about records that other saves have changed since this context read them.
+    public var mergePolicy: MergePolicy = .propertyWise
+
     /// What to do about fetches that look at every record; nil leaves it to the container.
     public var fullScanPolicy: FullScanPolicy?
 

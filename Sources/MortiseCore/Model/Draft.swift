@@ -20,6 +20,8 @@ final class Draft {
     var changed = SlotSet()
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
     var identifier: PersistentIdentifier?
+    /// The record as it was when this draft was begun; nil for a model that is not stored.
+    var base: BaseRow?
     /// Where a deleted model reads what it has not set itself: its row as it last was.
     var frozen: FrozenRow?
     /// The model that took this one's place when both claimed the same unique values.

@@ -112,7 +112,7 @@ extension PersistentModel {
             if layout.record.slots[slot].role.isToMany {
                 previous._removeMember(self, at: slot)
             } else {
-                previous._clearTarget(at: slot)
+                previous._clearTarget(at: slot, from: self)
             }
         }
     }
@@ -121,17 +121,13 @@ extension PersistentModel {
         guard let inverse = layout.inverseSlots[slot] else { return }
         if ModelLayout.of(type(of: self)).record.slots[inverse].role.isToMany {
             _removeMember(owner, at: inverse)
-        } else if let target = _target(at: inverse), target === owner {
-            _clearTarget(at: inverse)
+        } else if _refers(to: owner, at: inverse) {
+            _clearTarget(at: inverse, from: owner)
         }
     }
 
-    private func _clearTarget(at slot: Int) {
-        if _isRequired(slot), let last = _target(at: slot) {
-            _write(.lost(last), at: slot)
-        } else {
-            _write(.model(nil), at: slot)
-        }
+    private func _clearTarget(at slot: Int, from last: any PersistentModel) {
+        _write(_isRequired(slot) ? .lost(last) : .model(nil), at: slot)
     }
 
     private func _memberChanges(at slot: Int) -> MemberChanges {

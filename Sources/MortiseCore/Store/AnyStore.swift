@@ -14,6 +14,8 @@ struct PendingChanges {
     var inserted: [PendingRecord] = []
     var updated: [PendingRecord] = []
     var deleted: [PendingRecord] = []
+    /// The version on top of which they are to be made.
+    var baseVersion: UInt64?
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
 
@@ -66,7 +68,12 @@ class AnyStore: @unchecked Sendable {
     func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, for state: ContextState) throws -> Int {
         throw DataStoreError.unsupportedFeature
     }
-    func load(_ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable) throws {}
+    /// Reads records by identifier.
+    /// - Returns: those that there are.
+    @discardableResult
+    func load(
+        _ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable
+    ) throws -> Set<PersistentIdentifier> { [] }
     func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
         throw DataStoreError.unsupportedFeature
     }
@@ -195,16 +202,20 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         }
     }
 
-    override func load(_ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable) throws {
+    @discardableResult
+    override func load(
+        _ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable
+    ) throws -> Set<PersistentIdentifier> {
         try load(identifiers, as: table.layout.type, into: state)
     }
 
     private func load<T: PersistentModel>(
         _ identifiers: [PersistentIdentifier], as type: T.Type, into state: ContextState
-    ) throws {
+    ) throws -> Set<PersistentIdentifier> {
         let wanted = Set(identifiers)
-        _ = try fetch(
+        let found = try fetch(
             FetchDescriptor<T>(predicate: #Predicate { wanted.contains($0.persistentModelID) }), into: state)
+        return Set(found.rows.map { $0.table.source.identifier(ofRow: $0.row) })
     }
 
     /// Asks until the store takes the question, leaving out what it will not do.
@@ -249,7 +260,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
             inserted: try changes.inserted.map(snapshot), updated: try changes.updated.map(snapshot),
             deleted: try changes.deleted.map(snapshot), editingState: state.editingState,
-            changedSlots: changes.updated.map(\.changed))
+            changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
         let result = try locked { try $0.save(request) }
         var outcome = SaveOutcome(remapped: result.remappedIdentifiers, reregistered: [])
         for (identifier, snapshot) in result.snapshotsToReregister {

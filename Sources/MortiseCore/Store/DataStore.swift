@@ -148,17 +148,27 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
     /// For each snapshot in `updated`, at the same place, the slots that changed; empty when every slot of every updated
     /// record counts. A store of snapshots by slot may find the others null.
     public let changedSlots: [SlotSet]
+    /// The number of the version that the changes were made on top of; a versioned store that has moved on since throws
+    /// `VersionSuperseded` and changes nothing. Nil where any version will do.
+    public let baseVersion: UInt64?
 
     public init(
         inserted: [SnapshotType] = [], updated: [SnapshotType] = [], deleted: [SnapshotType] = [],
-        editingState: EditingState, changedSlots: [SlotSet] = []
+        editingState: EditingState, changedSlots: [SlotSet] = [], baseVersion: UInt64? = nil
     ) {
         self.inserted = inserted
         self.updated = updated
         self.deleted = deleted
         self.editingState = editingState
         self.changedSlots = changedSlots
+        self.baseVersion = baseVersion
     }
+}
+
+/// A save came too late: another one was made on top of the same version. The context settles the difference and tries
+/// again.
+public struct VersionSuperseded: Error, Sendable {
+    public init() {}
 }
 
 /// What a store made of a save.

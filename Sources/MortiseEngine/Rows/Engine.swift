@@ -40,11 +40,12 @@ public final class Engine: Sendable {
 
     /// Carries out a save as one transaction: all of it, durable as the sink promises, or nothing.
     /// - Returns: the permanent identifiers of inserted records by their temporary ones.
-    /// - Throws: `EngineError`; what the sink throws.
+    /// - Throws: `EngineError`; `VersionSuperseded`; what the sink throws.
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         try write { transaction in
+            if let base = request.baseVersion, base != transaction.baseNumber { throw VersionSuperseded() }
             transaction.changes.author = request.editingState.author
             return try transaction.apply(request)
         }

@@ -32,6 +32,9 @@ final class EngineTransaction {
         nextSequence = base.nextSequence
     }
 
+    /// The number of the version that the transaction starts from.
+    var baseNumber: UInt64 { base.number }
+
     private func table(_ entity: String) throws -> TableWriter {
         if let table = tables[entity] { return table }
         guard let layout = catalog.layouts[entity] else { throw EngineError.unknownEntity(entity) }

@@ -12,13 +12,20 @@ import Testing
         let back = try #require(try read(bytes).records.first?.values.first)
         #expect(isIdentical(back, value), "\(value) came back as \(back)")
         let line = try #require(
-            String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("      {\"$id\": 1, \"v\": ") })
+            String(decoding: bytes, as: UTF8.self).split(separator: "\n").first {
+                $0.hasPrefix("      {\"$id\": 1, \"v\": ")
+            })
         return String(line.dropFirst("      {\"$id\": 1, \"v\": ".count).dropLast())
     }
 
     private func value(_ text: String, _ kind: StorageKind) throws -> StoredValue? {
-        try read(DocumentText("{\"name\": \"T\", \"properties\": [{\"name\": \"v\", \"kind\": \"\(kind.rawValue)\"}]}", "\"T\": [{\"$id\": 1, \"v\": \(text)}]").text)
-            .first?.values.first
+        try read(
+            DocumentText(
+                "{\"name\": \"T\", \"properties\": [{\"name\": \"v\", \"kind\": \"\(kind.rawValue)\"}]}",
+                "\"T\": [{\"$id\": 1, \"v\": \(text)}]"
+            ).text
+        )
+        .first?.values.first
     }
 
     @Test func booleansAndIntegers() throws {
@@ -58,7 +65,8 @@ import Testing
         }
         for (value, written) in [
             (Float.nan, "\"nan\""), (.infinity, "\"inf\""), (-.infinity, "\"-inf\""),
-            (Float(bitPattern: 0x7FC0_0001), "\"nan:0x7fc00001\""), (Float(bitPattern: 0xFFC0_0000), "\"nan:0xffc00000\""),
+            (Float(bitPattern: 0x7FC0_0001), "\"nan:0x7fc00001\""),
+            (Float(bitPattern: 0xFFC0_0000), "\"nan:0xffc00000\""),
             (Float(bitPattern: 0x7F80_0001), "\"nan:0x7f800001\""),
             (.leastNonzeroMagnitude, "1e-45"), (-0.0, "-0.0"), (.greatestFiniteMagnitude, "3.4028235e+38"),
         ] {
@@ -69,7 +77,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "\"NaN\"", "\"Inf\"", "\"infinity\"", "\"+inf\"", "\"nan:\"", "\"nan:0x7ff0000000000000\"", "\"nan:0x3ff0000000000000\"",
+        "\"NaN\"", "\"Inf\"", "\"infinity\"", "\"+inf\"", "\"nan:\"", "\"nan:0x7ff0000000000000\"",
+        "\"nan:0x3ff0000000000000\"",
         "\"nan:0x7ff800000000001\"", "\"nan:0x7FG8000000000001\"", "\"\"", "\"1.0\"", "\"nan:0x+ff8000000000001\"",
     ])
     func aTextThatIsNoNumberIsRefused(_ text: String) {
@@ -79,8 +88,10 @@ import Testing
 
     @Test func decimals() throws {
         for text in [
-            "0", "1", "-1", "1.5", "-0.01", "99999999999999999999999999999999999999", "0.00000000000000000000000000000000000001",
-            "12345678901234567890.123456789012345678", "340282366920938463463374607431768211455", "100000000000000000000",
+            "0", "1", "-1", "1.5", "-0.01", "99999999999999999999999999999999999999",
+            "0.00000000000000000000000000000000000001",
+            "12345678901234567890.123456789012345678", "340282366920938463463374607431768211455",
+            "100000000000000000000",
             "-99999999999999999999999999999999999999", "1" + String(repeating: "0", count: 127),
             "0." + String(repeating: "0", count: 127) + "1", "0.1", "18446744073709551615", "18446744073709551616",
         ] {
@@ -97,7 +108,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "1,5", "1.", ".5", "+1", "1 ", " 1", "0x1", "nan", "1e", "1e128", "1e-129", "--1", "1.5.2", "12abc", "1e999999999999",
+        "", "1,5", "1.", ".5", "+1", "1 ", " 1", "0x1", "nan", "1e", "1e128", "1e-129", "--1", "1.5.2", "12abc",
+        "1e999999999999",
         "340282366920938463463374607431768211456", "0.1234567890123456789012345678901234567890123",
     ])
     func aTextThatIsNoExactDecimalIsRefused(_ text: String) {
@@ -117,7 +129,10 @@ import Testing
         #expect(try value("\"\\/\\/4=\"", .data) == .data(Data([0xFF, 0xFE])))
     }
 
-    @Test(arguments: ["A", "AA", "AAA", "AA=", "AAAAA", "AB==", "AAF=", "====", "=AAA", "A===", "AA=A", "AA A", "AA\\n==", "AA-_", "é==", "AA==AAAA"])
+    @Test(arguments: [
+        "A", "AA", "AAA", "AA=", "AAAAA", "AB==", "AAF=", "====", "=AAA", "A===", "AA=A", "AA A", "AA\\n==", "AA-_",
+        "é==", "AA==AAAA",
+    ])
     func aTextThatIsNoBase64IsRefused(_ text: String) {
         let error = #expect(throws: StoreDocumentError.self) { try value("\"\(text)\"", .data) }
         #expect(error?.reason == .invalidText(.data))
@@ -129,8 +144,10 @@ import Testing
         #expect(try value("\"01234567-89ab-cdef-fedc-ba9876543210\"", .uuid) == .uuid(uuid))
         for _ in 0..<100 { _ = try text(.uuid(UUID()), .uuid) }
         for wrong in [
-            "", "01234567-89AB-CDEF-FEDC-BA987654321", "01234567-89AB-CDEF-FEDC-BA98765432100", "0123456789ABCDEFFEDCBA9876543210",
-            "01234567-89AB-CDEF-FEDC-BA987654321G", "01234567_89AB-CDEF-FEDC-BA9876543210", "{1234567-89AB-CDEF-FEDC-BA9876543210",
+            "", "01234567-89AB-CDEF-FEDC-BA987654321", "01234567-89AB-CDEF-FEDC-BA98765432100",
+            "0123456789ABCDEFFEDCBA9876543210",
+            "01234567-89AB-CDEF-FEDC-BA987654321G", "01234567_89AB-CDEF-FEDC-BA9876543210",
+            "{1234567-89AB-CDEF-FEDC-BA9876543210",
             "01234567-89AB-CDEF-FEDC-BA987654321é",
         ] {
             let error = #expect(throws: StoreDocumentError.self) { try value("\"\(wrong)\"", .uuid) }
@@ -145,7 +162,10 @@ import Testing
         let base = try #require(URL(string: "https://example.org/a/"))
         let relative = try #require(URL(string: "b?c", relativeTo: base))
         #expect(try text(.url(relative), .url) == "{\"relative\": \"b?c\", \"base\": \"https://example.org/a/\"}")
-        for wrong in ["\"http://a b\"", "\"http://[::1\"", "\"é\"", "\"\"", "{\"relative\": \"http://[\", \"base\": \"http://a\"}"] {
+        for wrong in [
+            "\"http://a b\"", "\"http://[::1\"", "\"é\"", "\"\"",
+            "{\"relative\": \"http://[\", \"base\": \"http://a\"}",
+        ] {
             let error = #expect(throws: StoreDocumentError.self) { try value(wrong, .url) }
             #expect(error?.reason == .invalidText(.url))
         }
@@ -165,26 +185,35 @@ import Testing
             let text = try self.text(.string(string), .string)
             #expect(!text.utf8.contains { $0 < 0x20 })
         }
-        #expect(try text(.string("a\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}é"), .string) == #""a\"\\/\b\f\n\r\t\u0000\u001f"# + "\u{7F}é\"")
+        #expect(
+            try text(.string("a\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}é"), .string) == #""a\"\\/\b\f\n\r\t\u0000\u001f"#
+                + "\u{7F}é\"")
         let long = String(repeating: "0123456789ä\n", count: 20_000)
         _ = try text(.string(long), .string)
     }
 
     static let strings: [String] = [
-        "", "a", "é", "e\u{301}", "\u{212B}", "\u{C5}", "👩‍👩‍👧‍👦", "🇩🇪", "שלום", "مرحبا بالعالم", "\u{202E}abc\u{202C}", "\u{0}", "a\u{0}b",
-        "\u{FEFF}a", "\u{FFFD}", "\u{10FFFF}", "\u{D7FF}\u{E000}", "\r\n", "\u{2028}\u{2029}", "\"\\/", "nan", "null", "日本語のテキスト",
+        "", "a", "é", "e\u{301}", "\u{212B}", "\u{C5}", "👩‍👩‍👧‍👦", "🇩🇪", "שלום", "مرحبا بالعالم", "\u{202E}abc\u{202C}",
+        "\u{0}", "a\u{0}b",
+        "\u{FEFF}a", "\u{FFFD}", "\u{10FFFF}", "\u{D7FF}\u{E000}", "\r\n", "\u{2028}\u{2029}", "\"\\/", "nan", "null",
+        "日本語のテキスト",
         "z͑ͫa͒l̓g̾o", "1234567", "12345678", "123456789012345\n", "1234567\"1234567\\",
     ]
 
     @Test func codedTrees() throws {
         let tree = StoredValue.object([
-            "b": .array([.null, .bool(true), .integer(.min), .unsigned(.max), .double(1), .double(-0.0), .double(1e300), .string("x")]),
-            "a": .object([:]), "": .array([]), "é": .array([.array([.array([])])]), "Z": .integer(1), "\u{1F600}": .null,
+            "b": .array([
+                .null, .bool(true), .integer(.min), .unsigned(.max), .double(1), .double(-0.0), .double(1e300),
+                .string("x"),
+            ]),
+            "a": .object([:]), "": .array([]), "é": .array([.array([.array([])])]), "Z": .integer(1),
+            "\u{1F600}": .null,
             "\u{FFFD}": .string("nan"),
         ])
         #expect(
             try text(tree, .coded)
-                == "{\"\": [], \"Z\": 1, \"a\": {}, \"b\": [null, true, -9223372036854775808, 18446744073709551615, 1.0, "
+                == "{\"\": [], \"Z\": 1, \"a\": {}, \"b\": [null, true, -9223372036854775808, "
+                + "18446744073709551615, 1.0, "
                 + "-0.0, 1e+300, \"x\"], \"é\": [[[]]], \"\u{FFFD}\": \"nan\", \"\u{1F600}\": null}")
         for leaf in [StoredValue.bool(false), .integer(0), .double(5), .string("")] { _ = try text(leaf, .coded) }
         #expect(try value("[5, 5.0, 5e0]", .coded) == .array([.integer(5), .double(5), .double(5)]))

@@ -2,8 +2,8 @@ import MortiseCore
 import MortiseJSONFile
 import Testing
 
-/// A document written by hand, without a seal: the entities on line 6, the records from line 10 on. A `§` marks where an
-/// error is expected.
+/// A document written by hand, without a seal: the entities from line 6 on. A `§` marks where
+/// an error is expected.
 struct DocumentText {
     let text: String
     let position: TextPosition

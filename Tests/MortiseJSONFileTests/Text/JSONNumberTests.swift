@@ -12,7 +12,9 @@ import Testing
     }
 
     @Test func integersAreExactAtTheirLimits() throws {
-        for value in [0, 1, -1, .max, .min, .max - 1, .min + 1, 1_000_000_000_000_000_000, -999_999_999_999_999_999] as [Int64] {
+        for value in [0, 1, -1, .max, .min, .max - 1, .min + 1, 1_000_000_000_000_000_000, -999_999_999_999_999_999]
+            as [Int64]
+        {
             #expect(try number("\(value)") { $0.integer($1) } == value)
             #expect(try written { try $0.integer(value) } == "\(value)")
         }
@@ -56,7 +58,8 @@ import Testing
     @Test func decimalsReadAsTheNearestDouble() throws {
         var random = SeededGenerator(seed: testSeed())
         for _ in 0..<20_000 {
-            let digits = String(UInt64.random(in: 0 ... .max, using: &random)).prefix(.random(in: 1...20, using: &random))
+            let digits = String(UInt64.random(in: 0 ... .max, using: &random)).prefix(
+                .random(in: 1...20, using: &random))
             let places = Int.random(in: 0...25, using: &random)
             let kept = digits.drop { $0 == "0" }
             var text = kept.isEmpty ? "0" : String(kept)
@@ -84,8 +87,10 @@ import Testing
 
     static let specialDoubles: [Double] = [
         0, -0.0, 1, -1, 0.1, 1.5, 100, 1e15, 1e16, 1e22, 1e23, 1e-4, 1e-5, 123_456_789.125, 0.01, 0.05, 99.99, 0.015,
-        12_345_678_901_234.56, 9_999_999_999_999.99, 1e13, .pi, .ulpOfOne, .leastNonzeroMagnitude, .leastNormalMagnitude,
-        .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNormalMagnitude.nextDown, 9_007_199_254_740_992, 0x1p-1073,
+        12_345_678_901_234.56, 9_999_999_999_999.99, 1e13, .pi, .ulpOfOne, .leastNonzeroMagnitude,
+        .leastNormalMagnitude,
+        .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNormalMagnitude.nextDown, 9_007_199_254_740_992,
+        0x1p-1073,
     ]
 
     @Test func doublesAreWrittenAsShortAsSwiftDoesAndComeBack() throws {

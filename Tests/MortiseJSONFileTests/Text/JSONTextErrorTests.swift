@@ -52,7 +52,9 @@ import Testing
     }
 
     @Test func invalidUTF8IsPlaced() {
-        let error = #expect(throws: JSONTextError.self) { try readTree(Array("[1,\n\"é".utf8) + [0xC3, 0x28] + Array("\"]".utf8)) }
+        let error = #expect(throws: JSONTextError.self) {
+            try readTree(Array("[1,\n\"é".utf8) + [0xC3, 0x28] + Array("\"]".utf8))
+        }
         #expect(error?.reason == .invalidUTF8)
         #expect(error?.position == TextPosition(offset: 7, line: 2, column: 4))
         #expect(error?.path == "$[1]")

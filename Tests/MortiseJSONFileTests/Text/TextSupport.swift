@@ -73,12 +73,12 @@ func identifiers(_ sequences: [UInt64], _ entity: String) -> StoredValue {
     .identifiers(sequences.map { .numbered($0, storeIdentifier: "S", entityName: entity) })
 }
 
-/// The document of a store "S" with these records, which are in order.
+/// The document of a store with these records, which are in order.
 func write(
-    _ schema: StoredSchema, next: UInt64 = 1000, _ records: [TestRecord]
+    _ schema: StoredSchema, next: UInt64 = 1000, _ records: [TestRecord], store: String = "S"
 ) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    var writer = try StoreDocumentWriter(storeIdentifier: "S", schema: schema, nextSequence: next) {
+    var writer = try StoreDocumentWriter(storeIdentifier: store, schema: schema, nextSequence: next) {
         bytes.append(contentsOf: $0)
     }
     var current: String?

@@ -7,7 +7,9 @@ final class Album: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
             .init(name: "title", keypath: \Album.title),
-            .init(name: "tracks", keypath: \Album.tracks, metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Track.album)),
+            .init(
+                name: "tracks", keypath: \Album.tracks,
+                metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Track.album)),
         ]
     }
     init(backingData: any BackingData<Album>) { persistentBackingData = backingData }
@@ -30,7 +32,9 @@ final class Track: PersistentModel {
         [
             .init(name: "title", keypath: \Track.title),
             .init(name: "album", keypath: \Track.album),
-            .init(name: "lines", keypath: \Track.lines, metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Lyric.track)),
+            .init(
+                name: "lines", keypath: \Track.lines,
+                metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Lyric.track)),
         ]
     }
     init(backingData: any BackingData<Track>) { persistentBackingData = backingData }

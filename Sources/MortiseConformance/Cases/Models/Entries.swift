@@ -59,7 +59,9 @@ final class Account: PersistentModel {
             .init(name: "country", keypath: \Account.country),
             .init(name: "number", keypath: \Account.number),
             .init(name: "owner", keypath: \Account.owner),
-            .init(name: "entries", keypath: \Account.entries, metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Charge.account)),
+            .init(
+                name: "entries", keypath: \Account.entries,
+                metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Charge.account)),
             .init(name: "unique", keypath: \Account.country, metadata: Schema.Unique<Account>([\.country, \.number])),
         ]
     }

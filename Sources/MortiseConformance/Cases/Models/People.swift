@@ -58,7 +58,9 @@ final class Team: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
             .init(name: "name", keypath: \Team.name),
-            .init(name: "members", keypath: \Team.members, metadata: Schema.Relationship(deleteRule: .nullify, inverse: \Person.team)),
+            .init(
+                name: "members", keypath: \Team.members,
+                metadata: Schema.Relationship(deleteRule: .nullify, inverse: \Person.team)),
         ]
     }
     init(backingData: any BackingData<Team>) { persistentBackingData = backingData }
@@ -101,7 +103,7 @@ final class Badge: PersistentModel {
     var persistentBackingData: any BackingData<Badge> = Badge.createBackingData()
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
-            .init(name: "number", keypath: \Badge.number),
+            .init(name: "number", keypath: \Badge.number)
         ]
     }
     init(backingData: any BackingData<Badge>) { persistentBackingData = backingData }

@@ -7,7 +7,9 @@ final class Vault: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
             .init(name: "name", keypath: \Vault.name),
-            .init(name: "coins", keypath: \Vault.coins, metadata: Schema.Relationship(deleteRule: .deny, inverse: \Coin.vault)),
+            .init(
+                name: "coins", keypath: \Vault.coins,
+                metadata: Schema.Relationship(deleteRule: .deny, inverse: \Coin.vault)),
         ]
     }
     init(backingData: any BackingData<Vault>) { persistentBackingData = backingData }
@@ -54,7 +56,9 @@ final class Binder: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
             .init(name: "name", keypath: \Binder.name),
-            .init(name: "sheets", keypath: \Binder.sheets, metadata: Schema.Relationship(deleteRule: .noAction, inverse: \Sheet.binder)),
+            .init(
+                name: "sheets", keypath: \Binder.sheets,
+                metadata: Schema.Relationship(deleteRule: .noAction, inverse: \Sheet.binder)),
         ]
     }
     init(backingData: any BackingData<Binder>) { persistentBackingData = backingData }

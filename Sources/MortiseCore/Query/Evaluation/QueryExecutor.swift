@@ -52,9 +52,8 @@ extension StoreQuery.Order {
     /// The order of two keys.
     public func compare(_ a: StoredValue, _ b: StoredValue) -> ComparisonResult {
         let ascending: ComparisonResult
-        if var comparator = stringComparator, case .string(let left) = a, case .string(let right) = b {
-            comparator.order = .forward
-            ascending = comparator.compare(left, right)
+        if let stringOrder, case .string(let left) = a, case .string(let right) = b {
+            ascending = stringOrder.compare(left, right)
         } else {
             ascending = ValueSemantics.sortOrder(a, b)
         }

@@ -18,7 +18,7 @@ struct LoweredFetch<Model: PersistentModel> {
             orderCode.append(key)
             return StoreQuery.Order(
                 expression: .onModels(id: orderCode.count - 1, text: key.keyPath.map { "\($0)" } ?? "\(key)"),
-                isAscending: true, stringComparator: nil)
+                isAscending: true, stringOrder: nil)
         }
         self.orderCode = orderCode
         query = StoreQuery(
@@ -30,12 +30,55 @@ struct LoweredFetch<Model: PersistentModel> {
 
     private static func lower(_ key: SortDescriptor<Model>, _ layout: ModelLayout) -> StoreQuery.Order? {
         guard let keyPath = key.keyPath else { return nil }
-        let type = type(of: keyPath as AnyKeyPath).valueType
+        var path: AnyKeyPath = keyPath
+        var order: StringOrder?
+        switch type(of: path).valueType {
+        case is LocalizedStandardSortKey.Type:
+            order = .localizedStandard
+            guard let text = layout.keyPath(appended: \String.localizedStandardSortKey, is: path) else { return nil }
+            path = text
+        case is LocalizedSortKey.Type:
+            order = .localized
+            guard let text = layout.keyPath(appended: \String.localizedSortKey, is: path) else { return nil }
+            path = text
+        default:
+            if let comparator = key.stringComparator {
+                guard let known = StringOrder(comparator) else { return nil }
+                order = known
+            }
+        }
+        let type = type(of: path).valueType
         let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
         guard plain is any PersistentScalar.Type,
-            let expression = try? KeyPathLowering.lower(keyPath, of: Model.self, on: .variable(0))
+            let expression = try? KeyPathLowering.lower(path, of: Model.self, on: .variable(0))
         else { return nil }
-        return StoreQuery.Order(
-            expression: expression, isAscending: key.order == .forward, stringComparator: key.stringComparator)
+        return StoreQuery.Order(expression: expression, isAscending: key.order == .forward, stringOrder: order)
+    }
+}
+
+extension ModelLayout {
+    /// The property whose key path, with another appended, is the one given.
+    fileprivate func keyPath(appended tail: AnyKeyPath, is path: AnyKeyPath) -> AnyKeyPath? {
+        keyPaths.first { $0.appending(path: tail) == path }
+    }
+}
+
+extension StringOrder {
+    /// Nil for a comparator of another sort.
+    fileprivate init?(_ comparator: String.StandardComparator) {
+        var forward = comparator
+        forward.order = .forward
+        #if canImport(Darwin)
+        if forward == .localizedStandard {
+            self = .localizedStandard
+            return
+        }
+        if forward == .localized {
+            self = .localized
+            return
+        }
+        #endif
+        guard forward == .lexical else { return nil }
+        self = .lexical
     }
 }

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// All that a fetch asks of a store, in one value.
 public struct StoreQuery: Sendable, Hashable, Codable {
     /// What the answer is for.
@@ -18,7 +16,7 @@ public struct StoreQuery: Sendable, Hashable, Codable {
         public let expression: QueryExpression
         public let isAscending: Bool
         /// How strings compare; nil is `ValueSemantics`' own order.
-        public let stringComparator: String.StandardComparator?
+        public let stringOrder: StringOrder?
     }
 
     public var purpose: Purpose

@@ -1,34 +1,5 @@
 import MortiseCore
 
-/// Reads the members of one object whose keys are known: in any order, each at most once, no others.
-private struct KnownMembers {
-    private let known: [String]
-    private var left: [String]
-    private let required: [String]
-    private let start: Int
-
-    init(_ required: [String], optional: [String], at start: Int) {
-        self.required = required
-        self.start = start
-        known = required + optional
-        left = known
-    }
-
-    /// The next member's key; nil behind the last.
-    mutating func next(_ reader: inout JSONReader) throws -> String? {
-        guard let key = try reader.nextKey() else {
-            if let missing = required.first(where: left.contains) { throw DocumentFault(.missingMember(missing), at: start) }
-            return nil
-        }
-        guard known.contains(key) else { throw DocumentFault(.unknownMember(key), at: reader.keyOffset) }
-        guard let index = left.firstIndex(of: key) else {
-            throw JSONFault(reason: .duplicateKey(key), offset: reader.keyOffset)
-        }
-        left.remove(at: index)
-        return key
-    }
-}
-
 /// Reads the schema out of a document, and keeps in mind where its parts stand.
 struct SchemaReader {
     /// Where each entity and property begins, by entity and by "entity.property".
@@ -84,7 +55,7 @@ struct SchemaReader {
         var places: [(name: String, offset: Int)] = []
         while let key = try members.next(&reader) {
             switch key {
-            case "name": entity.name = try readText(&reader)
+            case "name": entity.name = try readName(&reader)
             case "superentity": entity.superentity = try readText(&reader)
             case "properties":
                 try list(&reader) { reader, schema in
@@ -162,15 +133,21 @@ extension SchemaReader {
         while let key = try members.next(&reader) {
             let keyOffset = reader.keyOffset
             switch key {
-            case "name": name = try readText(&reader)
+            case "name": name = try readName(&reader)
             case "originalName": originalName = try readText(&reader)
             case "optional": isOptional = try readTruth(&reader)
             case "kind":
-                guard attribute == nil, relationship == nil else { throw DocumentFault(.unknownMember(key), at: keyOffset) }
-                let kind = try readWord(&reader, expected: "a kind of value, as in FORMAT.md") { StorageKind(rawValue: $0) }
+                guard attribute == nil, relationship == nil else {
+                    throw DocumentFault(.unknownMember(key), at: keyOffset)
+                }
+                let kind = try readWord(&reader, expected: "a kind of value, as in FORMAT.md") {
+                    StorageKind(rawValue: $0)
+                }
                 attribute = StoredAttribute(kind: kind)
             case "toOne", "toMany":
-                guard attribute == nil, relationship == nil else { throw DocumentFault(.unknownMember(key), at: keyOffset) }
+                guard attribute == nil, relationship == nil else {
+                    throw DocumentFault(.unknownMember(key), at: keyOffset)
+                }
                 relationship = StoredRelationship(destination: try readText(&reader), isToMany: key == "toMany")
             default:
                 if attribute != nil, Self.attributeKeys.contains(key) {
@@ -223,55 +200,6 @@ extension SchemaReader {
         case "maximumCount": relationship?.maximumCount = try readCount(&reader)
         default: relationship?.isUnique = try readTruth(&reader)
         }
-    }
-}
-
-// MARK: - Values
-
-extension SchemaReader {
-    /// Makes sure that a value of a type comes next; returns where.
-    private func start(_ wanted: JSONReader.Kind, _ reader: inout JSONReader) throws -> Int {
-        let found = try reader.peek()
-        guard found == wanted else {
-            throw DocumentFault(.wrongType(expected: wanted.rawValue, found: found.rawValue), at: reader.position)
-        }
-        return reader.position
-    }
-
-    private mutating func list(
-        _ reader: inout JSONReader, _ readElement: (inout JSONReader, inout SchemaReader) throws -> Void
-    ) throws {
-        _ = try start(.array, &reader)
-        try reader.beginArray()
-        while try reader.nextElement() { try readElement(&reader, &self) }
-    }
-
-    private func readText(_ reader: inout JSONReader) throws -> String {
-        _ = try start(.string, &reader)
-        return try reader.readString()
-    }
-
-    private func readTruth(_ reader: inout JSONReader) throws -> Bool {
-        _ = try start(.bool, &reader)
-        return try reader.readBool()
-    }
-
-    private func readCount(_ reader: inout JSONReader) throws -> Int {
-        _ = try start(.number, &reader)
-        let number = try reader.readNumber()
-        guard let value = reader.integer(number).flatMap({ Int(exactly: $0) }) else {
-            throw DocumentFault(.numberOutOfRange(.int64), at: number.range.lowerBound)
-        }
-        return value
-    }
-
-    private func readWord<Word>(
-        _ reader: inout JSONReader, expected: String, _ word: (String) -> Word?
-    ) throws -> Word {
-        let start = try start(.string, &reader)
-        let text = try reader.readString()
-        guard let word = word(text) else { throw DocumentFault(.invalidWord(text, expected: expected), at: start) }
-        return word
     }
 }
 

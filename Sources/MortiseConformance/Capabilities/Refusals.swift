@@ -1,0 +1,104 @@
+import Foundation
+import MortiseCore
+
+/// How a store has to behave towards a capability that it does not claim.
+enum Refusals {
+    static func check(_ capability: StoreCapability, in context: CaseContext) throws {
+        context.note("\(capability) is not claimed: test its refusal")
+        switch capability {
+        case .reopening: try reopening(context)
+        case .erase: try erase(context)
+        case .batchDelete: try batchDelete(context)
+        case .uniqueness: try uniqueness(context)
+        case .referentialIntegrity: try referentialIntegrity(context)
+        case .history: try history(context)
+        case .concurrency: try absent(context, capability, try context.store.store is any ConcurrentDataStore)
+        case .versions: try absent(context, capability, try context.store.store is any VersionedDataStore)
+        case .closing: try absent(context, capability, try context.store.store is any ClosableDataStore)
+        default: throw context.failure(expected: "a capability of this kit", found: capability.rawValue)
+        }
+    }
+
+    private static let claimIt = "The store has what its subject does not claim. Claim it, and have it tested."
+
+    private static func absent(_ context: CaseContext, _ capability: StoreCapability, _ isThere: Bool) throws {
+        try context.expect(
+            !isThere, "a store without \(capability), since it is not claimed", found: "conformance to its protocol",
+            hint: claimIt)
+    }
+
+    private static func reopening(_ context: CaseContext) throws {
+        try context.session().store(Entry("kept"))
+        do {
+            try context.reopen()
+        } catch {
+            context.note("→ \(type(of: error))")
+            return
+        }
+        let names = try context.session().all(Entry.self).map(\.name)
+        try context.expect(names, is: [], "an error or an empty store", hint: claimIt)
+        let session = try context.session()
+        try session.store(Entry("new"))
+        try context.expect(
+            try context.session().all(Entry.self).map(\.name), is: ["new"], "a store that can be used:")
+    }
+
+    private static func erase(_ context: CaseContext) throws {
+        try context.session().store(Entry("kept"))
+        context.note("erase")
+        try context.expectError(
+            "DataStoreError.unsupportedFeature",
+            hint: "A store that cannot erase leaves erase() to the protocol's default. \(claimIt)",
+            matching: { $0 as? DataStoreError == .unsupportedFeature }
+        ) { try context.container.erase() }
+        try context.expect(
+            try context.session().all(Entry.self).map(\.name), is: ["kept"], "the records as before:",
+            hint: "The refused call did some of its work.")
+    }
+
+    private static func batchDelete(_ context: CaseContext) throws {
+        try absent(context, .batchDelete, try context.store.store is any DataStoreBatching)
+        let session = try context.session()
+        try session.store(Entry("a", group: "x"), Entry("b", group: "y"))
+        try session.context.delete(model: Entry.self, where: #Predicate { $0.group == "x" })
+        try context.expect(
+            try context.session().all(Entry.self).map(\.name), is: ["b"],
+            "that the framework deletes what matches, and nothing else:")
+    }
+
+    private static func uniqueness(_ context: CaseContext) throws {
+        let one = Account("same@example.com", country: "NO", number: 1)
+        let other = Account("same@example.com", country: "SE", number: 2)
+        do {
+            try context.store.save(inserted: [one, other])
+        } catch {
+            throw context.failure(
+                expected: "that the store takes what it is given, since it does not claim uniqueness",
+                found: "\(error)", hint: claimIt)
+        }
+    }
+
+    private static func referentialIntegrity(_ context: CaseContext) throws {
+        let session = try context.session()
+        let team = Team("gone")
+        try session.store(team)
+        let person = Person("Ada", team: team)
+        try context.store.save(deleted: [team])
+        do {
+            try context.store.save(inserted: [person])
+        } catch {
+            throw context.failure(
+                expected: "that the store takes what it is given, since it does not claim referential integrity",
+                found: "\(error)", hint: claimIt)
+        }
+    }
+
+    private static func history(_ context: CaseContext) throws {
+        try absent(context, .history, try context.store.store is any HistoryProviding)
+        let session = try context.session()
+        try session.store(Entry("a"))
+        try context.expectError(
+            "DataStoreError.unsupportedFeature", matching: { $0 as? DataStoreError == .unsupportedFeature }
+        ) { _ = try session.context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()) }
+    }
+}

@@ -1,0 +1,131 @@
+public import MortiseCore
+
+/// The store under the container, for what the `DataStore` protocol asks of it and no context shows.
+public struct BareStore {
+    public let store: any DataStore
+    private let log: CaseContext
+    private let editingState = EditingState(author: "conformance")
+
+    init(_ store: any DataStore, log: CaseContext) {
+        self.store = store
+        self.log = log
+    }
+
+    public var identifier: String { store.identifier }
+
+    /// What a save returned, without the store's types.
+    public struct SaveResult {
+        public let storeIdentifier: String
+        public let remapped: [PersistentIdentifier: PersistentIdentifier]
+    }
+
+    /// A record as the store hands it out: its values by property name.
+    public struct Record {
+        public let identifier: PersistentIdentifier
+        public let values: [String: StoredValue]
+
+        /// The identifiers in a relationship; nil where the property is missing or holds something else.
+        public func related(_ property: String) -> [PersistentIdentifier]? {
+            switch values[property] {
+            case .null: []
+            case .identifier(let identifier): [identifier]
+            case .identifiers(let identifiers): identifiers
+            case let value?:
+                (try? StoredValueDecoder().decode([PersistentIdentifier].self, from: value))
+                    ?? (try? StoredValueDecoder().decode(PersistentIdentifier.self, from: value)).map { [$0] }
+            case nil: nil
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// The records of a fetch without predicate and sort order, which every store answers itself.
+    public func records<T: PersistentModel>(
+        _ type: T.Type, offset: Int? = nil, limit: Int? = nil
+    ) throws -> [Record] {
+        let records = try Self.records(store, request(type, offset, limit))
+        log.note("store.fetch \(T.self)\(Self.text(offset, limit)) → \(records.count)")
+        return records
+    }
+
+    public func count<T: PersistentModel>(_ type: T.Type, offset: Int? = nil, limit: Int? = nil) throws -> Int {
+        let count = try store.fetchCount(request(type, offset, limit))
+        log.note("store.fetchCount \(T.self)\(Self.text(offset, limit)) → \(count)")
+        return count
+    }
+
+    public func identifiers<T: PersistentModel>(
+        _ type: T.Type, offset: Int? = nil, limit: Int? = nil
+    ) throws -> [PersistentIdentifier] {
+        let identifiers = try store.fetchIdentifiers(request(type, offset, limit))
+        log.note("store.fetchIdentifiers \(T.self)\(Self.text(offset, limit)) → \(identifiers.count)")
+        return identifiers
+    }
+
+    private func request<T: PersistentModel>(_ type: T.Type, _ offset: Int?, _ limit: Int?) -> DataStoreFetchRequest<T>
+    {
+        var descriptor = FetchDescriptor<T>()
+        descriptor.fetchOffset = offset
+        descriptor.fetchLimit = limit
+        return DataStoreFetchRequest(descriptor: descriptor, editingState: editingState)
+    }
+
+    private static func text(_ offset: Int?, _ limit: Int?) -> String {
+        (offset.map { " offset \($0)" } ?? "") + (limit.map { " limit \($0)" } ?? "")
+    }
+
+    private static func records<S: DataStore, T: PersistentModel>(
+        _ store: S, _ request: DataStoreFetchRequest<T>
+    ) throws -> [Record] {
+        try store.fetch(request).fetchedSnapshots.map { snapshot in
+            Record(identifier: snapshot.persistentIdentifier, values: try values(of: snapshot))
+        }
+    }
+
+    private static func values(of snapshot: some DataStoreSnapshot) throws -> [String: StoredValue] {
+        if let snapshot = snapshot as? DefaultSnapshot {
+            let pairs = zip(snapshot.layout.slots, snapshot.values).map { ($0.name, $1) }
+            return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+        }
+        guard case .object(var members) = try StoredValueEncoder().encode(snapshot) else { return [:] }
+        members[DataStoreSnapshotCodingKey.persistentIdentifier.stringValue] = nil
+        return members
+    }
+
+    // MARK: Writing
+
+    /// Saves the models' present values, around their context.
+    @discardableResult
+    public func save(
+        inserted: [any PersistentModel] = [], updated: [any PersistentModel] = [], deleted: [any PersistentModel] = []
+    ) throws -> SaveResult {
+        log.note("store.save inserted \(inserted.count), updated \(updated.count), deleted \(deleted.count)")
+        return try Self.save(store, inserted, updated, deleted, editingState)
+    }
+
+    private static func save<S: DataStore>(
+        _ store: S, _ inserted: [any PersistentModel], _ updated: [any PersistentModel],
+        _ deleted: [any PersistentModel], _ editingState: EditingState
+    ) throws -> SaveResult {
+        func snapshot<M: PersistentModel>(_ model: M) -> S.Snapshot {
+            var related: [PersistentIdentifier: any BackingData] = [:]
+            return S.Snapshot(from: model._backingData(), relatedBackingDatas: &related)
+        }
+        func snapshots(_ models: [any PersistentModel]) -> [S.Snapshot] { models.map { snapshot($0) } }
+        let result = try store.save(
+            DataStoreSaveChangesRequest<S.Snapshot>(
+                inserted: snapshots(inserted), updated: snapshots(updated), deleted: snapshots(deleted),
+                editingState: editingState))
+        return SaveResult(storeIdentifier: result.storeIdentifier, remapped: result.remappedIdentifiers)
+    }
+
+    /// Has the store delete all records of an entity and its subentities.
+    /// - Throws: `DataStoreError.unsupportedFeature` where the store has no batch delete.
+    public func deleteAll<T: PersistentModel>(_ type: T.Type) throws {
+        guard let batching = store as? any DataStoreBatching else { throw DataStoreError.unsupportedFeature }
+        log.note("store.delete all \(T.self)")
+        try batching.delete(
+            DataStoreBatchDeleteRequest<T>(predicate: nil, includeSubclasses: true, editingState: editingState))
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import MortiseCore
+
+extension ConformanceCase {
+    static let textCases: [ConformanceCase] = [
+        ConformanceCase(
+            "values.text-scalar-by-scalar", level: .firstHour,
+            requirement: "Text comes back with the same Unicode scalars, normalised in no way.",
+            hint: "The text is normalised, cut at NUL, or escaped and not unescaped."
+        ) { c in
+            try c.roundTrip(
+                [
+                    "", " ", "plain", "é", "e\u{301}", "日本語", "مرحبا", "👩‍👩‍👧‍👦", "🇳🇴", "👍🏽", "a\u{0}b", "\r\n\t",
+                    "\"quoted\" \\ 'single'", "null", "NULL", "0", "true", "\u{FEFF}bom", "\u{2028}\u{2029}",
+                    "%@ %s ${x}",
+                ], of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.normal-forms-are-kept-apart", level: .core,
+            requirement: "Two texts that are canonically equivalent come back each in its own normal form.",
+            hint: "Equal strings are stored once, in a dictionary whose keys are Swift strings, say."
+        ) { c in
+            try c.roundTrip(
+                ["é", "e\u{301}", "é", "Å", "\u{212B}", "A\u{30A}", "ﬁ", "가", "\u{1100}\u{1161}"],
+                of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.normal-form-can-be-updated", level: .core,
+            requirement: "An update from one normal form of a text to another is a change, and is stored.",
+            hint: "The store compares old and new value with == to save a write; \"é\" == \"e\\u{301}\" in Swift."
+        ) { c in
+            try c.rewrite(["é", "e\u{301}", "é"], of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.nul-and-controls", level: .core,
+            requirement: "NUL and every other control character survive, at the start, in the middle and at the end.",
+            hint: "The text is handed to something that ends at NUL."
+        ) { c in
+            let controls = String(String.UnicodeScalarView((0..<32).compactMap { Unicode.Scalar($0) }))
+            try c.roundTrip(
+                ["\u{0}", "\u{0}start", "mid\u{0}dle", "end\u{0}", "\u{0}\u{0}", controls, "\u{7F}\u{80}\u{9F}"],
+                of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.emoji-and-far-planes", level: .core,
+            requirement: "Scalars beyond the basic plane, joined sequences and noncharacters come back.",
+            hint: "The text passes through UTF-16 code units or an encoding of three bytes."
+        ) { c in
+            try c.roundTrip(
+                [
+                    "😀", "👩‍❤️‍💋‍👨", "🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}", "𝒜𝓑", "\u{10FFFF}",
+                    "\u{FFFF}\u{FFFE}",
+                    "\u{10000}", "a\u{301}\u{302}\u{303}", "\u{200D}", "\u{202E}rtl",
+                ], of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.long-text", level: .core,
+            requirement: "Long texts come back whole, at lengths around powers of two.",
+            hint: "A length is kept in 8 or 16 bits, or a column has a limit."
+        ) { c in
+            let lengths = [15, 16, 127, 128, 255, 256, 65_535, 65_536, 300_000]
+            try c.roundTrip(
+                lengths.map { String(repeating: "x", count: $0 - 1) + "é" }, of: \ValueSample.text, "text",
+                make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.text-inside-coded-values", level: .core,
+            requirement: "Text inside arrays and structs comes back with the same scalars as text of its own.",
+            hint: "Coded values take another way through the store than plain text does."
+        ) { c in
+            try c.roundTrip(
+                [["é", "e\u{301}", "a\u{0}b", "👩‍👩‍👧‍👦", ""], ["\"", "\\", "\n"]], of: \ValueSample.words, "words",
+                make: ValueSample.init)
+        },
+    ]
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+extension ConformanceReport {
+    /// The forms in which a report can be had.
+    public enum Format: String, CaseIterable, Sendable {
+        case text, json, markdown
+    }
+
+    /// - Throws: `EncodingError`, which no report of this kit causes.
+    public func rendered(as format: Format) throws -> String {
+        switch format {
+        case .text: text
+        case .json: try json()
+        case .markdown: markdown
+        }
+    }
+
+    /// For reading in a terminal: failures in full, then findings, then the counts.
+    public var text: String {
+        var lines = ["\(subject): level \(isPartial ? "chosen by name" : level), claims \(claims)", ""]
+        for result in results {
+            lines.append("  \(Self.mark(result.status)) \(result.caseID)\(Self.remark(result))")
+        }
+        for failure in failures { lines += ["", failure.description] }
+        if !findings.isEmpty {
+            lines += ["", "Findings:"] + findings.map { "  \($0)" }
+        }
+        lines += ["", countsLine]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var claims: String {
+        capabilities.isEmpty ? "nothing more than a store has to" : capabilities.map(\.rawValue).joined(separator: ", ")
+    }
+
+    private static func mark(_ status: Status) -> String {
+        switch status {
+        case .passed: "✓"
+        case .failed: "✗"
+        case .excluded: "–"
+        }
+    }
+
+    private static func remark(_ result: Result) -> String {
+        if let exclusion = result.exclusion { return " (\(exclusion.class.rawValue): \(exclusion.reason))" }
+        return result.testedRefusal ? " (not claimed; refuses cleanly)" : ""
+    }
+
+    /// For machines: keys sorted, so that reports can be compared line by line.
+    public func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let summary = Summary(
+            report: self, passed: passed, failed: failed, skipped: skipped, isClean: isClean)
+        return String(decoding: try encoder.encode(summary), as: UTF8.self) + "\n"
+    }
+
+    private struct Summary: Encodable {
+        let report: ConformanceReport
+        let passed: Int
+        let failed: Int
+        let skipped: Int
+        let isClean: Bool
+    }
+
+    /// For a README: capabilities, counts by area, then whatever is not in order.
+    public var markdown: String {
+        var lines = ["## Conformance of \(subject)", "", "\(countsLine).", "", "| capability | claimed |", "|---|---|"]
+        lines += StoreCapability.all.map { "| \($0.summary) | \(capabilities.contains($0) ? "yes" : "no") |" }
+        lines += ["", "| area | passed | failed | skipped |", "|---|---|---|---|"]
+        let areas = results.reduce(into: [String]()) { areas, result in
+            let area = Self.area(result)
+            if !areas.contains(area) { areas.append(area) }
+        }
+        for area in areas {
+            let members = results.filter { Self.area($0) == area }
+            func count(_ status: Status) -> Int { members.count { $0.status == status } }
+            lines.append("| \(area) | \(count(.passed)) | \(count(.failed)) | \(count(.excluded)) |")
+        }
+        let noted = results.filter { $0.status != .passed }
+        if !noted.isEmpty {
+            lines += ["", "| case | status | why |", "|---|---|---|"]
+            lines += noted.map { result in
+                let why =
+                    result.exclusion.map { "\($0.class.rawValue): \($0.reason)" }
+                    ?? result.failure.map { "expected \($0.expected); found \($0.found)" } ?? ""
+                return "| `\(result.caseID)` | \(result.status.rawValue) | \(Self.cell(why)) |"
+            }
+        }
+        if !findings.isEmpty { lines += [""] + findings.map { "- \($0)" } }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func area(_ result: Result) -> String {
+        result.caseID.split(separator: ".").first.map(String.init) ?? result.caseID
+    }
+
+    private static func cell(_ text: String) -> String {
+        text.replacingOccurrences(of: "|", with: "\\|").replacingOccurrences(of: "\n", with: " ")
+    }
+}

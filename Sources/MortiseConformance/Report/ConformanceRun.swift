@@ -1,0 +1,105 @@
+/// Runs cases on a subject, each on a fresh storage, all of them whatever fails.
+public struct ConformanceRun: Sendable {
+    public let subject: ConformanceSubject
+    public let level: ConformanceCase.Level
+    /// The cases that are run, whatever their level.
+    public let cases: [ConformanceCase]
+    private let isPartial: Bool
+
+    /// A run of every case up to a level.
+    public init(_ subject: ConformanceSubject, level: ConformanceCase.Level = .full) {
+        self.init(subject, level: level, cases: ConformanceCase.all(upTo: level))
+    }
+
+    /// A run of the cases given, which should be all up to the level: others are findings of the report.
+    public init(_ subject: ConformanceSubject, level: ConformanceCase.Level, cases: [ConformanceCase]) {
+        self.subject = subject
+        self.level = level
+        self.cases = cases
+        self.isPartial = false
+    }
+
+    /// A run of a few cases by name, which makes no claim to be complete.
+    public init(_ subject: ConformanceSubject, only cases: [ConformanceCase]) {
+        self.subject = subject
+        self.level = .full
+        self.cases = cases
+        self.isPartial = true
+    }
+
+    /// - Parameter progress: told of each result when it is there.
+    public func report(progress: (ConformanceReport.Result) -> Void = { _ in }) -> ConformanceReport {
+        var results: [ConformanceReport.Result] = []
+        for conformanceCase in cases {
+            let result = result(of: conformanceCase)
+            results.append(result)
+            progress(result)
+        }
+        return ConformanceReport(
+            subject: subject.name, capabilities: subject.capabilities.all.sorted(), level: level.description,
+            isPartial: isPartial, results: results, findings: findings(results))
+    }
+
+    private func result(of conformanceCase: ConformanceCase) -> ConformanceReport.Result {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outcome = conformanceCase.outcome(on: subject)
+        let duration = clock.now - start
+        let exclusion = subject.exclusion(of: conformanceCase)
+        var failure: ConformanceFailure?
+        let status: ConformanceReport.Status
+        switch outcome {
+        case .passed: status = .passed
+        case .failed(let found):
+            failure = found
+            status = exclusion == nil ? .failed : .excluded
+        }
+        return ConformanceReport.Result(
+            caseID: conformanceCase.id, level: conformanceCase.level.description,
+            requirement: conformanceCase.requirement, status: status,
+            testedRefusal: conformanceCase.testsRefusal(by: subject), failure: failure, exclusion: exclusion,
+            seconds: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
+    }
+
+    private func findings(_ results: [ConformanceReport.Result]) -> [ConformanceReport.Finding] {
+        var findings = ExclusionCheck.findings(subject.exclusions, cases: cases)
+        var seen: Set<String> = []
+        for conformanceCase in cases where !seen.insert(conformanceCase.id).inserted {
+            findings.append(.repeatedCase(caseID: conformanceCase.id))
+        }
+        for result in results where result.status == .passed && result.exclusion != nil {
+            findings.append(.needlessExclusion(caseID: result.caseID))
+        }
+        if !isPartial {
+            findings += ConformanceRun.unaccounted(ran: seen, subject, upTo: level).map { .notRun(caseID: $0) }
+        }
+        return findings
+    }
+
+    /// The ids of the cases up to a level that are neither among those that ran nor excluded.
+    public static func unaccounted(
+        ran: Set<String>, _ subject: ConformanceSubject, upTo level: ConformanceCase.Level = .full
+    ) -> [String] {
+        let excluded = Set(subject.exclusions.map(\.caseID))
+        return ConformanceCase.all(upTo: level).map(\.id).filter { !ran.contains($0) && !excluded.contains($0) }
+    }
+}
+
+/// What is wrong with a list of exclusions, before anything is run.
+enum ExclusionCheck {
+    static func findings(
+        _ exclusions: [ConformanceExclusion], cases: [ConformanceCase]
+    ) -> [ConformanceReport.Finding] {
+        let known = Set(ConformanceCase.all.map(\.id)).union(cases.map(\.id))
+        var seen: Set<String> = []
+        var findings: [ConformanceReport.Finding] = []
+        for exclusion in exclusions {
+            if !known.contains(exclusion.caseID) { findings.append(.unknownExclusion(caseID: exclusion.caseID)) }
+            if exclusion.reason.allSatisfy(\.isWhitespace) {
+                findings.append(.exclusionWithoutReason(caseID: exclusion.caseID))
+            }
+            if !seen.insert(exclusion.caseID).inserted { findings.append(.repeatedExclusion(caseID: exclusion.caseID)) }
+        }
+        return findings
+    }
+}

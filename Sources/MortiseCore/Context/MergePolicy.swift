@@ -1,0 +1,161 @@
+/// What a save does about a record that another save has changed since this context read it.
+public enum MergePolicy: Sendable, Hashable {
+    /// The save fails with `SaveConflict`, which shows both sides.
+    case error
+    /// The stored record stays; this context's changes to it are dropped.
+    case storeWins
+    /// The record becomes what this context has of it, also where only the store has changed it.
+    case objectWins
+    /// Each property becomes what was last set: changes of both sides to different properties are kept, and where both
+    /// have changed one, this context's value counts.
+    case propertyWise
+}
+
+/// A record that was changed here and, since this context read it, in the store.
+///
+/// Nothing was saved. Take the store's side with `rollback()`, or save again under another `mergePolicy`.
+public struct SaveConflict: Error, Sendable, Hashable {
+    public struct Property: Sendable, Hashable {
+        public let name: String
+        /// The value that this context read.
+        public let base: StoredValue
+        public let stored: StoredValue
+        /// This context's value; nil where it did not change the property.
+        public let unsaved: StoredValue?
+
+        public init(name: String, base: StoredValue, stored: StoredValue, unsaved: StoredValue?) {
+            self.name = name
+            self.base = base
+            self.stored = stored
+            self.unsaved = unsaved
+        }
+    }
+
+    public let entity: String
+    public let model: PersistentIdentifier
+    /// The properties that the store has changed.
+    public let properties: [Property]
+    /// Whether the context is about to delete the record.
+    public let isDeletion: Bool
+}
+
+extension SaveConflict: CustomStringConvertible, SwiftDataErrorConvertible {
+    public var description: String {
+        "\(model) was changed by another save (\(properties.map(\.name).joined(separator: ", "))) since it was read here"
+            + (isDeletion ? " and is deleted here" : "") + ". Roll back, or save with another mergePolicy."
+    }
+    public var swiftDataError: SwiftDataError { .modelValidationFailure }
+}
+
+/// A record as it was when a context first changed it.
+final class BaseRow {
+    private let source: RowSource
+    private let row: Int
+    private let values: ContiguousArray<StoredValue>?
+
+    init(_ source: RowSource, _ row: Int) {
+        self.source = source
+        self.row = row
+        // Rows of snapshots change in place when they are read again.
+        values = (source as? SnapshotRows)?.values(row: row)
+    }
+
+    func value(_ slot: Int) -> StoredValue {
+        if let values { return slot < values.count ? values[slot] : .null }
+        return source.value(row: row, slot: slot)
+    }
+
+    /// The slots in which the current row differs, as far as they are stored at this record.
+    func slotsChanged(in current: RowSource, row: Int, _ layout: RecordLayout) -> [Int] {
+        if current === source, values == nil { return [] }
+        return layout.slots.indices.filter { slot in
+            layout.slots[slot].role != .toManyDerived && value(slot) != current.value(row: row, slot: slot)
+        }
+    }
+}
+
+extension ContextState {
+    /// Settles what the context and the store have both changed, before a save.
+    /// - Throws: `SaveConflict` under the policy `error`; what a store throws that is read again.
+    func settleConflicts() throws {
+        let policy = context?.mergePolicy ?? .propertyWise
+        try rereadChangedSnapshots()
+        if let gone = vanished.first {
+            guard policy == .storeWins else { throw ModelContextError.noSuchModel(gone) }
+            forgetVanished()
+        }
+        for model in Array(changed) { try settle(model, policy, isDeletion: false) }
+        for model in Array(deleted) { try settle(model, policy, isDeletion: true) }
+    }
+
+    private func settle(_ model: any PersistentModel, _ policy: MergePolicy, isDeletion: Bool) throws {
+        guard let table = model._modelState.table, let draft = model._modelState.draft, let base = draft.base else { return }
+        let row = model._modelState.row
+        let slots = base.slotsChanged(in: table.source, row: row, table.layout.record)
+        guard !slots.isEmpty else { return }
+        switch policy {
+        case .error:
+            throw SaveConflict(
+                entity: table.layout.entityName, model: model.persistentModelID,
+                properties: slots.map { slot in
+                    let description = table.layout.record.slots[slot]
+                    return .init(
+                        name: description.name, base: base.value(slot), stored: table.source.value(row: row, slot: slot),
+                        unsaved: draft.changed.contains(slot)
+                            ? model._pendingValue(at: slot, role: description.role, in: table.layout) : nil)
+                }, isDeletion: isDeletion)
+        case .storeWins:
+            if isDeletion { insert(model) } else { model._dropChanges(table.layout) }
+        case .objectWins:
+            guard !isDeletion else { return }
+            for slot in slots where !draft.changed.contains(slot) {
+                model._restore(base.value(slot), at: slot, role: table.layout.record.slots[slot].role)
+            }
+        case .propertyWise: break
+        }
+    }
+
+    /// A store of snapshots is asked what its records are now, so that a save writes back what others have changed.
+    private func rereadChangedSnapshots() throws {
+        var touched: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
+        for model in Array(changed) + Array(deleted) {
+            guard let table = model._modelState.table, table.source is SnapshotRows else { continue }
+            touched[ObjectIdentifier(table), default: (table, [])].identifiers.append(model.persistentModelID)
+        }
+        for (table, identifiers) in touched.values {
+            guard let rows = table.source as? SnapshotRows else { continue }
+            let present = try table.binding.store.load(identifiers, into: self, of: table)
+            for identifier in identifiers where !present.contains(identifier) {
+                guard let row = rows.row(of: identifier), let model = table.registered(row: row) else { continue }
+                leave(model, table: table)
+                rows.remove(identifier)
+            }
+        }
+    }
+}
+
+extension PersistentModel {
+    /// Takes back every change to this model; relationships are set back on both sides.
+    func _dropChanges(_ layout: ModelLayout) {
+        let change = ValueChange(droppingDraftOf: self, layout: layout)
+        change?.willSet()
+        for slot in _modelState.draft?.changed.slots ?? [] {
+            let role = layout.record.slots[slot].role
+            if role != .toManyDerived { _restore(_modelState.rowValue(at: slot), at: slot, role: role) }
+            if role == .attribute { _modelState.draft?[slot] = .unset }
+            if role == .attribute { _modelState.draft?.changed.remove(slot) }
+        }
+        change?.didSet()
+    }
+
+    fileprivate func _restore(_ value: StoredValue, at slot: Int, role: RecordLayout.Role) {
+        let state = _modelState.table?.state
+        switch (role, value) {
+        case (.attribute, _): _write(.value(value), at: slot)
+        case (.toOne, .identifier(let target)): _setTarget(state?.model(for: target), at: slot)
+        case (.toOne, _): _setTarget(nil, at: slot)
+        case (_, .identifiers(let members)): _setMembers(state?.models(for: members) ?? [], at: slot)
+        default: _setMembers([], at: slot)
+        }
+    }
+}

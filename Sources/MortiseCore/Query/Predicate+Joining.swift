@@ -1,0 +1,100 @@
+public import Foundation
+
+extension Predicate {
+    /// A predicate that holds where this one and another do. The other is not asked where this one does not hold.
+    public func and(_ other: Predicate<repeat each Input>) -> Predicate<repeat each Input> {
+        joined(.and, other)
+    }
+
+    /// A predicate that holds where this one or another does. The other is not asked where this one holds.
+    public func or(_ other: Predicate<repeat each Input>) -> Predicate<repeat each Input> {
+        joined(.or, other)
+    }
+
+    /// A predicate that holds where this one does not.
+    public func not() -> Predicate<repeat each Input> { joined(.not, self) }
+
+    private func joined(
+        _ operation: JoinedPredicate.Operation, _ other: Predicate<repeat each Input>
+    ) -> Predicate<repeat each Input> {
+        Predicate<repeat each Input> { (variables: repeat PredicateExpressions.Variable<each Input>) in
+            JoinedPredicate(operation, part(variables: repeat each variables), other.part(variables: repeat each variables))
+        }
+    }
+
+    /// This predicate as part of another, whose variables stand for its own.
+    private func part(variables: repeat PredicateExpressions.Variable<each Input>) -> JoinedPredicate.Part {
+        JoinedPredicate.Part(text: "\(expression)") { bindings in
+            try self.evaluate(repeat (each variables).evaluate(bindings))
+        } lower: { lowering in
+            for (inner, outer) in repeat (each self.variable, each variables) {
+                lowering.bind(inner.key, to: try lowering.binding(of: outer.key))
+            }
+            return try lowering.lower(self.expression)
+        }
+    }
+}
+
+/// Two predicates joined: what `Predicate.and(_:)` and its kin make.
+///
+/// The parts are kept as closures: a type that stores a parameter pack of variables cannot be made at run time by the
+/// toolchains of today.
+public struct JoinedPredicate: StandardPredicateExpression {
+    public typealias Output = Bool
+
+    enum Operation: Sendable { case and, or, not }
+
+    struct Part: Sendable {
+        let text: String
+        let evaluate: @Sendable (PredicateBindings) throws -> Bool
+        let lower: @Sendable (inout Lowering) throws -> QueryExpression
+    }
+
+    private let operation: Operation
+    private let first: Part
+    private let second: Part
+
+    init(_ operation: Operation, _ first: Part, _ second: Part) {
+        self.operation = operation
+        self.first = first
+        self.second = second
+    }
+
+    public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
+        switch operation {
+        case .and: try first.evaluate(bindings) && second.evaluate(bindings)
+        case .or: try first.evaluate(bindings) || second.evaluate(bindings)
+        case .not: try !first.evaluate(bindings)
+        }
+    }
+
+    /// - Throws: `SwiftDataError.unsupportedPredicate`: joined predicates are not decoded; decode the parts and join them.
+    public init(from decoder: any Decoder) throws {
+        throw SwiftDataError(.unsupportedPredicate, "Joined predicates cannot be decoded. Decode the parts and join them.")
+    }
+
+    /// - Throws: `SwiftDataError.unsupportedPredicate`.
+    public func encode(to encoder: any Encoder) throws {
+        throw SwiftDataError(.unsupportedPredicate, "Joined predicates cannot be encoded. Encode the parts.")
+    }
+}
+
+extension JoinedPredicate: CustomStringConvertible {
+    public var description: String {
+        switch operation {
+        case .and: "(\(first.text)) && (\(second.text))"
+        case .or: "(\(first.text)) || (\(second.text))"
+        case .not: "!(\(first.text))"
+        }
+    }
+}
+
+extension JoinedPredicate: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        switch operation {
+        case .and: .and([try first.lower(&lowering), try second.lower(&lowering)])
+        case .or: .or([try first.lower(&lowering), try second.lower(&lowering)])
+        case .not: .not(try first.lower(&lowering))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import MortiseCore
+import MortiseJSONFile
+import Testing
+
+/// FORMAT.md says what the code does.
+@Suite struct FormatDocumentTests {
+    private static func page() throws -> String {
+        let text = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        return try String(contentsOf: text.appending(path: "../../../Adapters/JSONFile/FORMAT.md"), encoding: .utf8)
+    }
+
+    @Test func theExampleIsADocumentInTheWritersLayout() throws {
+        let example = try Self.page().components(separatedBy: "```json\n")[1].components(separatedBy: "```")[0]
+        var written: [UInt8] = []
+        try Array(example.utf8).withUnsafeBytes { try StoreDocument.reseal($0) { written.append(contentsOf: $0) } }
+        #expect(String(decoding: written, as: UTF8.self) == example)
+        #expect(try read(Array(example.utf8)).records.count == 3)
+    }
+
+    @Test func theLimitsAreThoseOfTheCode() throws {
+        let page = try Self.page()
+        func grouped(_ number: Int) -> String {
+            number < 1000 ? "\(number)" : "\(number / 1000)," + String(String(1000 + number % 1000).dropFirst())
+        }
+        for (subject, number) in [
+            ("nesting of arrays and objects, the document's own included", JSONReader.maximumDepth),
+            ("entities", StoredSchemaLimit.entities.value),
+            ("ancestors of an entity", StoredSchemaLimit.ancestors.value),
+            ("properties of an entity, inherited ones included", StoredSchemaLimit.propertiesOfEntity.value),
+            ("properties of all entities, inherited ones counted again", StoredSchemaLimit.propertiesInAll.value),
+        ] {
+            #expect(page.contains("| \(subject) | \(grouped(number)) |"))
+        }
+        #expect(page.contains("| text of one number | \(grouped(JSONReader.maximumNumberLength)) bytes |"))
+        #expect(
+            page.contains("| name of an entity or property | \(grouped(StoredSchemaLimit.nameLength.value)) bytes |"))
+        #expect(
+            page.contains("estimated memory | \(TreeBudget.allowance >> 20) MiB and \(TreeBudget.perTextByte) bytes"))
+        #expect(page.contains("| fewer than \(StoreDocument.minimumSize) bytes | `tooShort` |"))
+        #expect(page.contains("# The JSONFile format, version \(StoreDocument.formatVersion)\n"))
+    }
+
+    @Test func everyKindAndOptionIsNamed() throws {
+        let page = try Self.page()
+        for kind in StorageKind.allCases where kind.integerRange == nil && kind != .uint64 {
+            #expect(page.contains("`\(kind.rawValue)`"))
+        }
+    }
+}

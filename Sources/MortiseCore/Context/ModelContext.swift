@@ -178,6 +178,7 @@ extension ContextState {
     }
 
     func rollback() {
+        propagateDeletes()
         var drops: [ValueChange] = []
         for model in inserted {
             model._modelState.flags = []

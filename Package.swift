@@ -68,6 +68,7 @@ let package = Package(
             ]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
+        .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
         .testTarget(name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "Mortise"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),

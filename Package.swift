@@ -80,6 +80,7 @@ let package = Package(
         .testTarget(
             name: "ReadmeTests", dependencies: ["ReadmeQuickStart", "ReadmeCustomStore"],
             exclude: ["QuickStart", "CustomStore"]),
+        .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
     ],

@@ -15,6 +15,7 @@ public final class JSONFileStore: EngineDataStore {
     public let schema: Schema
     public let engine: Engine
     public var allowsSave: Bool { configuration.allowsSave }
+    private let isClosed = Atomic(false)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file),
     ///   `JSONFileError` for what is wrong with the text, `EngineError.schemaMismatch`,
@@ -26,7 +27,13 @@ public final class JSONFileStore: EngineDataStore {
         engine = try OpenJSONFiles.shared.engine(for: configuration, schema: schema.stored)
     }
 
-    public func close() throws { try OpenJSONFiles.shared.close(engine) }
+    deinit { try? close() }
+
+    /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
+    public func close() throws {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        try OpenJSONFiles.shared.close(engine)
+    }
 
     /// Checks a file that was edited by hand and seals it anew.
     ///

@@ -70,18 +70,18 @@ extension ContextState {
             else { continue }
             let related = (relationship.isToMany ? model._members(at: slot) : model._target(at: slot).map { [$0] } ?? [])
                 .filter { !$0._modelState.flags.contains(.isDeleted) }
-            guard let first = related.first else { continue }
+            if related.isEmpty { continue }
             if relationship.deleteRule == .deny {
                 throw ModelValidationError.deletionDenied(
                     entity: layout.entityName, property: description.name, model: model.persistentModelID,
                     count: related.count)
             }
             if let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
-                related.contains(where: { $0._refers(to: model, at: inverse) })
+                let referring = related.first(where: { $0._refers(to: model, at: inverse) })
             {
                 throw ModelValidationError.refersToDeleted(
                     entity: destination.entityName, property: destination.properties[inverse].name,
-                    model: first.persistentModelID, deleted: model.persistentModelID)
+                    model: referring.persistentModelID, deleted: model.persistentModelID)
             }
         }
     }
@@ -90,7 +90,11 @@ extension ContextState {
 extension PersistentModel {
     /// Whether a relationship of this model holds another, deleted or not.
     func _refers(to other: any PersistentModel, at slot: Int) -> Bool {
-        if case .model(let target)? = _modelState.draft?[slot] { return target === other }
+        switch _modelState.draft?[slot] {
+        case .model(let target)?: return target === other
+        case .lost?: return false
+        default: break
+        }
         switch _modelState.storedValue(at: slot) {
         case .identifier(let identifier): return identifier == other.persistentModelID
         case .identifiers(let identifiers):

@@ -16,6 +16,7 @@ extension ContextState {
     }
 
     private func move(_ binding: StoreBinding, to latest: any StoreVersion) {
+        let previous = binding.version
         binding.version = latest
         for table in tables.values where table.binding === binding {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
@@ -23,7 +24,7 @@ extension ContextState {
             var differing: [ValueChange] = []
             for (row, model) in table.registeredModels() {
                 if !source.contains(row: row) {
-                    leave(model, table: table)
+                    leave(model, table: table, lastIn: previous)
                 } else if let change = ValueChange(
                     of: model, layout: table.layout, { table.source.value(row: row, slot: $0) },
                     { source.value(row: row, slot: $0) })
@@ -38,12 +39,15 @@ extension ContextState {
     }
 
     /// A model whose record is gone: it keeps its values and its identity, and belongs to no context any more.
-    func leave(_ model: any PersistentModel, table: ModelTable) {
+    /// - Parameter version: the last one that had the record; nil for a store without versions.
+    func leave(_ model: any PersistentModel, table: ModelTable, lastIn version: (any StoreVersion)? = nil) {
         let row = model._modelState.row
         guard row >= 0 else { return }
         let draft = model._modelState.ensureDraft()
-        draft.identifier = table.source.identifier(ofRow: row)
-        draft.frozen = FrozenRow(table: table, source: table.source, row: row)
+        let identifier = table.source.identifier(ofRow: row)
+        draft.identifier = identifier
+        draft.frozen = FrozenRow(table: table, source: table.source, row: row, version: version)
+        departed.add(model, identifier)
         if model._modelState.flags.contains(.isChanged) { vanish(model) }
         forgetDeletion(of: model)
         model._modelState.flags = .isDeleted
@@ -86,7 +90,7 @@ struct ValueChange {
     ) {
         guard let registrar = model._modelState.existingRegistrar else { return nil }
         self.init(model, registrar, slots: layout.properties.indices.filter { slot in
-            if case .unset = model._modelState.draft?[slot] ?? .unset { return old(slot) != new(slot) }
+            if case .unset = model._modelState.draft?[slot] ?? .unset { return !old(slot).isIdentical(to: new(slot)) }
             return false
         }, layout)
     }

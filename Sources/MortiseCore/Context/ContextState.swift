@@ -17,6 +17,8 @@ final class ContextState {
     private var unpropagated: [any PersistentModel] = []
     /// Records that were changed here and deleted elsewhere.
     private(set) var vanished: [PersistentIdentifier] = []
+    /// Models whose records are gone, for others of the kind that refer to them.
+    var departed = DepartedModels()
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
     /// Told of every model that gets unsaved changes, once until the next save.
@@ -127,6 +129,8 @@ final class ContextState {
     var hasChanges: Bool { !inserted.isEmpty || !changed.isEmpty || !deleted.isEmpty }
 
     func noteChange(of model: any PersistentModel) {
+        // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
+        guard context != nil else { return }
         model._modelState.flags.insert(.isChanged)
         keepBase(of: model)
         changed.append(model)
@@ -159,9 +163,12 @@ final class ContextState {
             }
             let identifier = model.persistentModelID
             let draft = model._modelState.ensureDraft()
-            if !identifier.isTemporary {
+            if !identifier.isTemporary || draft.survivor != nil {
                 // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
+                // So is one that another model took the place of.
                 draft.identifier = .temporary(entityName: table.layout.entityName)
+                draft.survivor = nil
+                model._thaw(in: table.layout)
             }
             model._modelState.table = table
             model._modelState.flags = .isInserted
@@ -172,13 +179,14 @@ final class ContextState {
     }
 
     private func undelete(_ model: any PersistentModel) {
-        guard model._modelState.flags.contains(.isDeleted) else { return }
+        guard let table = model._modelState.table, model._modelState.flags.contains(.isDeleted) else { return }
+        model._relink(in: table.layout)
         model._modelState.flags.remove(.isDeleted)
         deleted.remove(model)
         if model._modelState.row < 0 {
             model._modelState.flags.insert(.isInserted)
             inserted.append(model)
-        } else if model._modelState.draft != nil {
+        } else if model._modelState.draft?.changed.isEmpty == false {
             model._modelState.flags.insert(.isChanged)
             changed.append(model)
         }

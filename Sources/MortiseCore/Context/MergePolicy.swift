@@ -69,7 +69,8 @@ final class BaseRow {
     func slotsChanged(in current: RowSource, row: Int, _ layout: RecordLayout) -> [Int] {
         if current === source, values == nil { return [] }
         return layout.slots.indices.filter { slot in
-            layout.slots[slot].role != .toManyDerived && value(slot) != current.value(row: row, slot: slot)
+            layout.slots[slot].role != .toManyDerived
+                && !value(slot).isIdentical(to: current.value(row: row, slot: slot))
         }
     }
 }

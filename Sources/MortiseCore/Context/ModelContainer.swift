@@ -5,7 +5,7 @@ import Synchronization
 /// The stores that keep an app's models, opened with one schema. Contexts are made from it.
 ///
 /// @unchecked Sendable: what changes after initialisation is behind a lock, and stores are called as `AnyStore` says.
-public class ModelContainer: Equatable, @unchecked Sendable {
+public final class ModelContainer: Equatable, @unchecked Sendable {
     public let schema: Schema
     public let migrationPlan: (any SchemaMigrationPlan.Type)?
     /// The configurations, with the schema that each store was opened with, in the order given.

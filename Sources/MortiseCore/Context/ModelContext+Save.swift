@@ -17,7 +17,15 @@ extension ContextState {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         propagateDeletes()
         try throwLatched()
+        let report = try saveLocked()
+        // Whoever is told may save on another thread and wait for it, so no lock is held any more.
+        if let context {
+            NotificationCenter.default.post(
+                name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+        }
+    }
 
+    private func saveLocked() throws -> SaveReport {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
         var locked: [AnyStore] = []
         defer { for store in locked.reversed() { store.saveLock.unlock() } }
@@ -29,10 +37,7 @@ extension ContextState {
         var report = SaveReport()
         while try !attempt(&aliases, &report) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
-        if let context {
-            NotificationCenter.default.post(
-                name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
-        }
+        return report
     }
 
     /// Saves on top of the latest versions.
@@ -95,7 +100,7 @@ extension ContextState {
         for record in changes.deleted {
             report.deleted.append(record.identifier)
             guard let table = record.model._modelState.table else { continue }
-            leave(record.model, table: table)
+            leave(record.model, table: table, lastIn: binding.version)
             (table.source as? SnapshotRows)?.remove(record.identifier)
         }
         if binding.version == nil {
@@ -110,7 +115,7 @@ extension ContextState {
         }
         for record in changes.updated {
             report.updated.append(record.identifier)
-            record.model._modelState.draft = nil
+            record.model._modelState.dropSavedDraft(record.layout.record)
             record.model._modelState.flags = []
         }
         var missing: PersistentIdentifier?
@@ -127,7 +132,7 @@ extension ContextState {
                 record.model._modelState.table = nil
                 record.model._modelState.ensureDraft().survivor = present
             } else {
-                record.model._modelState.draft = nil
+                record.model._modelState.dropSavedDraft(record.layout.record)
                 record.model._modelState.row = row
                 table.adopt(record.model, row: row)
             }

@@ -7,7 +7,7 @@ public import Foundation
 /// at its own save, at `refresh()` and at `rollback()`.
 ///
 /// What has no way to throw (inserting a model of an unknown type, say) is remembered, and the next fetch or save throws it.
-public class ModelContext: Equatable, SendableMetatype {
+public final class ModelContext: Equatable, SendableMetatype {
     let state: ContextState
 
     /// Goes into the history of every save.
@@ -184,6 +184,7 @@ extension ContextState {
     }
 
     func rollback() {
+        propagateDeletes()
         var drops: [ValueChange] = []
         for model in inserted {
             model._modelState.flags = []

@@ -30,6 +30,14 @@ public final class ModelTable {
         Materialising.run { type.init(_modelState: ModelState(table: self, row: row)) }
     }
 
+    /// A model of a record that has gone, made when nobody had one of it before.
+    func makeDeparted(_ frozen: FrozenRow) -> any PersistentModel {
+        func make<T: PersistentModel>(_ type: T.Type) -> T {
+            Materialising.run { type.init(_modelState: ModelState(departed: frozen)) }
+        }
+        return make(layout.type)
+    }
+
     func registered(row: Int) -> (any PersistentModel)? {
         models[row]?.takeUnretainedValue() as? any PersistentModel
     }

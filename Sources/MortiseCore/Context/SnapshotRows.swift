@@ -19,6 +19,8 @@ final class SnapshotRows: RowSource, @unchecked Sendable {
     override func row(of identifier: PersistentIdentifier) -> Int? {
         index[identifier].flatMap { rows[$0].isLive ? $0 : nil }
     }
+    /// The row that a record has or had.
+    func lastRow(of identifier: PersistentIdentifier) -> Int? { index[identifier] }
     override func value(row: Int, slot: Int) -> StoredValue {
         let values = rows[row].values
         return slot < values.count ? values[slot] : .null

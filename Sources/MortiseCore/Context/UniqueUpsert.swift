@@ -4,37 +4,49 @@ struct UniqueUpsert {
     let state: ContextState
 
     /// - Returns: the models that gave way, with those that took their place.
-    /// - Throws: `ModelContextError.notUnique` where two records that are both stored would become alike.
+    /// - Throws: `ModelContextError.notUnique` where two records that are both stored would become alike, a new one is
+    ///   like two others, or the one that was there is not of the new one's class and so cannot take all its values.
     func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         var claims: [Claim: any PersistentModel] = [:]
         var stored: [String: [Claim: PersistentIdentifier]] = [:]
         for model in Array(state.changed) + Array(state.inserted) {
             guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { continue }
+            let layout = table.layout
             let isNew = model._modelState.row < 0
             var survivor: (any PersistentModel)?
-            for (index, slots) in table.layout.record.uniqueConstraints.enumerated() {
+            for (index, slots) in layout.record.uniqueConstraints.enumerated() {
                 if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { continue }
-                guard let claim = Claim(model, slots, table.layout) else { continue }
-                let other = try claims[claim] ?? storedOwner(of: claim, index, slots, table, &stored)
-                guard let other, other !== model, other !== survivor else {
-                    claims[claim] = survivor ?? model
-                    continue
-                }
-                guard isNew, survivor == nil else {
+                guard let claim = Claim(model, slots, layout),
+                    let other = try pendingOwner(of: claim, slots, claims)
+                        ?? storedOwner(of: claim, index, slots, table, &stored),
+                    other !== model, other !== survivor
+                else { continue }
+                guard isNew, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
                     throw ModelContextError.notUnique(
-                        entity: table.layout.entityName, properties: slots.map { table.layout.properties[$0].name },
+                        entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
                         model: (survivor ?? model).persistentModelID, other: other.persistentModelID)
                 }
                 survivor = other
-                claims[claim] = other
             }
             if let survivor {
-                merge(model, into: survivor, table.layout)
+                merge(model, into: survivor, layout)
                 aliases.append((model, survivor))
+            }
+            let holder = survivor ?? model
+            for slots in layout.record.uniqueConstraints {
+                if let claim = Claim(holder, slots, layout) { claims[claim] = holder }
             }
         }
         return aliases
+    }
+
+    /// The model with unsaved changes that has these values, unless it took over others since it claimed them.
+    private func pendingOwner(
+        of claim: Claim, _ slots: [Int], _ claims: [Claim: any PersistentModel]
+    ) -> (any PersistentModel)? {
+        guard let owner = claims[claim], Claim(owner, slots, ModelLayout.of(type(of: owner))) == claim else { return nil }
+        return owner
     }
 
     /// The record in the store that has these values, as a model, unless this save deletes it or gives it others.
@@ -86,15 +98,28 @@ struct UniqueUpsert {
             case .toOne:
                 let target = loser._target(at: slot)
                 loser._setTarget(nil, at: slot)
-                if let target, target !== loser { survivor._setTarget(target, at: slot) }
+                if let target, target !== loser {
+                    let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
+                    change?.willSet()
+                    survivor._setTarget(target, at: slot)
+                    change?.didSet()
+                }
                 loser._modelState.draft?[slot] = .model(target)
             case .toManyStored, .toManyDerived:
                 let members = loser._members(at: slot)
                 loser._setMembers([], at: slot)
                 let present = survivor._members(at: slot)
                 let known = Set(present.map { ObjectIdentifier($0) })
-                survivor._setMembers(
-                    present + members.filter { !known.contains(ObjectIdentifier($0)) && $0 !== loser }, at: slot)
+                let new = members.filter { !known.contains(ObjectIdentifier($0)) && $0 !== loser }
+                if !new.isEmpty {
+                    let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
+                    change?.willSet()
+                    survivor._setMembers(present + new, at: slot)
+                    change?.didSet()
+                }
+                let kept = MemberChanges()
+                for member in members { kept.add(member) }
+                loser._modelState.draft?[slot] = .models(kept)
             }
         }
         state.removeInserted(loser)

@@ -27,6 +27,19 @@ final class Draft {
     /// The model that took this one's place when both claimed the same unique values.
     var survivor: (any PersistentModel)?
 
+    deinit {
+        var held: [any PersistentModel] = []
+        for value in values {
+            switch value {
+            case .model(let model?), .lost(let model): held.append(model)
+            case .models(let changes): changes.surrender(to: &held)
+            default: break
+            }
+        }
+        values = []
+        Releasing.release(&held)
+    }
+
     subscript(slot: Int) -> Value {
         get { slot < values.count ? values[slot] : .unset }
         set {
@@ -50,11 +63,53 @@ final class FrozenRow {
     let table: ModelTable
     let source: RowSource
     let row: Int
+    /// The version that has the row; nil for a store without versions.
+    private let version: (any StoreVersion)?
 
-    init(table: ModelTable, source: RowSource, row: Int) {
+    init(table: ModelTable, source: RowSource, row: Int, version: (any StoreVersion)? = nil) {
         self.table = table
         self.source = source
         self.row = row
+        self.version = version
+    }
+
+    /// The model that the row refers to by that identifier: the registered one, else one that left the context as the
+    /// row's own model did, else one that shows the record as this version has it.
+    func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
+        let state = table.state
+        if let model = state.model(for: identifier) ?? state.departed[identifier] { return model }
+        guard let table = state.table(named: identifier.entityName) else { return nil }
+        let place: (source: RowSource, row: Int)?
+        if let source = version?.rows(ofEntity: identifier.entityName) {
+            place = source.row(of: identifier).map { (source, $0) }
+        } else {
+            let rows = table.source as? SnapshotRows
+            place = rows?.lastRow(of: identifier).map { (table.source, $0) }
+        }
+        guard let place else { return nil }
+        let frozen = FrozenRow(table: table, source: place.source, row: place.row, version: version)
+        return state.departed.add(table.makeDeparted(frozen), identifier)
+    }
+}
+
+/// Models that have left their context, as long as somebody holds them.
+struct DepartedModels {
+    private struct Reference { weak var model: AnyObject? }
+    private var references: [PersistentIdentifier: Reference] = [:]
+    private var limit = 64
+
+    subscript(identifier: PersistentIdentifier) -> (any PersistentModel)? {
+        references[identifier]?.model as? any PersistentModel
+    }
+
+    @discardableResult
+    mutating func add(_ model: any PersistentModel, _ identifier: PersistentIdentifier) -> any PersistentModel {
+        if references.count >= limit {
+            references = references.filter { $0.value.model != nil }
+            limit = max(64, references.count * 2)
+        }
+        references[identifier] = Reference(model: model)
+        return model
     }
 }
 
@@ -88,6 +143,15 @@ final class MemberChanges {
 
     func isAdded(_ model: any PersistentModel) -> Bool { addedNow.contains(ObjectIdentifier(model)) }
     func isRemoved(_ model: any PersistentModel) -> Bool { removedNow[ObjectIdentifier(model)] != nil }
+
+    /// Hands over all models that it holds.
+    func surrender(to models: inout [any PersistentModel]) {
+        models += order
+        models += removedNow.values
+        order = []
+        addedNow = []
+        removedNow = [:]
+    }
 
     private func compact() {
         // A model taken out and put back in stands twice in the order; its last place counts.

@@ -50,6 +50,20 @@ public struct ModelState: ~Copyable {
         self.draft = draft
     }
 
+    /// The state of a model whose record has gone.
+    init(departed frozen: FrozenRow) {
+        self.init(looking: frozen)
+        flags = .isDeleted
+    }
+
+    /// The state of a model that stands in for a record that its store does not have.
+    init(missing identifier: PersistentIdentifier) {
+        let draft = Draft()
+        draft.identifier = identifier
+        self.draft = draft
+        flags = .isDeleted
+    }
+
     /// The state of a model that takes over a draft.
     init(draft: Draft?) { self.draft = draft }
 
@@ -83,8 +97,18 @@ public struct ModelState: ~Copyable {
         return .null
     }
 
-    /// The table through which relationships are followed; a deleted model's is the one it had.
-    var readingTable: ModelTable? { table ?? draft?.frozen?.table }
+    /// The row that a model without a table reads from, if it ever had one.
+    var frozen: FrozenRow? { table == nil ? draft?.frozen : nil }
+
+    /// Drops what a save has written. The values of ephemeral attributes are nowhere else and stay.
+    mutating func dropSavedDraft(_ layout: RecordLayout) {
+        guard let saved = draft else { return }
+        draft = nil
+        for slot in layout.ephemeralSlots {
+            if case .unset = saved[slot] { continue }
+            ensureDraft()[slot] = saved[slot]
+        }
+    }
 
     mutating func set(_ value: Draft.Value, at slot: Int) {
         let draft = ensureDraft()

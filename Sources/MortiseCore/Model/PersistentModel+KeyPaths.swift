@@ -13,6 +13,7 @@ extension PersistentModel {
     /// The value of a persisted property.
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: Decodable {
         let slot = Self.slot(for: key)
+        if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? Value { return value }
         let stored = _modelState.storedValue(at: slot)
         if let value = PropertyAccess.value(stored, as: Value.self) { return value }
         PropertyValue.missing(Value.self, slot: slot, of: self)

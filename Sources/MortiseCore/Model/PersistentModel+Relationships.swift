@@ -9,9 +9,9 @@ extension PersistentModel {
             return target
         }
         if case .lost? = _modelState.draft?[slot] { return nil }
-        guard let state = _modelState.readingTable?.state, case .identifier(let identifier) = _modelState.storedValue(at: slot)
+        guard case .identifier(let identifier) = _modelState.storedValue(at: slot) else { return nil }
+        guard let target = _modelState.table?.state.model(for: identifier) ?? _modelState.frozen?.model(for: identifier)
         else { return nil }
-        guard let target = state.model(for: identifier) else { return nil }
         if target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
         return target
     }
@@ -28,10 +28,12 @@ extension PersistentModel {
         let hides = _hidesDeleted
         let changes: MemberChanges? = if case .models(let changes)? = _modelState.draft?[slot] { changes } else { nil }
         var members: [any PersistentModel] = []
-        if let table = _modelState.readingTable, changes?.replacesAll != true,
-            case .identifiers(let identifiers) = _modelState.rowValue(at: slot)
-        {
-            members = table.state.models(for: identifiers)
+        if changes?.replacesAll != true, case .identifiers(let identifiers) = _modelState.rowValue(at: slot) {
+            if let table = _modelState.table {
+                members = table.state.models(for: identifiers)
+            } else if let frozen = _modelState.frozen {
+                members = identifiers.compactMap { frozen.model(for: $0) }
+            }
             if let changes, changes.hasRemovals { members.removeAll(where: changes.isRemoved) }
         }
         if let changes {
@@ -52,7 +54,7 @@ extension PersistentModel {
         guard _modelState.table != nil || target?._modelState.table != nil else { return }
         let layout = ModelLayout.of(type(of: self))
         if _modelState.table == nil, let state = target?._modelState.table?.state {
-            state.insert(self)
+            if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
             return
         }
         if let old { old._unlink(self, throughInverseOf: slot, of: layout) }
@@ -83,7 +85,7 @@ extension PersistentModel {
                 if model._modelState.table == nil { _modelState.table?.state.insert(model) }
                 guard _belongTogether(model) else { continue }
                 model._link(self, throughInverseOf: slot, of: layout)
-            } else if let state = model._modelState.table?.state {
+            } else if let state = model._modelState.table?.state, !_modelState.flags.contains(.isDeleted) {
                 state.insert(self)
             }
         }
@@ -102,32 +104,41 @@ extension PersistentModel {
         guard let inverse = layout.inverseSlots[slot] else { return }
         let mine = ModelLayout.of(type(of: self))
         if mine.record.slots[inverse].role.isToMany {
-            _addMember(owner, at: inverse)
+            _addMember(owner, at: inverse, mine)
             return
         }
         let previous = _target(at: inverse)
         if let previous, previous === owner { return }
-        _write(.model(owner), at: inverse)
+        _writeNotifying(.model(owner), at: inverse, mine)
         if let previous {
             if layout.record.slots[slot].role.isToMany {
-                previous._removeMember(self, at: slot)
+                previous._removeMember(self, at: slot, layout)
             } else {
-                previous._clearTarget(at: slot, from: self)
+                previous._clearTarget(previous: self, at: slot, layout)
             }
         }
     }
 
     func _unlink(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
-        if ModelLayout.of(type(of: self)).record.slots[inverse].role.isToMany {
-            _removeMember(owner, at: inverse)
+        let mine = ModelLayout.of(type(of: self))
+        if mine.record.slots[inverse].role.isToMany {
+            _removeMember(owner, at: inverse, mine)
         } else if _refers(to: owner, at: inverse) {
-            _clearTarget(at: inverse, from: owner)
+            _clearTarget(previous: owner, at: inverse, mine)
         }
     }
 
-    private func _clearTarget(at slot: Int, from last: any PersistentModel) {
-        _write(_isRequired(slot) ? .lost(last) : .model(nil), at: slot)
+    private func _clearTarget(previous: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        _writeNotifying(_isRequired(slot) ? .lost(previous) : .model(nil), at: slot, layout)
+    }
+
+    /// Writes the side of a relationship that nobody set: its observers have not been told by an accessor.
+    private func _writeNotifying(_ value: Draft.Value, at slot: Int, _ layout: ModelLayout) {
+        let change = ValueChange(settingSlot: slot, of: self, layout: layout)
+        change?.willSet()
+        _write(value, at: slot)
+        change?.didSet()
     }
 
     private func _memberChanges(at slot: Int) -> MemberChanges {
@@ -142,9 +153,23 @@ extension PersistentModel {
         _touch(slot)
     }
 
+    private func _addMember(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        let change = ValueChange(settingSlot: slot, of: self, layout: layout)
+        change?.willSet()
+        _addMember(model, at: slot)
+        change?.didSet()
+    }
+
     private func _removeMember(_ model: any PersistentModel, at slot: Int) {
         _memberChanges(at: slot).remove(model)
         _touch(slot)
+    }
+
+    private func _removeMember(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        let change = ValueChange(settingSlot: slot, of: self, layout: layout)
+        change?.willSet()
+        _removeMember(model, at: slot)
+        change?.didSet()
     }
 
     /// The member changes are shared by reference, so the draft has to be told that they changed.
@@ -178,6 +203,68 @@ extension PersistentModel {
             }
         }
         return reached
+    }
+
+    /// Takes back, for this model whose deletion is taken back, what the nullify rule did to the models related to it.
+    /// Those that have found another partner since are left to it.
+    func _relink(in layout: ModelLayout) {
+        for slot in layout.properties.indices {
+            guard let relationship = layout.record.slots[slot].property.relationship, let inverse = layout.inverseSlots[slot]
+            else { continue }
+            let related: [any PersistentModel] =
+                relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+            for model in related where !model._modelState.flags.contains(.isDeleted) {
+                if model._hasReleased(self, at: inverse) {
+                    model._link(self, throughInverseOf: slot, of: layout)
+                } else if !model._refers(to: self, at: inverse) {
+                    if relationship.isToMany {
+                        _removeMember(model, at: slot, layout)
+                    } else {
+                        _clearTarget(previous: model, at: slot, layout)
+                    }
+                }
+            }
+        }
+    }
+
+    private func _hasReleased(_ owner: any PersistentModel, at slot: Int) -> Bool {
+        switch _modelState.draft?[slot] {
+        case .model(nil)?: true
+        case .lost(let last)?: last === owner
+        case .models(let changes)?: changes.isRemoved(owner)
+        default: false
+        }
+    }
+
+    /// Makes what this model reads from the row it no longer has its own, so that it can become a new record: of the
+    /// related models those that are still there and have no other partner.
+    func _thaw(in layout: ModelLayout) {
+        guard let draft = _modelState.draft, draft.frozen != nil else { return }
+        for (slot, description) in layout.record.slots.enumerated() {
+            guard case .unset = draft[slot] else { continue }
+            func isFree(_ model: any PersistentModel) -> Bool {
+                guard model._modelState.table != nil, !model._modelState.flags.contains(.isDeleted) else { return false }
+                guard let inverse = layout.inverseSlots[slot],
+                    ModelLayout.of(type(of: model)).record.slots[inverse].role == .toOne
+                else { return true }
+                return model._target(at: inverse) == nil
+            }
+            switch description.role {
+            case .attribute: draft[slot] = .value(_modelState.rowValue(at: slot))
+            case .toOne:
+                let target = _target(at: slot)
+                if let target, !isFree(target) {
+                    draft[slot] = description.property.isOptional ? .model(nil) : .lost(target)
+                } else {
+                    draft[slot] = .model(target)
+                }
+            case .toManyStored, .toManyDerived:
+                let changes = MemberChanges()
+                for member in _members(at: slot) where isFree(member) { changes.add(member) }
+                draft[slot] = .models(changes)
+            }
+        }
+        draft.frozen = nil
     }
 
     /// Does for this deleted model what its relationships' rules say.

@@ -5,8 +5,6 @@ import Foundation
 /// Turns stored values into property values. The conversions are total: what a fetch handed out has been checked, and a
 /// property of a model that is not stored has a value from its initialiser.
 enum PropertyValue {
-    static func scalar<T: PersistentScalar>(_ value: StoredValue) -> T { T(storedValue: value) ?? T.placeholder }
-
     static func raw<T: RawRepresentable>(_ value: StoredValue) -> T? where T.RawValue: PersistentScalar {
         T.RawValue(storedValue: value).flatMap(T.init(rawValue:))
     }
@@ -38,11 +36,14 @@ extension Draft.Value {
 // MARK: - Attributes
 
 extension PersistentModel {
-    public func _value<T: PersistentScalar>(at slot: Int) -> T { PropertyValue.scalar(_modelState.storedValue(at: slot)) }
+    public func _value<T: PersistentScalar>(at slot: Int) -> T {
+        T(storedValue: _modelState.storedValue(at: slot)) ?? T(storedValue: _defaultValue(at: slot)) ?? T.placeholder
+    }
     public func _value<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
 
     public func _value<T: RawRepresentable>(at slot: Int) -> T where T.RawValue: PersistentScalar {
         if let value: T = PropertyValue.raw(_modelState.storedValue(at: slot)) { return value }
+        if let value: T = PropertyValue.raw(_defaultValue(at: slot)) { return value }
         if let value = T(rawValue: .placeholder) { return value }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
@@ -54,10 +55,17 @@ extension PersistentModel {
     public func _value<T: Codable>(at slot: Int) -> T {
         if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? T { return value }
         if let value: T = PropertyValue.coded(_modelState.storedValue(at: slot)) { return value }
-        for empty in [StoredValue.array([]), .object([:])] {
+        for empty in [_defaultValue(at: slot), .array([]), .object([:])] {
             if let value: T = PropertyValue.coded(empty) { return value }
         }
         PropertyValue.missing(T.self, slot: slot, of: self)
+    }
+
+    /// What a required property without a stored value has: the default that the model declares. Ephemeral attributes of
+    /// fetched models come to this.
+    private func _defaultValue(at slot: Int) -> StoredValue {
+        let properties = ModelLayout.of(type(of: self)).properties
+        return (properties.dropFirst(slot).first as? Schema.Attribute)?.storedDefault ?? .null
     }
 
     public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(.value(value.storedValue), at: slot) }
@@ -124,6 +132,11 @@ extension PersistentModel {
     public func _value<T: PersistentModel>(at slot: Int) -> T {
         if let model = _target(at: slot) as? T { return model }
         if case .lost(let last)? = _modelState.draft?[slot], let model = last as? T { return model }
+        if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
+            // Against its contract the store has no such record: a getter cannot throw, the next fetch or save does.
+            _modelState.table?.state.latch(ModelContextError.noSuchModel(identifier))
+            return Materialising.run { T(_modelState: ModelState(missing: identifier)) }
+        }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
     public func _value<T: PersistentModel>(at slot: Int) -> [T] { _members(at: slot).compactMap { $0 as? T } }

@@ -99,6 +99,23 @@ extension StoredValue: Hashable {
 }
 
 extension StoredValue {
+    /// Whether this is the same value to the last bit: canonically equivalent strings, which are equal, are told apart.
+    public func isIdentical(to other: StoredValue) -> Bool {
+        switch (self, other) {
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.url(let a), .url(let b)):
+            a.relativeString.utf8.elementsEqual(b.relativeString.utf8) && a.baseURL == b.baseURL
+        case (.array(let a), .array(let b)): a.elementsEqual(b) { $0.isIdentical(to: $1) }
+        case (.object(let a), .object(let b)):
+            a.count == b.count
+                && a.allSatisfy { key, value in
+                    guard let place = b.index(forKey: key) else { return false }
+                    return b[place].key.utf8.elementsEqual(key.utf8) && value.isIdentical(to: b[place].value)
+                }
+        default: self == other
+        }
+    }
+
     /// Whether this value may stand in an attribute of the given kind. `null` fits every kind; whether the attribute
     /// admits it is for the schema to say.
     public func fits(_ kind: StorageKind) -> Bool {

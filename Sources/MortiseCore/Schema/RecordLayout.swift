@@ -30,6 +30,8 @@ public final class RecordLayout: Sendable {
     public let slots: [Slot]
     /// The slots of each uniqueness constraint, inherited constraints included.
     public let uniqueConstraints: [[Int]]
+    /// The attributes that are kept in memory only.
+    let ephemeralSlots: [Int]
     private let slotsByName: [String: Int]
 
     init(
@@ -39,6 +41,7 @@ public final class RecordLayout: Sendable {
         self.superentityName = superentityName
         self.slots = slots
         self.uniqueConstraints = uniqueConstraints
+        self.ephemeralSlots = slots.indices.filter { slots[$0].property.attribute?.options.contains(.ephemeral) == true }
         self.slotsByName = Dictionary(slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -191,7 +191,24 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             answer.rows.append(place)
         }
         for (_, snapshot) in result.relatedSnapshots { _ = try register(snapshot, into: state) }
+        if asked.predicate == nil, asked.fetchLimit == nil, asked.fetchOffset == nil {
+            forgetMissing(result.fetchedSnapshots, of: try state.tables(under: T.self), in: state)
+        }
         return answer
+    }
+
+    /// All records of a family were read: those that the context knows and that are not among them are gone.
+    private func forgetMissing(_ snapshots: [Store.Snapshot], of tables: [ModelTable], in state: ContextState) {
+        let present = Set(snapshots.map(\.persistentIdentifier))
+        for table in tables {
+            guard let rows = table.source as? SnapshotRows, rows.count > 0 else { continue }
+            for row in 0..<rows.endRow where rows.contains(row: row) {
+                let identifier = rows.identifier(ofRow: row)
+                if present.contains(identifier) { continue }
+                if let model = table.registered(row: row) { state.leave(model, table: table) }
+                rows.remove(identifier)
+            }
+        }
     }
 
     override func fetchCount<T: PersistentModel>(

@@ -125,7 +125,7 @@ final class EngineTransaction {
             value.remapIdentifiers(remapped)
             value = try checked(value, slot, identifier)
             let old = table.value(row, index)
-            guard old != value else { continue }
+            guard !old.isIdentical(to: value) else { continue }
             if let relationship = catalog.relationships[identifier.entityName]?.first(where: { $0.slot == index }) {
                 noteReferences(old, value, relationship, identifier)
             }
@@ -202,10 +202,11 @@ final class EngineTransaction {
     }
 
     func erase() {
-        for entity in catalog.entityNames {
-            guard let layout = catalog.layouts[entity] else { continue }
-            tables[entity] = TableWriter(
-                layout: layout, storeIdentifier: catalog.storeIdentifier, owner: base.number + 1, isOutside: false)
+        for (entity, version) in base.tables {
+            // The rows stay, dead: readers of older versions know records by their rows.
+            let table = TableWriter(version, owner: base.number + 1)
+            table.forEachRow { row, _ in table.remove(row) }
+            tables[entity] = table
         }
         uniques = [:]
         isChanged = true

@@ -57,7 +57,7 @@ let package = Package(
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
 
-        .testTarget(name: "MortiseCoreTests", dependencies: ["MortiseCore", "MortiseInMemory"]),
+        .testTarget(name: "MortiseCoreTests", dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory"]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(
             name: "MortiseMacrosTests",
@@ -67,7 +67,7 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
-        .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
+        .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise"]),
         .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
         .testTarget(name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "Mortise"]),
         .testTarget(

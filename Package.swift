@@ -59,7 +59,7 @@ let package = Package(
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
 
-        .testTarget(name: "MortiseCoreTests", dependencies: ["MortiseCore", "MortiseInMemory"]),
+        .testTarget(name: "MortiseCoreTests", dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory"]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(
             name: "MortiseMacrosTests",
@@ -71,7 +71,7 @@ let package = Package(
         .testTarget(
             name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
-        .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
+        .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise"]),
         .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),

@@ -12,7 +12,9 @@ import Testing
         let garage = Garage(name: "north")
         let lorry = Lorry(plate: "L", load: 7.5)
         lorry.garage = garage
-        for model in [Vehicle(plate: "V"), lorry, Tanker(plate: "T", load: 20, liquid: "oil"), Coach(plate: "C", seats: 30)] {
+        for model in [
+            Vehicle(plate: "V"), lorry, Tanker(plate: "T", load: 20, liquid: "oil"), Coach(plate: "C", seats: 30),
+        ] {
             context.insert(model)
         }
         try context.save()
@@ -31,7 +33,8 @@ import Testing
     @Test func inheritedPropertiesFilterAndSortThroughEitherClass() throws {
         let other = ModelContext(container)
         let byOwn = FetchDescriptor<Lorry>(
-            predicate: #Predicate { $0.plate != "X" && $0.load > 5 }, sortBy: [SortDescriptor(\Lorry.plate, order: .reverse)])
+            predicate: #Predicate { $0.plate != "X" && $0.load > 5 },
+            sortBy: [SortDescriptor(\Lorry.plate, order: .reverse)])
         #expect(try other.fetch(byOwn).map(\.plate) == ["T", "L"])
         let byBase = FetchDescriptor<Vehicle>(
             predicate: #Predicate { $0.plate > "L" }, sortBy: [SortDescriptor(\Vehicle.plate)])

@@ -23,8 +23,18 @@ import Testing
     @Test func settingAPropertyNotifiesItsReadersOnly() throws {
         let house = House(name: "h")
         context.insert(house)
-        #expect(changes { _ = house.name } during: { house.name = "i" } == 1)
-        #expect(changes { _ = house.rooms } during: { house.name = "j" } == 0)
+        #expect(
+            changes {
+                _ = house.name
+            } during: {
+                house.name = "i"
+            } == 1)
+        #expect(
+            changes {
+                _ = house.rooms
+            } during: {
+                house.name = "j"
+            } == 0)
     }
 
     @Test func refreshingNotifiesWhatAnotherContextChanged() throws {
@@ -36,14 +46,29 @@ import Testing
         let twin: House = try onlyModel(in: other)
         twin.name = "changed"
         try other.save()
-        #expect(try changes { _ = house.name } during: { try context.refresh() } == 1)
+        #expect(
+            try changes {
+                _ = house.name
+            } during: {
+                try context.refresh()
+            } == 1)
         #expect(house.name == "changed")
         twin.name = "again"
         try other.save()
-        #expect(try changes { _ = house.posters } during: { try context.refresh() } == 0)
+        #expect(
+            try changes {
+                _ = house.posters
+            } during: {
+                try context.refresh()
+            } == 0)
         twin.posters = []
         try other.save()
-        #expect(try changes { _ = house.posters } during: { _ = try context.fetch(FetchDescriptor<House>()) } == 1)
+        #expect(
+            try changes {
+                _ = house.posters
+            } during: {
+                _ = try context.fetch(FetchDescriptor<House>())
+            } == 1)
         #expect(house.posters.isEmpty)
     }
 
@@ -52,9 +77,19 @@ import Testing
         context.insert(house)
         try context.save()
         house.name = "changed"
-        #expect(changes { _ = house.name } during: { context.rollback() } == 1)
+        #expect(
+            changes {
+                _ = house.name
+            } during: {
+                context.rollback()
+            } == 1)
         #expect(house.name == "h")
-        #expect(changes { _ = house.name } during: { context.rollback() } == 0)
+        #expect(
+            changes {
+                _ = house.name
+            } during: {
+                context.rollback()
+            } == 0)
     }
 
     @Test func theOtherSideOfARelationshipIsNotifiedToo() throws {
@@ -62,14 +97,39 @@ import Testing
         let second = House(name: "2")
         let poster = Poster(title: "p")
         for model in [first, second, poster] as [any PersistentModel] { context.insert(model) }
-        #expect(changes { _ = first.posters } during: { poster.house = first } == 1)
-        #expect(changes { _ = first.posters } during: { poster.house = second } == 1)
-        #expect(changes { _ = poster.house } during: { second.posters = [] } == 1)
+        #expect(
+            changes {
+                _ = first.posters
+            } during: {
+                poster.house = first
+            } == 1)
+        #expect(
+            changes {
+                _ = first.posters
+            } during: {
+                poster.house = second
+            } == 1)
+        #expect(
+            changes {
+                _ = poster.house
+            } during: {
+                second.posters = []
+            } == 1)
         let key = Key(number: 1)
         first.key = key
-        #expect(changes { _ = first.key } during: { second.key = key } == 1)
+        #expect(
+            changes {
+                _ = first.key
+            } during: {
+                second.key = key
+            } == 1)
         try context.save()
-        #expect(changes { _ = second.key } during: { key.house = nil } == 1)
+        #expect(
+            changes {
+                _ = second.key
+            } during: {
+                key.house = nil
+            } == 1)
     }
 
     @Test func deletingNotifiesWhoeverReferred() throws {
@@ -78,15 +138,21 @@ import Testing
         house.posters = [poster]
         context.insert(house)
         try context.save()
-        #expect(changes { _ = house.posters } during: {
-            context.delete(poster)
-            context.processPendingChanges()
-        } == 1)
+        #expect(
+            changes {
+                _ = house.posters
+            } during: {
+                context.delete(poster)
+                context.processPendingChanges()
+            } == 1)
         context.rollback()
-        #expect(changes { _ = poster.house } during: {
-            context.delete(house)
-            context.processPendingChanges()
-        } == 1)
+        #expect(
+            changes {
+                _ = poster.house
+            } during: {
+                context.delete(house)
+                context.processPendingChanges()
+            } == 1)
     }
 
     @Test func anUpsertNotifiesTheSurvivor() throws {
@@ -100,8 +166,16 @@ import Testing
         context.insert(second)
         let title = Tally()
         let labels = Tally()
-        withObservationTracking { _ = first.title } onChange: { title.add() }
-        withObservationTracking { _ = first.labels } onChange: { labels.add() }
+        withObservationTracking {
+            _ = first.title
+        } onChange: {
+            title.add()
+        }
+        withObservationTracking {
+            _ = first.labels
+        } onChange: {
+            labels.add()
+        }
         try context.save()
         #expect(title.count == 1)
         #expect(labels.count == 1)
@@ -111,9 +185,19 @@ import Testing
         let house = House(name: "h")
         house.posters = [Poster(title: "p")]
         context.insert(house)
-        #expect(try changes { _ = (house.name, house.posters, house.posters[0].house) } during: { try context.save() } == 0)
+        #expect(
+            try changes {
+                _ = (house.name, house.posters, house.posters[0].house)
+            } during: {
+                try context.save()
+            } == 0)
         house.name = "i"
         house.posters.append(Poster(title: "q"))
-        #expect(try changes { _ = (house.name, house.posters) } during: { try context.save() } == 0)
+        #expect(
+            try changes {
+                _ = (house.name, house.posters)
+            } during: {
+                try context.save()
+            } == 0)
     }
 }

@@ -74,7 +74,9 @@ import Testing
     }
 
     @Test func codeOverAnyModelReadsAndWritesByKeyPath() throws {
-        func bump<T: PersistentModel>(_ model: T, _ path: ReferenceWritableKeyPath<T, Int>) { model[keyPath: path] += 1 }
+        func bump<T: PersistentModel>(_ model: T, _ path: ReferenceWritableKeyPath<T, Int>) {
+            model[keyPath: path] += 1
+        }
         func count<T: PersistentModel>(_ type: T.Type, _ context: ModelContext) throws -> Int {
             try context.fetchCount(FetchDescriptor<T>())
         }

@@ -57,7 +57,8 @@ import Testing
             init(_ poster: Poster) { self.poster = poster }
         }
         let box = Box(poster)
-        let token = NotificationCenter.default.addObserver(forName: ModelContext.willSave, object: context, queue: nil) { _ in
+        let token = NotificationCenter.default.addObserver(forName: ModelContext.willSave, object: context, queue: nil)
+        { _ in
             box.poster.title = "stamped"
         }
         defer { NotificationCenter.default.removeObserver(token) }
@@ -68,7 +69,8 @@ import Testing
 
     @Test func anotherThreadCanSaveWhileDidSaveIsBeingHandled() throws {
         let container = container
-        let token = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: context, queue: nil) { _ in
+        let token = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: context, queue: nil) {
+            _ in
             let done = DispatchSemaphore(value: 0)
             let thread = Thread {
                 let other = ModelContext(container)

@@ -39,5 +39,7 @@ public final class DefaultStore: EngineDataStore {
         }
     }
 
+    public var capabilities: StoreCapabilities { base.capabilities }
+
     public func close() throws { try base.close() }
 }

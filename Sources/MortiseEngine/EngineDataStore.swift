@@ -10,6 +10,12 @@ public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataSt
 extension EngineDataStore {
     public var identifier: String { engine.catalog.storeIdentifier }
     public var currentVersion: any StoreVersion { engine.version }
+    public var capabilities: StoreCapabilities { engineCapabilities }
+
+    /// What every store over an engine can do.
+    public var engineCapabilities: StoreCapabilities {
+        StoreCapabilities(conformances: self).union([.erase, .uniqueness, .referentialIntegrity])
+    }
 
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>

@@ -1,3 +1,5 @@
+public import MortiseCore
+
 /// One requirement on a store, and the experiment that shows whether it is met.
 ///
 /// Cases know nothing of each other; each runs on a fresh storage. They can be arguments of a parameterised test:

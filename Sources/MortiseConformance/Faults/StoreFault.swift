@@ -1,3 +1,5 @@
+import MortiseCore
+
 /// A way in which a store can be wrong: the reference store with one or two steps exchanged.
 ///
 /// The kit proves itself on these: each is caught by at least one case, and the store without a fault by none.

@@ -1,4 +1,5 @@
 import Foundation
+import MortiseCore
 
 extension ConformanceReport {
     /// The forms in which a report can be had.

@@ -1,3 +1,5 @@
+public import MortiseCore
+
 /// What came of a run: one result for each case, and what is wrong with the run itself.
 public struct ConformanceReport: Sendable, Codable {
     public enum Status: String, Codable, Sendable {

@@ -1,3 +1,5 @@
+import MortiseCore
+
 /// Runs cases on a subject, each on a fresh storage, all of them whatever fails.
 public struct ConformanceRun: Sendable {
     public let subject: ConformanceSubject

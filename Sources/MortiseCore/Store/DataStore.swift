@@ -14,6 +14,10 @@ public protocol DataStore: AnyObject {
     var schema: Schema { get }
     var configuration: Configuration { get }
 
+    /// What the store can do beyond what every store has to. The default is what the protocols that it conforms to tell;
+    /// a store that does more, such as keeping its records over reopening, says so here.
+    var capabilities: StoreCapabilities { get }
+
     /// Opens the store. `configuration.schema` is set by then.
     init(_ configuration: Configuration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws
 

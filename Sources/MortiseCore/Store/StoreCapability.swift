@@ -1,6 +1,7 @@
 /// Something that a store may or may not do, beyond what every `DataStore` has to.
 ///
-/// What a subject does not claim is tested too: the store has to refuse it cleanly, or lack it altogether.
+/// What a store does not claim is tested too by the conformance kit: the store has to refuse it cleanly, or lack it
+/// altogether.
 public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     public let rawValue: String
 
@@ -25,7 +26,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// `ClosableDataStore`: the store gives its resources free when the container is closed.
     public static let closing = StoreCapability(rawValue: "closing")
 
-    /// Every capability that the kit knows, in the order of reports.
+    /// Every capability that there is a word for, in the order of reports.
     public static let all: [StoreCapability] = [
         .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history,
         .closing,
@@ -59,7 +60,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static func < (lhs: StoreCapability, rhs: StoreCapability) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-/// What a subject claims to be capable of: what was declared, and what follows from that.
+/// What a store claims to be capable of: what was declared, and what follows from that.
 public struct StoreCapabilities: Hashable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
     public let declared: Set<StoreCapability>
     /// The declared capabilities and those that they imply.
@@ -81,5 +82,35 @@ public struct StoreCapabilities: Hashable, Sendable, ExpressibleByArrayLiteral, 
 
     public var description: String {
         all.isEmpty ? "none" : all.sorted().map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+extension DataStore {
+    /// What follows from the protocols that the store conforms to.
+    public var capabilities: StoreCapabilities { StoreCapabilities(conformances: self) }
+}
+
+extension StoreCapabilities {
+    /// The capabilities that are protocols, as far as a store conforms to them.
+    public init(conformances store: any DataStore) {
+        var found: Set<StoreCapability> = []
+        if store is any DataStoreBatching { found.insert(.batchDelete) }
+        if store is any ConcurrentDataStore { found.insert(.concurrency) }
+        if store is any VersionedDataStore { found.insert(.versions) }
+        if store is any HistoryProviding { found.insert(.history) }
+        if store is any ClosableDataStore { found.insert(.closing) }
+        self.init(found)
+    }
+
+    /// These capabilities and others.
+    public func union(_ others: some Sequence<StoreCapability>) -> StoreCapabilities {
+        StoreCapabilities(declared.union(others))
+    }
+}
+
+extension ModelContainer {
+    /// What the store of a configuration can do; nil where no configuration has that name.
+    public func capabilities(forConfigurationNamed name: String) -> StoreCapabilities? {
+        stores.first { $0.configurationName == name }?.underlying.capabilities
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         container = try ModelContainer(
-            for: Schema([Author.self, Book.self, Shelf.self, Team.self]), configurations: [DictionaryConfiguration()])
+            for: Schema([Author.self, Book.self, Shelf.self, Team.self, Leaflet.self]), configurations: [DictionaryConfiguration()])
         context = ModelContext(container)
         store = try #require(container.store(DictionaryStore.self))
     }
@@ -124,6 +124,20 @@ import Testing
         }
     }
 
+    @Test func aRequiredReferenceToNothingReadsAsAStandInAndTheNextFetchThrows() throws {
+        let book = Book(title: "t")
+        context.insert(Leaflet(book: book))
+        try context.save()
+        let missing = book.persistentModelID
+        store.records[missing] = nil
+        let other = ModelContext(container)
+        let leaflet = try #require(try other.fetch(FetchDescriptor<Leaflet>()).first)
+        #expect(leaflet.book.persistentModelID == missing)
+        #expect(leaflet.book.isDeleted && leaflet.book.modelContext == nil)
+        #expect(throws: ModelContextError.noSuchModel(missing)) { try other.fetch(FetchDescriptor<Leaflet>()) }
+        #expect(try other.fetchCount(FetchDescriptor<Leaflet>()) == 1)
+    }
+
     @Test func aValueThatThePropertyDoesNotKnowIsReportedWithItsPlace() throws {
         let book = Book(title: "t")
         context.insert(book)
@@ -153,6 +167,18 @@ extension DefaultSnapshot {
         var values = values
         if let slot = layout.slot(named: property) { values[slot] = value }
         return DefaultSnapshot(persistentIdentifier: persistentIdentifier, layout: layout, values: values)
+    }
+}
+
+final class Leaflet: PersistentModel {
+    var persistentBackingData: any BackingData<Leaflet> = Leaflet.createBackingData()
+    static var schemaMetadata: [Schema.PropertyMetadata] { [.init(name: "book", keypath: \Leaflet.book)] }
+    init(backingData: any BackingData<Leaflet>) { persistentBackingData = backingData }
+    init(book: Book) { self.book = book }
+
+    var book: Book {
+        get { getValue(forKey: \.book) }
+        set { setValue(forKey: \.book, to: newValue) }
     }
 }
 

@@ -48,11 +48,14 @@ final class FrozenRow {
     let table: ModelTable
     let source: RowSource
     let row: Int
+    /// Whether relationships lead to models that show what is stored, and not to the registered ones.
+    let staysStored: Bool
 
-    init(table: ModelTable, source: RowSource, row: Int) {
+    init(table: ModelTable, source: RowSource, row: Int, staysStored: Bool = false) {
         self.table = table
         self.source = source
         self.row = row
+        self.staysStored = staysStored
     }
 }
 

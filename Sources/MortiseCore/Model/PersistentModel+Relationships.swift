@@ -11,6 +11,7 @@ extension PersistentModel {
         if case .lost? = _modelState.draft?[slot] { return nil }
         guard let state = _modelState.readingTable?.state, case .identifier(let identifier) = _modelState.storedValue(at: slot)
         else { return nil }
+        if _modelState.draft?.frozen?.staysStored == true { return state.storedModels(for: [identifier]).first }
         guard let target = state.model(for: identifier) else { return nil }
         if target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
         return target
@@ -31,6 +32,7 @@ extension PersistentModel {
         if let table = _modelState.readingTable, changes?.replacesAll != true,
             case .identifiers(let identifiers) = _modelState.rowValue(at: slot)
         {
+            if _modelState.draft?.frozen?.staysStored == true { return table.state.storedModels(for: identifiers) }
             members = table.state.models(for: identifiers)
             if let changes, changes.hasRemovals { members.removeAll(where: changes.isRemoved) }
         }

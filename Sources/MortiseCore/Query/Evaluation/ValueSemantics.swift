@@ -26,6 +26,7 @@ public enum ValueSemantics {
         default:
             if a == b { return true }
             // Members of coded values have lost their kind; numbers are numbers there.
+            if a.isWhole, b.isWhole { return a.asUnsigned != nil && a.asUnsigned == b.asUnsigned }
             if let x = a.asNumber, let y = b.asNumber { return x == y }
             return codedForm(a).map { $0 == b } ?? codedForm(b).map { $0 == a } ?? false
         }
@@ -109,6 +110,19 @@ public enum ValueSemantics {
 }
 
 extension StoredValue {
+    fileprivate var isWhole: Bool {
+        switch self {
+        case .integer, .unsigned: true
+        default: false
+        }
+    }
+    fileprivate var asUnsigned: UInt64? {
+        switch self {
+        case .integer(let value): UInt64(exactly: value)
+        case .unsigned(let value): value
+        default: nil
+        }
+    }
     fileprivate var asNumber: Double? {
         switch self {
         case .integer(let value): Double(value)

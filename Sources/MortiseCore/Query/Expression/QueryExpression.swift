@@ -130,13 +130,16 @@ extension QueryExpression {
         return found
     }
 
-    /// Whether a part follows a relationship.
-    public var followsRelationships: Bool {
+    /// Whether evaluating it may throw for a record, so that it must not be evaluated where an earlier condition already
+    /// says no: Foundation stops there, and programs rely on it.
+    public var mayThrow: Bool {
         var found = false
         forEachPart { part in
-            if case .property(let base, _) = part, base != .variable(0) { found = true }
             switch part {
-            case .exists, .all, .filter: found = true
+            case .unwrap, .element, .slice, .onModels: found = true
+            case .range(.constant, .constant, _): break
+            case .range: found = true
+            case .arithmetic(_, _, _, let kind), .negate(_, let kind): found = found || kind.isInteger
             default: break
             }
         }

@@ -24,13 +24,13 @@ enum Pool {
         "\r\n", "\n", "🇩🇪", "🇩", "👩‍👧", "ﬁ", "i\u{307}",
     ]
     static let doubles: [Double] = [
-        0, -0.0, 1, 1.5, -1, -2.25, .nan, .infinity, -.infinity, 1e-300, 9_007_199_254_740_993, .leastNonzeroMagnitude,
+        0, -0.0, 1, 1.5, -1, -2.25, .nan, .infinity, -.infinity, 1e-300, 9_007_199_254_740_992, .leastNonzeroMagnitude,
     ]
     static let decimals = [
         Decimal(0), 1, -1, Decimal(string: "0.1")!, Decimal(string: "10.50")!, Decimal(string: "9.99")!,
         Decimal(string: "-123456789012345678.125")!, Decimal.nan,
     ]
-    static let dates = [-1.5, 0, 0.1, 1e9, 700_000_000.123].map { Date(timeIntervalSinceReferenceDate: $0) }
+    static let dates = [-1.5, 0, 0.1, 1e9, 700_000_000.123, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
     static let keys = ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-0000000000FF",
         "FFFFFFFF-0000-0000-0000-000000000001"].map { UUID(uuidString: $0)! }
     static let bigs: [UInt64] = [0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max]

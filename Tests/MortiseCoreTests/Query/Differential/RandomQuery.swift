@@ -89,7 +89,10 @@ struct RandomQuery {
         case 4: return plain(SortDescriptor(\.size, order: order), "size")
         case 5: return Key(descriptor: SortDescriptor(\.weight, order: order), number: \.weight, text: "weight \(order)")
         case 6: return Key(descriptor: SortDescriptor(\.ratio, order: order), number: \.ratio, text: "ratio \(order)")
-        case 7: return plain(SortDescriptor(\.day, order: order), "day")
+        case 7:
+            return Key(
+                descriptor: SortDescriptor(\.day, order: order), number: { $0.day?.timeIntervalSinceReferenceDate },
+                text: "day \(order)")
         case 8: return plain(SortDescriptor(\.key, order: order), "key")
         case 9: return plain(SortDescriptor(\.box?.label, order: order), "box?.label")
         case 10: return plain(SortDescriptor(\.box?.outer?.rank, order: order), "box?.outer?.rank")

@@ -28,6 +28,20 @@ final class ContextReader: RecordReader {
         for model in state.deleted { deleted.insert(model.persistentModelID) }
     }
 
+    /// Whether an expression may say something else of an unchanged record because of changes to other records.
+    /// - Parameter hidesRecords: whether there are deleted records, to which an unchanged record may still refer.
+    func dependsOnOtherRecords(_ expression: QueryExpression, hidesRecords: Bool) -> Bool {
+        var depends = false
+        expression.forEachPart { part in
+            guard case .property(let base, let property) = part else { return }
+            if base != .variable(0) { depends = true }
+            guard let layout = layout(of: property.entity), property.slot < layout.slots.count else { return }
+            let role = layout.slots[property.slot].role
+            if role.isToMany || (role == .toOne && hidesRecords) { depends = true }
+        }
+        return depends
+    }
+
     /// The records that differ from the stored ones, among those of an entity's family.
     func changedRecords(in tables: Set<Int>) -> [RecordReference] {
         changed.keys.filter { tables.contains($0.table) } + insertedNumbers.values.filter { tables.contains($0.table) }

@@ -115,7 +115,7 @@ extension ContextState {
             if binding.version != nil, descriptor.predicate == nil {
                 return descriptor.window(of: tables.reduce(0) { $0 + $1.source.count }).count
             }
-            if binding.version == nil {
+            if !binding.store.plansQueries, !container.verifiesPushDown {
                 do {
                     return try binding.store.fetchCount(descriptor, for: self)
                 } catch DataStoreError.preferInMemoryFilter {
@@ -201,10 +201,24 @@ extension FetchDescriptor {
     }
 }
 
+extension ContextState {
+    /// Models of records as stored, beside the registered ones, for looking at only.
+    func storedModels(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
+        identifiers.compactMap { identifier in
+            guard let table = table(named: identifier.entityName) else { return nil }
+            if table.binding.version == nil, table.source.row(of: identifier) == nil {
+                do { try table.binding.store.load([identifier], into: self, of: table) } catch { latch(error) }
+            }
+            return table.source.row(of: identifier).map { table.storedModel(row: $0, staysStored: true) }
+        }
+    }
+}
+
 extension ModelTable {
     /// A model of the row as stored, beside the registered one, for looking at only.
-    func storedModel(row: Int, of source: RowSource? = nil) -> any PersistentModel {
-        let frozen = FrozenRow(table: self, source: source ?? self.source, row: row)
+    /// - Parameter staysStored: whether the models that it leads to are of that sort too.
+    func storedModel(row: Int, of source: RowSource? = nil, staysStored: Bool = false) -> any PersistentModel {
+        let frozen = FrozenRow(table: self, source: source ?? self.source, row: row, staysStored: staysStored)
         func make<T: PersistentModel>(_ type: T.Type) -> T {
             Materialising.run { type.init(_modelState: ModelState(looking: frozen)) }
         }

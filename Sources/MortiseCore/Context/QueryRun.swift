@@ -33,9 +33,13 @@ struct QueryRun<Model: PersistentModel> {
         let query = lowered.query
         var asked = query
         if mergesChanges {
-            // What follows relationships may hold for other records once changes elsewhere are seen; order and window are
-            // known only when the changed records are in.
-            asked.conjuncts.removeAll { $0.expression.followsRelationships }
+            // What depends on other records may hold for more once changes elsewhere are seen, and what may throw must not
+            // be evaluated on values that have changed; order and window are known only when the changed records are in.
+            let hidesRecords = !state.deleted.isEmpty
+            asked.conjuncts.removeAll { [reader] conjunct in
+                conjunct.expression.mayThrow
+                    || reader.dependsOnOtherRecords(conjunct.expression, hidesRecords: hidesRecords)
+            }
             asked.order = []
             asked.offset = 0
             asked.limit = nil
@@ -54,9 +58,7 @@ struct QueryRun<Model: PersistentModel> {
         }
         try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
         try finish(found.map { reader.reference($0.table, $0.row) }, query, asked)
-        if state.container.verifiesPushDown, !mergesChanges, binding.store.plan(asked) != nil {
-            try verify(query, binding)
-        }
+        if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }
 
     /// Asks a store of Apple's shape with the descriptor itself.
@@ -90,6 +92,15 @@ struct QueryRun<Model: PersistentModel> {
                 : pushed.contains(conjunct.id)
                     ? .pushed : plan.claims[conjunct.id] == .superset ? .rechecked : .residual
         }
+        records = try finished(
+            found, query, without: pushed, isSorted: plan.order == .total && !mergesChanges,
+            isCut: plan.takesWindow && !mergesChanges)
+    }
+
+    /// Does what is left of a query: conditions, unsaved changes, order, window.
+    private func finished(
+        _ found: [RecordReference], _ query: StoreQuery, without pushed: Set<Int>, isSorted: Bool, isCut: Bool
+    ) throws -> [RecordReference] {
         var matching = found
         if mergesChanges { matching.removeAll(where: reader.isOverlaid) }
         matching = try filter(matching, by: query.conjuncts.filter { !pushed.contains($0.id) })
@@ -97,10 +108,8 @@ struct QueryRun<Model: PersistentModel> {
             let family = Set(state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
             matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
         }
-        let isSorted = plan.order == .total && !mergesChanges
         if query.purpose != .count, !isSorted { matching = try sort(matching, query) }
-        let takesWindow = plan.takesWindow && !mergesChanges
-        records = takesWindow ? matching : Array(matching[query.window(of: matching.count)])
+        return isCut ? matching : Array(matching[query.window(of: matching.count)])
     }
 
     private func filter(
@@ -147,24 +156,28 @@ struct QueryRun<Model: PersistentModel> {
 
     /// The model that code looks at: as stored where unsaved changes are not to be seen.
     private func evaluationModel(_ record: RecordReference) -> (any PersistentModel)? {
-        let model = reader.model(record)
-        guard readsStoredValues, let model, model._modelState.draft != nil, let table = model._modelState.table else {
-            return model
+        guard readsStoredValues, let table = state.table(named: reader.tables[record.table].entityName) else {
+            return reader.model(record)
         }
-        return table.storedModel(row: record.row)
+        return table.storedModel(row: record.row, staysStored: true)
     }
 
     /// Does the whole query again without the store's help and compares.
-    private func verify(_ query: StoreQuery, _ binding: StoreBinding) throws {
+    private func verify(_ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ binding: StoreBinding) throws {
         var all = query
+        all.purpose = .rows
         all.conjuncts = []
         all.order = []
         all.offset = 0
         all.limit = nil
-        let everything = try binding.store.rows(for: .scanAll(all), of: binding, into: state).rows
-        var expected = try filter(everything.map { reader.reference($0.table, $0.row) }, by: query.conjuncts)
-        if query.purpose != .count { expected = try sort(expected, query) }
-        expected = Array(expected[query.window(of: expected.count)])
+        let everything: [(table: ModelTable, row: Int)]
+        if binding.store.plansQueries {
+            everything = try binding.store.rows(for: .scanAll(all), of: binding, into: state).rows
+        } else {
+            everything = try binding.store.fetch(FetchDescriptor<Model>(), into: state).rows
+        }
+        let expected = try finished(
+            everything.map { reader.reference($0.table, $0.row) }, query, without: [], isSorted: false, isCut: false)
         let isSame = query.purpose == .count ? expected.count == records.count : expected == records
         guard !isSame else { return }
         func text(_ records: [RecordReference]) -> String {

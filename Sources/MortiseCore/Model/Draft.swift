@@ -65,12 +65,17 @@ final class FrozenRow {
     let row: Int
     /// The version that has the row; nil for a store without versions.
     private let version: (any StoreVersion)?
+    /// Whether relationships lead to models that show what is stored, and not to the registered ones.
+    let staysStored: Bool
 
-    init(table: ModelTable, source: RowSource, row: Int, version: (any StoreVersion)? = nil) {
+    init(
+        table: ModelTable, source: RowSource, row: Int, version: (any StoreVersion)? = nil, staysStored: Bool = false
+    ) {
         self.table = table
         self.source = source
         self.row = row
         self.version = version
+        self.staysStored = staysStored
     }
 
     /// The model that the row refers to by that identifier: the registered one, else one that left the context as the

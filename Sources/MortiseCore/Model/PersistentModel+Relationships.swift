@@ -10,6 +10,9 @@ extension PersistentModel {
         }
         if case .lost? = _modelState.draft?[slot] { return nil }
         guard case .identifier(let identifier) = _modelState.storedValue(at: slot) else { return nil }
+        if let frozen = _modelState.frozen, frozen.staysStored {
+            return frozen.table.state.storedModels(for: [identifier]).first
+        }
         guard let target = _modelState.table?.state.model(for: identifier) ?? _modelState.frozen?.model(for: identifier)
         else { return nil }
         if target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
@@ -29,6 +32,9 @@ extension PersistentModel {
         let changes: MemberChanges? = if case .models(let changes)? = _modelState.draft?[slot] { changes } else { nil }
         var members: [any PersistentModel] = []
         if changes?.replacesAll != true, case .identifiers(let identifiers) = _modelState.rowValue(at: slot) {
+            if let frozen = _modelState.frozen, frozen.staysStored {
+                return frozen.table.state.storedModels(for: identifiers)
+            }
             if let table = _modelState.table {
                 members = table.state.models(for: identifiers)
             } else if let frozen = _modelState.frozen {

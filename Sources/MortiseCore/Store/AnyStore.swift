@@ -55,6 +55,8 @@ class AnyStore: @unchecked Sendable {
     ) throws -> FetchedRows {
         throw DataStoreError.unsupportedFeature
     }
+    /// Whether the store is asked with queries, and not with descriptors.
+    var plansQueries: Bool { false }
     /// What the store would do of a query; nil for a store that is asked with descriptors only.
     func plan(_ query: StoreQuery) -> FetchPlan? { nil }
     /// The rows that a plan promises, and how many the store looked at.
@@ -120,6 +122,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     // MARK: Planned queries
 
+    override var plansQueries: Bool { store is any VersionedDataStore || store is any QueryableDataStore }
+
     override func plan(_ query: StoreQuery) -> FetchPlan? {
         if let versioned = store as? any VersionedDataStore { return locked { _ in versioned.plan(query) } }
         if let queryable = store as? any QueryableDataStore { return locked { _ in queryable.plan(query) } }
@@ -131,6 +135,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
         if let versioned = store as? any VersionedDataStore, let version = binding.version {
             let found = try locked { _ in try versioned.rows(for: plan, in: version) }
+            let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
             let tables = try found.entities.map { name in
                 guard let table = state.table(named: name) else {
                     throw ModelContextError.storeContract(
@@ -143,6 +148,11 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
                     guard row.table >= 0, row.table < tables.count, tables[row.table].source.contains(row: row.row) else {
                         throw ModelContextError.storeContract(
                             store: identifier, fault: "It returned row \(row.row), which its version does not have.")
+                    }
+                    guard family.contains(found.entities[row.table]) else {
+                        throw ModelContextError.storeContract(
+                            store: identifier,
+                            fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
                     }
                     return (tables[row.table], row.row)
                 }, found.scanned

@@ -70,3 +70,8 @@ struct Calculation {
         }
     }
 }
+
+extension StorageKind {
+    /// Whether values of the kind are whole numbers, whose arithmetic may overflow.
+    var isInteger: Bool { self == .uint64 || integerRange != nil }
+}

@@ -5,13 +5,10 @@ extension QueryEvaluator {
     func collection(_ expression: QueryExpression, _ frame: inout Frame) throws -> Value {
         switch expression {
         case .count(let base):
-            if case .stored(.string(let text)) = try value(base, &frame) { return .stored(.integer(Int64(text.count))) }
-            if case .stored(.data(let data)) = try value(base, &frame) { return .stored(.integer(Int64(data.count))) }
-            return .stored(.integer(Int64(try elements(base, &frame).count)))
+            return .stored(.integer(try count(value(base, &frame), base)))
         case .isEmpty(let base):
             if case .stored(.string(let text)) = try value(base, &frame) { return .stored(.bool(text.isEmpty)) }
-            if case .stored(.data(let data)) = try value(base, &frame) { return .stored(.bool(data.isEmpty)) }
-            return .stored(.bool(try elements(base, &frame).isEmpty))
+            return .stored(.bool(try count(value(base, &frame), base) == 0))
         case .first(let base): return try elements(base, &frame).first ?? .null
         case .last(let base): return try elements(base, &frame).last ?? .null
         case .element(let base, let place):
@@ -49,18 +46,19 @@ extension QueryEvaluator {
                     return try bool(test, &frame)
                 })
         case .startsWith(let base, let prefix):
-            if case .stored(.string(let text)) = try value(base, &frame),
-                case .stored(.string(let start)) = try value(prefix, &frame)
-            {
+            let (whole, start) = (try value(base, &frame), try value(prefix, &frame))
+            if case .stored(.string(let text)) = whole, case .stored(.string(let start)) = start {
                 return .stored(.bool(text.starts(with: start)))
             }
-            return .stored(.bool(try elements(base, &frame).starts(with: elements(prefix, &frame), by: areEqual)))
-        case .minimum(let base): return try extreme(base, .orderedAscending, &frame)
-        case .maximum(let base): return try extreme(base, .orderedDescending, &frame)
+            return .stored(.bool(try elements(of: whole, base).starts(with: elements(of: start, prefix), by: areEqual)))
+        case .minimum(let base):
+            return try extreme(base, &frame) { element, best in ValueSemantics.holds(.less, element, best) }
+        case .maximum(let base):
+            return try extreme(base, &frame) { element, best in ValueSemantics.holds(.less, best, element) }
         case .hasRun(let base, let run): return .stored(.bool(try hasRun(base, run, &frame)))
         case .range(let lower, let upper, let isClosed):
             let bounds = (stored(try value(lower, &frame)), stored(try value(upper, &frame)))
-            guard let order = ValueSemantics.compare(bounds.0, bounds.1), order != .orderedDescending else {
+            guard ValueSemantics.holds(.lessOrEqual, bounds.0, bounds.1) else {
                 throw QueryEvaluationError.invalidRange(expression: "\(expression)")
             }
             return .range(bounds.0, bounds.1, isClosed: isClosed)
@@ -69,15 +67,32 @@ extension QueryEvaluator {
     }
 
     func elements(_ expression: QueryExpression, _ frame: inout Frame) throws -> [Value] {
-        switch try value(expression, &frame) {
+        try elements(of: value(expression, &frame), expression)
+    }
+
+    private func count(_ value: Value, _ expression: QueryExpression) throws -> Int64 {
+        switch value {
+        case .stored(.string(let text)): return Int64(text.count)
+        case .stored(.data(let data)): return Int64(data.count)
+        case .range(.integer(let lower), .integer(let upper), let isClosed):
+            let (distance, overflows) = upper.subtractingReportingOverflow(lower)
+            guard !overflows, distance < .max else {
+                throw QueryEvaluationError.arithmeticOverflow(expression: "\(expression).count")
+            }
+            return isClosed ? distance + 1 : distance
+        default: return Int64(try elements(of: value, expression).count)
+        }
+    }
+
+    private func elements(of value: Value, _ expression: QueryExpression) throws -> [Value] {
+        switch value {
         case .list(let elements): return elements
         case .stored(.null): return []
         case .stored(.string(let text)): return text.map { .stored(.string(String($0))) }
         case .stored(.data(let data)): return data.map { .stored(.integer(Int64($0))) }
         case .range(.integer(let lower), .integer(let upper), let isClosed):
-            let end = isClosed ? upper : upper - 1
-            guard lower <= end else { return [] }
-            return (lower...end).map { .stored(.integer($0)) }
+            let numbers = isClosed ? Array(lower...upper) : Array(lower..<upper)
+            return numbers.map { .stored(.integer($0)) }
         default: throw unfit(expression)
         }
     }
@@ -89,50 +104,44 @@ extension QueryEvaluator {
         guard case .range(.integer(let lower), .integer(let upper), let isClosed) = try value(range, &frame) else {
             throw unfit(expression)
         }
-        let end = isClosed ? upper + 1 : upper
-        guard lower >= 0, end <= elements.count, lower <= end else {
+        let isInside = lower >= 0 && (isClosed ? upper < elements.count : upper <= elements.count)
+        guard isInside else {
             throw QueryEvaluationError.indexOutOfRange(
-                expression: "\(expression)", index: Int(lower < 0 ? lower : end), count: elements.count)
+                expression: "\(expression)", index: Int(lower < 0 ? lower : upper), count: elements.count)
         }
-        return Array(elements[Int(lower)..<Int(end)])
+        return Array(elements[Int(lower)..<Int(isClosed ? upper + 1 : upper)])
     }
 
     private func contains(
         _ base: QueryExpression, _ element: QueryExpression, _ expression: QueryExpression, _ frame: inout Frame
     ) throws -> Bool {
+        let all = try value(base, &frame)
         let wanted = try value(element, &frame)
-        if case .range(let lower, let upper, let isClosed) = try value(base, &frame) {
+        if case .range(let lower, let upper, let isClosed) = all {
             let value = stored(wanted)
             return ValueSemantics.holds(.greaterOrEqual, value, lower)
                 && ValueSemantics.holds(isClosed ? .lessOrEqual : .less, value, upper)
         }
-        return try elements(base, &frame).contains { areEqual($0, wanted) }
+        return try elements(of: all, base).contains { areEqual($0, wanted) }
     }
 
     private func extreme(
-        _ base: QueryExpression, _ wanted: ComparisonResult, _ frame: inout Frame
+        _ base: QueryExpression, _ frame: inout Frame, isBetter: (StoredValue, StoredValue) -> Bool
     ) throws -> Value {
-        var best: Value?
-        for element in try elements(base, &frame) {
-            guard let current = best else {
-                best = element
-                continue
-            }
-            // The last of equal maxima counts, and the first of equal minima, as in the standard library.
-            let order = ValueSemantics.compare(stored(element), stored(current))
-            if order == wanted || (wanted == .orderedDescending && order == .orderedSame) { best = element }
-        }
-        return best ?? .null
+        let elements = try elements(base, &frame)
+        guard var best = elements.first else { return .null }
+        // The first of equal ones counts, and NaN is never better, as in the standard library's `min()` and `max()`.
+        for element in elements.dropFirst() where isBetter(stored(element), stored(best)) { best = element }
+        return best
     }
 
     private func hasRun(_ base: QueryExpression, _ run: QueryExpression, _ frame: inout Frame) throws -> Bool {
-        if case .stored(.string(let text)) = try value(base, &frame),
-            case .stored(.string(let part)) = try value(run, &frame)
-        {
+        let (whole, wanted) = (try value(base, &frame), try value(run, &frame))
+        if case .stored(.string(let text)) = whole, case .stored(.string(let part)) = wanted {
             return TextSearch.contains(text, part)
         }
-        let all = try elements(base, &frame)
-        let part = try elements(run, &frame)
+        let all = try elements(of: whole, base)
+        let part = try elements(of: wanted, run)
         if part.isEmpty { return true }
         guard all.count >= part.count else { return false }
         return (0...(all.count - part.count)).contains { start in
@@ -162,8 +171,9 @@ extension QueryEvaluator {
 
 /// Looking for text in text.
 enum TextSearch {
-    /// Whether the characters of one string appear as a run in another, as the standard library's `contains` says.
-    static func contains(_ text: String, _ part: String) -> Bool { text.contains(part) }
+    /// Whether the characters of one collection appear as a run in another, as the standard library says of collections.
+    /// Strings have a `contains` of their own, which Foundation's evaluation does not use.
+    static func contains<C: Collection>(_ text: C, _ part: C) -> Bool where C.Element: Equatable { text.contains(part) }
 
     /// Case, diacritics and width are of no matter.
     static func localizedStandardContains(_ text: String, _ part: String) -> Bool {

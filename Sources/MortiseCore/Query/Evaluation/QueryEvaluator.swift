@@ -70,6 +70,7 @@ public struct QueryEvaluator {
             case .stored(.null): return .null
             default: throw unfit(expression)
             }
+        case .decoded(let base, let kind): return try decode(value(base, &frame), kind, expression)
         case .identifier(let base):
             switch try value(base, &frame) {
             case .record(let record): return .stored(.identifier(reader.identifier(record)))
@@ -117,6 +118,16 @@ public struct QueryEvaluator {
             let layout = reader.tables[record.table].layout
             guard property.slot < layout.slots.count else { throw unfit(expression) }
             return relate(reader.value(record, slot: property.slot), layout.slots[property.slot].role)
+        default: throw unfit(expression)
+        }
+    }
+
+    private func decode(_ value: Value, _ kind: StorageKind, _ expression: QueryExpression) throws -> Value {
+        switch value {
+        case .list(let elements): return .list(try elements.map { try decode($0, kind, expression) })
+        case .stored(let coded):
+            guard let scalar = coded.coerced(to: kind) else { throw unfit(expression) }
+            return .stored(scalar)
         default: throw unfit(expression)
         }
     }

@@ -4,8 +4,10 @@ import Foundation
 ///
 /// - Equality: nulls are equal to each other and to nothing else. Numbers as numbers: NaN equals nothing, 0.0 equals -0.0.
 ///   Strings are equal when canonically equivalent, as Swift's are. Dates, UUIDs, data, decimals and URLs by value.
-/// - Order in comparisons (`<` and its kin): numbers as numbers, everything with NaN is false; strings as Swift orders
-///   them; false before true is no comparison. Null compares with nothing: such a comparison is false.
+/// - Order in comparisons (`<` and its kin) is that of the Swift type's own operators: with a NaN of a floating-point type
+///   every comparison is false; a date that is NaN is neither before nor after another, so that `<=` and `>=` hold;
+///   Decimal's NaN equals itself and is below every number; strings are ordered as Swift orders them. False and true do not
+///   compare. Null compares with nothing: such a comparison is false.
 /// - Order in sorting is total: null first, then NaN, then the rest as in comparisons, false before true; descending is
 ///   exactly the reverse.
 public enum ValueSemantics {
@@ -24,37 +26,41 @@ public enum ValueSemantics {
         default:
             if a == b { return true }
             // Members of coded values have lost their kind; numbers are numbers there.
+            if a.isWhole, b.isWhole { return a.asUnsigned != nil && a.asUnsigned == b.asUnsigned }
             if let x = a.asNumber, let y = b.asNumber { return x == y }
             return codedForm(a).map { $0 == b } ?? codedForm(b).map { $0 == a } ?? false
         }
     }
 
-    /// Nil where the two do not compare.
-    public static func compare(_ a: StoredValue, _ b: StoredValue) -> ComparisonResult? {
-        switch (a, b) {
-        case (.integer(let x), .integer(let y)): order(x, y)
-        case (.unsigned(let x), .unsigned(let y)): order(x, y)
-        case (.double(let x), .double(let y)): x.isNaN || y.isNaN ? nil : order(x, y)
-        case (.float(let x), .float(let y)): x.isNaN || y.isNaN ? nil : order(x, y)
-        case (.string(let x), .string(let y)): order(x, y)
-        case (.date(let x), .date(let y)):
-            x.timeIntervalSinceReferenceDate.isNaN || y.timeIntervalSinceReferenceDate.isNaN ? nil : order(x, y)
-        case (.decimal(let x), .decimal(let y)): x.isNaN || y.isNaN ? nil : order(x, y)
-        case (.uuid(let x), .uuid(let y)): order(x, y)
-        case (.identifier(let x), .identifier(let y)): order(x, y)
+    /// What one of the operators says of two values; false for values of different kinds, null among them.
+    public static func holds(_ comparison: QueryExpression.Comparison, _ a: StoredValue, _ b: StoredValue) -> Bool {
+        switch (comparison, a, b) {
+        case (.equal, _, _): areEqual(a, b)
+        case (.notEqual, _, _): !areEqual(a, b)
+        case (_, .integer(let x), .integer(let y)): holds(comparison, x, y)
+        case (_, .double(let x), .double(let y)): holds(comparison, x, y)
+        case (_, .string(let x), .string(let y)): holds(comparison, x, y)
+        case (_, .date(let x), .date(let y)): holds(comparison, x, y)
+        case (_, .unsigned(let x), .unsigned(let y)): holds(comparison, x, y)
+        case (_, .float(let x), .float(let y)): holds(comparison, x, y)
+        case (_, .decimal(let x), .decimal(let y)): holds(comparison, x, y)
+        case (_, .uuid(let x), .uuid(let y)): holds(comparison, x, y)
+        case (_, .identifier(let x), .identifier(let y)): holds(comparison, x, y)
         default:
-            if let x = a.asNumber, let y = b.asNumber { x.isNaN || y.isNaN ? nil : order(x, y) } else { nil }
+            if let x = a.asNumber, let y = b.asNumber { holds(comparison, x, y) } else { false }
         }
     }
 
-    static func holds(_ comparison: QueryExpression.Comparison, _ a: StoredValue, _ b: StoredValue) -> Bool {
+    /// The type's own operators, since `a <= b` is not everywhere `a < b || a == b`.
+    @inline(__always)
+    private static func holds<T: Comparable>(_ comparison: QueryExpression.Comparison, _ x: T, _ y: T) -> Bool {
         switch comparison {
-        case .equal: areEqual(a, b)
-        case .notEqual: !areEqual(a, b)
-        case .less: compare(a, b) == .orderedAscending
-        case .lessOrEqual: compare(a, b).map { $0 != .orderedDescending } ?? false
-        case .greater: compare(a, b) == .orderedDescending
-        case .greaterOrEqual: compare(a, b).map { $0 != .orderedAscending } ?? false
+        case .equal: x == y
+        case .notEqual: x != y
+        case .less: x < y
+        case .lessOrEqual: x <= y
+        case .greater: x > y
+        case .greaterOrEqual: x >= y
         }
     }
 
@@ -70,7 +76,7 @@ public enum ValueSemantics {
         case (.data(let x), .data(let y)):
             return x == y ? .orderedSame : x.lexicographicallyPrecedes(y) ? .orderedAscending : .orderedDescending
         case (.url(let x), .url(let y)): return order(x.absoluteString, y.absoluteString)
-        default: return compare(a, b) ?? .orderedSame
+        default: return holds(.less, a, b) ? .orderedAscending : holds(.less, b, a) ? .orderedDescending : .orderedSame
         }
     }
 
@@ -104,6 +110,19 @@ public enum ValueSemantics {
 }
 
 extension StoredValue {
+    fileprivate var isWhole: Bool {
+        switch self {
+        case .integer, .unsigned: true
+        default: false
+        }
+    }
+    fileprivate var asUnsigned: UInt64? {
+        switch self {
+        case .integer(let value): UInt64(exactly: value)
+        case .unsigned(let value): value
+        default: nil
+        }
+    }
     fileprivate var asNumber: Double? {
         switch self {
         case .integer(let value): Double(value)

@@ -8,6 +8,7 @@ extension QueryExpression: CustomStringConvertible {
         case .property(.variable(0), let property): property.name
         case .property(let base, let property): "\(base).\(property.name)"
         case .member(let base, let name): "\(base).\(name)"
+        case .decoded(let base, _): "\(base)"
         case .identifier(let base): "\(base).persistentModelID"
         case .compare(let comparison, let a, let b): "\(a.operand) \(comparison.symbol) \(b.operand)"
         case .not(let base): "!\(base.operand)"

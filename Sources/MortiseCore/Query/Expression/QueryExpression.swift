@@ -12,6 +12,9 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     case property(QueryExpression, QueryProperty)
     /// A member of a composite value.
     case member(QueryExpression, String)
+    /// A part of a coded value, or each element of one, as the scalar kind that its type has: coded values keep dates as
+    /// numbers, for example.
+    case decoded(QueryExpression, StorageKind)
     /// The identifier of a record.
     case identifier(QueryExpression)
 
@@ -106,7 +109,8 @@ extension QueryExpression {
         case .list(let elements): elements
         case .property(let base, _), .member(let base, _), .identifier(let base), .not(let base), .negate(let base, _),
             .unwrap(let base), .count(let base), .isEmpty(let base), .first(let base), .last(let base),
-            .minimum(let base), .maximum(let base), .matches(let base, _), .isKind(let base, _), .cast(let base, _):
+            .minimum(let base), .maximum(let base), .matches(let base, _), .isKind(let base, _), .cast(let base, _),
+            .decoded(let base, _):
             [base]
         case .compare(_, let a, let b), .arithmetic(_, let a, let b, _), .coalesce(let a, let b), .flatMap(let a, _, let b),
             .element(let a, let b), .slice(let a, let b), .contains(let a, let b), .exists(let a, _, let b),
@@ -126,13 +130,16 @@ extension QueryExpression {
         return found
     }
 
-    /// Whether a part follows a relationship.
-    public var followsRelationships: Bool {
+    /// Whether evaluating it may throw for a record, so that it must not be evaluated where an earlier condition already
+    /// says no: Foundation stops there, and programs rely on it.
+    public var mayThrow: Bool {
         var found = false
         forEachPart { part in
-            if case .property(let base, _) = part, base != .variable(0) { found = true }
             switch part {
-            case .exists, .all, .filter: found = true
+            case .unwrap, .element, .slice, .onModels: found = true
+            case .range(.constant, .constant, _): break
+            case .range: found = true
+            case .arithmetic(_, _, _, let kind), .negate(_, let kind): found = found || kind.isInteger
             default: break
             }
         }

@@ -76,8 +76,9 @@ extension PredicateExpressions.DictionaryKeySubscript: LowerableExpression {
         guard Key.Output.self == String.self else {
             throw NotLowerable(reason: "dictionaries by \(Key.Output.self) are stored as lists")
         }
+        try ComparableType.checkNotOptional(Value.self)
         try ComparableType.checkEquality(Value.self)
-        return .lookup(try lowering.lower(wrapped), try lowering.lower(key), nil)
+        return .lookup(try lowering.lower(wrapped), try lowering.lower(key), nil).decoded(as: Value.self)
     }
 }
 extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: LowerableExpression {
@@ -85,8 +86,11 @@ extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: LowerableExpr
         guard Key.Output.self == String.self else {
             throw NotLowerable(reason: "dictionaries by \(Key.Output.self) are stored as lists")
         }
+        try ComparableType.checkNotOptional(Default.Output.self)
         try ComparableType.checkEquality(Default.Output.self)
-        return .lookup(try lowering.lower(wrapped), try lowering.lower(key), try lowering.lower(`default`))
+        return .coalesce(
+            .lookup(try lowering.lower(wrapped), try lowering.lower(key), nil).decoded(as: Default.Output.self),
+            try lowering.lower(`default`))
     }
 }
 extension PredicateExpressions.Range: LowerableExpression {

@@ -143,8 +143,13 @@ extension PredicateExpressions.ExpressionEvaluate: LowerableExpression {
             let nested = expression
                 as? PredicateExpressions.Value<Expression<repeat (each Input).Output, Output>>
         else { throw NotLowerable(reason: "the nested expression is not a constant") }
-        for (variable, input) in repeat (each nested.value.variable, each input) {
-            lowering.bind(variable.key, to: try lowering.lower(input))
+        // All inputs first: one of them may evaluate the same expression and so bind the same variables.
+        var inputs: [QueryExpression] = []
+        for input in repeat each input { inputs.append(try lowering.lower(input)) }
+        var place = 0
+        for variable in repeat each nested.value.variable {
+            lowering.bind(variable.key, to: inputs[place])
+            place += 1
         }
         return try lowering.lower(nested.value.expression)
     }
@@ -154,7 +159,12 @@ extension PredicateExpressions.ExpressionEvaluate: LowerableExpression {
 enum ComparableType {
     static func checkEquality(_ type: any Any.Type) throws {
         let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
-        if plain is any PersistentModel.Type || plain == PersistentIdentifier.self || plain == ComparisonResult.self { return }
+        if plain is any PersistentModel.Type || plain == PersistentIdentifier.self || plain == ComparisonResult.self
+            || plain == Character.self
+        {
+            return
+        }
+        if plain is any UnorderedElements.Type { throw NotLowerable(reason: "\(plain) is stored in no certain order") }
         if let sequence = plain as? any SequenceElement.Type { return try checkEquality(sequence.elementType) }
         switch StorageKind(of: plain) {
         case nil: throw NotLowerable(reason: "\(plain) is not stored")
@@ -164,9 +174,27 @@ enum ComparableType {
         }
     }
 
+    /// An optional in a dictionary: a key with nil and no key at all are the same in stored form.
+    static func checkNotOptional(_ type: any Any.Type) throws {
+        if type is any OptionalValue.Type { throw NotLowerable(reason: "a dictionary of optionals") }
+    }
+
     static func checkOrder(_ type: any Any.Type) throws {
-        if type is any PersistentScalar.Type || type == PersistentIdentifier.self { return }
+        if type is any PersistentScalar.Type || type == PersistentIdentifier.self || type == Character.self { return }
         throw NotLowerable(reason: "\(type) orders by its own code")
+    }
+
+    /// The kind in which a part of a coded value, or each element of one, has to be read before it can be compared; nil
+    /// where its coded form says the same.
+    static func decodedKind(_ type: any Any.Type) -> StorageKind? {
+        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
+        if let sequence = plain as? any SequenceElement.Type { return decodedKind(sequence.elementType) }
+        switch StorageKind(of: plain) {
+        case .some(let kind)
+        where [.float, .double, .decimal, .date, .uuid, .url, .data, .uint64].contains(kind):
+            return kind
+        default: return nil
+        }
     }
 
     static func entityName(_ type: any Any.Type) throws -> String {
@@ -184,6 +212,8 @@ protocol SequenceElement {
 extension Array: SequenceElement {
     static var elementType: any Any.Type { Element.self }
 }
-extension Set: SequenceElement {
+/// Collections whose order means nothing.
+protocol UnorderedElements {}
+extension Set: SequenceElement, UnorderedElements {
     static var elementType: any Any.Type { Element.self }
 }

@@ -13,6 +13,7 @@ enum ConstantLowering {
         }
         if let identifier = value as? PersistentIdentifier { return .constant(.identifier(identifier)) }
         if let model = value as? any PersistentModel { return .constant(.identifier(model.persistentModelID)) }
+        if let character = value as? Character { return .constant(.string(String(character))) }
         if let scalar = value as? any PersistentScalar { return .constant(scalar.storedValue) }
         if let result = value as? ComparisonResult { return .constant(.integer(Int64(result.rawValue))) }
         if let range = value as? any LowerableRange { return try range.loweredRange() }
@@ -74,10 +75,31 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         default: break
         }
         if let model = Root.Output.self as? any PersistentModel.Type {
-            return try KeyPathLowering.lower(keyPath, of: model, on: base)
+            let property = try KeyPathLowering.lower(keyPath, of: model, on: base)
+            return Output.self is any SequenceElement.Type ? property.decoded(as: Output.self) : property
         }
-        if let member = CompositeMembers.name(of: keyPath, in: Root.Output.self) { return .member(base, member) }
+        if let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type),
+            StorageKind(of: Root.Output.self) != .coded
+        {
+            return base
+        }
+        if let member = CompositeMembers.name(of: keyPath, in: Root.Output.self) {
+            return .member(base, member).decoded(as: Output.self)
+        }
         throw NotLowerable(reason: "\(keyPath) is no persisted property")
+    }
+}
+
+extension PredicateExpressions.KeyPath {
+    private static func isRawValue<R: RawRepresentable>(_ keyPath: AnyKeyPath, of type: R.Type) -> Bool {
+        keyPath == \R.rawValue
+    }
+}
+
+extension QueryExpression {
+    /// A part of a coded value, read as what its Swift type is stored as.
+    func decoded(as type: any Any.Type) -> QueryExpression {
+        ComparableType.decodedKind(type).map { .decoded(self, $0) } ?? self
     }
 }
 

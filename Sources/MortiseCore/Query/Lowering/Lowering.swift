@@ -53,7 +53,7 @@ struct Lowering {
     /// The kind in which arithmetic on a type is done.
     static func numericKind(_ type: any Any.Type) throws -> StorageKind {
         switch StorageKind(of: type) {
-        case .some(let kind) where [.float, .double, .decimal, .uint64].contains(kind) || kind.integerRange != nil: return kind
+        case .some(let kind) where [.float, .double, .decimal].contains(kind) || kind.isInteger: return kind
         default: throw NotLowerable(reason: "there is no arithmetic on \(type)")
         }
     }
@@ -78,7 +78,8 @@ struct LoweredPredicate<Model: PersistentModel> {
             return
         }
         var lowering = Lowering(root: variable.key)
-        if let lowered = try? lowering.lower(expression) {
+        // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
+        if let lowered = try? lowering.lower(expression), code.isEmpty || !lowered.mayThrow {
             conjuncts.append(lowered)
         } else {
             conjuncts.append(.onModels(id: code.count, text: "\(expression)"))

@@ -1,0 +1,159 @@
+import Foundation
+
+/// Numbers that are the same for the same seed everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    mutating func one<T>(of choices: [T]) -> T { choices[below(choices.count)] }
+    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+}
+
+/// The values that are compared: few, so that queries hit, and all that have a trap in them.
+enum Pool {
+    static let strings = [
+        "", "a", "A", "b", "ab", "aba", "é", "e\u{301}", "xéy", "xe\u{301}y", "e", "\u{301}", "ß", "ss", "Z", "z", "10", "9",
+        "\r\n", "\n", "🇩🇪", "🇩", "👩‍👧", "ﬁ", "i\u{307}",
+    ]
+    static let doubles: [Double] = [
+        0, -0.0, 1, 1.5, -1, -2.25, .nan, .infinity, -.infinity, 1e-300, 9_007_199_254_740_992, .leastNonzeroMagnitude,
+    ]
+    static let decimals = [
+        Decimal(0), 1, -1, Decimal(string: "0.1")!, Decimal(string: "10.50")!, Decimal(string: "9.99")!,
+        Decimal(string: "-123456789012345678.125")!, Decimal.nan,
+    ]
+    static let dates = [-1.5, 0, 0.1, 1e9, 700_000_000.123, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
+    static let keys = ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-0000000000FF",
+        "FFFFFFFF-0000-0000-0000-000000000001"].map { UUID(uuidString: $0)! }
+    static let bigs: [UInt64] = [0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max]
+    static let blobs = [Data(), Data([0]), Data([0, 255]), Data([1])]
+}
+
+struct ItemValues {
+    var serial = 0
+    var isSpecial = false
+    var name = ""
+    var note: String?
+    var size = 0
+    var rank: Int?
+    var tiny: Int8 = 0
+    var big: UInt64?
+    var weight = 0.0
+    var ratio: Double?
+    var share: Float = 0
+    var amount = Decimal(0)
+    var flag = false
+    var day: Date?
+    var key = Pool.keys[0]
+    var blob = Data()
+    var tone = Tone.none
+    var level: Level?
+    var tags: [String] = []
+    var numbers: [Int] = []
+    var scores: [Double] = []
+    var days: [Date] = []
+    var marks: [String: Int] = [:]
+    var place = Place()
+    var branch: Place?
+    var box: Int?
+    var peers: [Int] = []
+}
+
+struct BoxValues {
+    var serial = 0
+    var label = ""
+    var rank: Int?
+    var load = 0.0
+    var outer: Int?
+}
+
+/// The records of one case, before any query: what is saved, and what is then changed without saving.
+struct QueryData {
+    enum Change {
+        case insert(ItemValues)
+        case update(serial: Int, ItemValues)
+        case delete(serial: Int)
+        case updateBox(serial: Int, BoxValues)
+        case deleteBox(serial: Int)
+    }
+    var boxes: [BoxValues] = []
+    var items: [ItemValues] = []
+    var changes: [Change] = []
+
+    init(seed: UInt64) {
+        var random = SeededGenerator(seed)
+        let boxCount = random.below(5)
+        boxes = (0..<boxCount).map { Self.box($0, of: boxCount, &random) }
+        let itemCount = random.below(24)
+        items = (0..<itemCount).map { Self.item($0, boxes: boxCount, &random) }
+        guard random.chance(60) else { return }
+        for step in 0..<random.below(6) {
+            switch random.below(6) {
+            case 0, 1: changes.append(.insert(Self.item(100 + step, boxes: boxCount, &random)))
+            case 2 where itemCount > 0:
+                let serial = random.below(itemCount)
+                changes.append(.update(serial: serial, Self.item(serial, boxes: boxCount, &random)))
+            case 3 where itemCount > 0: changes.append(.delete(serial: random.below(itemCount)))
+            case 4 where boxCount > 0:
+                let serial = random.below(boxCount)
+                changes.append(.updateBox(serial: serial, Self.box(serial, of: boxCount, &random)))
+            case 5 where boxCount > 0: changes.append(.deleteBox(serial: random.below(boxCount)))
+            default: break
+            }
+        }
+    }
+
+    private static func box(_ serial: Int, of count: Int, _ random: inout SeededGenerator) -> BoxValues {
+        BoxValues(
+            serial: serial, label: random.one(of: Pool.strings), rank: random.chance(40) ? nil : random.below(5) - 2,
+            load: random.one(of: Pool.doubles), outer: random.chance(50) ? nil : random.below(count))
+    }
+
+    private static func item(_ serial: Int, boxes: Int, _ random: inout SeededGenerator) -> ItemValues {
+        var item = ItemValues()
+        item.serial = serial
+        item.isSpecial = random.chance(30)
+        item.name = random.one(of: Pool.strings)
+        item.note = random.chance(40) ? nil : random.one(of: Pool.strings)
+        item.size = random.below(11) - 5
+        item.rank = random.chance(40) ? nil : random.below(7) - 3
+        item.tiny = random.one(of: [0, 1, -1, .max, .min])
+        item.big = random.chance(30) ? nil : random.one(of: Pool.bigs)
+        item.weight = random.one(of: Pool.doubles)
+        item.ratio = random.chance(30) ? nil : random.one(of: Pool.doubles)
+        item.share = Float(random.one(of: Pool.doubles))
+        item.amount = random.one(of: Pool.decimals)
+        item.flag = random.chance(50)
+        item.day = random.chance(30) ? nil : random.one(of: Pool.dates)
+        item.key = random.one(of: Pool.keys)
+        item.blob = random.one(of: Pool.blobs)
+        item.tone = random.one(of: Tone.allCases)
+        item.level = random.chance(30) ? nil : random.one(of: Level.allCases)
+        item.tags = (0..<random.below(4)).map { _ in random.one(of: Pool.strings) }
+        item.numbers = (0..<random.below(4)).map { _ in random.below(7) - 3 }
+        item.scores = (0..<random.below(4)).map { _ in random.one(of: Pool.doubles) }
+        item.days = (0..<random.below(3)).map { _ in random.one(of: Pool.dates) }
+        for _ in 0..<random.below(3) { item.marks[random.one(of: ["a", "b", "é", "e\u{301}"])] = random.below(4) }
+        item.place = place(&random)
+        item.branch = random.chance(50) ? nil : place(&random)
+        item.box = boxes == 0 || random.chance(30) ? nil : random.below(boxes)
+        item.peers = boxes == 0 ? [] : Array(Set((0..<random.below(3)).map { _ in random.below(boxes) })).sorted()
+        return item
+    }
+
+    private static func place(_ random: inout SeededGenerator) -> Place {
+        Place(
+            city: random.one(of: Pool.strings), floor: random.below(5) - 2,
+            opened: random.chance(40) ? nil : random.one(of: Pool.dates),
+            price: random.one(of: Pool.decimals.filter { !$0.isNaN }), share: random.one(of: [0, 0.1, -1.5, 3]),
+            code: random.one(of: Pool.keys))
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import MortiseCore
+
+/// A random query, given by its seed and by what shrinking has taken away from it.
+struct RandomQuery {
+    let seed: UInt64
+    /// Which conditions are left: for each, its number and the way down to one of its parts.
+    var kept: [[Int]]?
+    var keptKeys: [Int]?
+    var hasWindow = true
+
+    init(seed: UInt64) { self.seed = seed }
+
+    /// A sort key, with the order of numbers made total: nil, NaN, the others.
+    struct Key {
+        let descriptor: SortDescriptor<Item>
+        let number: ((Item) -> Double?)?
+        let text: String
+
+        func compare(_ a: Item, _ b: Item) -> ComparisonResult {
+            guard let number else { return descriptor.compare(a, b) }
+            let (x, y) = (Self.rank(number(a)), Self.rank(number(b)))
+            let result: ComparisonResult =
+                x.0 != y.0
+                ? (x.0 < y.0 ? .orderedAscending : .orderedDescending)
+                : x.1 < y.1 ? .orderedAscending : y.1 < x.1 ? .orderedDescending : .orderedSame
+            guard descriptor.order == .reverse, result != .orderedSame else { return result }
+            return result == .orderedAscending ? .orderedDescending : .orderedAscending
+        }
+        private static func rank(_ number: Double?) -> (Int, Double) {
+            guard let number else { return (0, 0) }
+            return number.isNaN ? (1, 0) : (2, number)
+        }
+    }
+
+    struct Made {
+        var conditions: [Condition]
+        var predicate: Predicate<Item>?
+        var keys: [Key]
+        var offset: Int?
+        var limit: Int?
+        var seesChanges: Bool
+
+        var text: String {
+            "where \(predicate.map { "\($0)" } ?? "all")\nsort \(keys.map(\.text)), offset \(offset ?? 0), "
+                + "limit \(limit.map(String.init) ?? "none"), unsaved changes \(seesChanges ? "count" : "do not count")"
+        }
+    }
+
+    func make(in world: QueryWorld) -> Made {
+        let maker = RandomPredicate(seed: seed, boxes: world.boxes, items: world.items)
+        var conditions: [Condition] = []
+        let depth = maker.random.below(4)
+        let count = 1 + maker.random.below(3)
+        let isWithout = maker.random.chance(5)
+        let predicate = Predicate<Item> { variable in
+            let item = Term<Item>(variable)
+            let all = (0..<count).map { _ in maker.condition(item, depth) }
+            conditions = all
+            let left = (kept ?? all.indices.map { [$0] }).map { Self.part(of: all, $0) }
+            guard var whole = left.first?.term else { return P.build_Arg(true) }
+            for next in left.dropFirst() { whole = both(whole, next.term) }
+            return whole.expression
+        }
+        var keys = (0..<maker.random.below(3)).map { _ in Self.key(&maker.random) }
+        if let keptKeys { keys = keptKeys.map { keys[$0] } }
+        let offset = maker.random.chance(30) ? maker.random.below(6) : nil
+        let limit = maker.random.chance(40) ? maker.random.below(6) : nil
+        let seesChanges = maker.random.chance(75)
+        return Made(
+            conditions: conditions, predicate: isWithout ? nil : predicate, keys: keys, offset: hasWindow ? offset : nil,
+            limit: hasWindow ? limit : nil, seesChanges: seesChanges)
+    }
+
+    private static func part(of conditions: [Condition], _ way: [Int]) -> Condition {
+        way.dropFirst().reduce(conditions[way[0]]) { $0.parts[$1] }
+    }
+
+    private static func key(_ random: inout SeededGenerator) -> Key {
+        let order: SortOrder = random.chance(50) ? .forward : .reverse
+        func plain(_ descriptor: SortDescriptor<Item>, _ text: String) -> Key {
+            Key(descriptor: descriptor, number: nil, text: "\(text) \(order)")
+        }
+        switch random.below(12) {
+        case 0: return plain(SortDescriptor(\.name, order: order), "name")
+        case 1: return plain(SortDescriptor(\.name, comparator: .lexical, order: order), "name lexical")
+        case 2: return plain(SortDescriptor(\.note, order: order), "note")
+        case 3: return plain(SortDescriptor(\.rank, order: order), "rank")
+        case 4: return plain(SortDescriptor(\.size, order: order), "size")
+        case 5: return Key(descriptor: SortDescriptor(\.weight, order: order), number: \.weight, text: "weight \(order)")
+        case 6: return Key(descriptor: SortDescriptor(\.ratio, order: order), number: \.ratio, text: "ratio \(order)")
+        case 7:
+            return Key(
+                descriptor: SortDescriptor(\.day, order: order), number: { $0.day?.timeIntervalSinceReferenceDate },
+                text: "day \(order)")
+        case 8: return plain(SortDescriptor(\.key, order: order), "key")
+        case 9: return plain(SortDescriptor(\.box?.label, order: order), "box?.label")
+        case 10: return plain(SortDescriptor(\.box?.outer?.rank, order: order), "box?.outer?.rank")
+        default: return plain(SortDescriptor(\.place.city, order: order), "place.city")
+        }
+    }
+
+    /// What Foundation's own evaluation finds.
+    func expected(_ made: Made, in world: QueryWorld) throws -> [Int] {
+        var matching = made.seesChanges ? world.items : try world.storedItems()
+        if let predicate = made.predicate { matching = try matching.filter { try predicate.evaluate($0) } }
+        let places = matching.enumerated().sorted { left, right in
+            for key in made.keys {
+                let result = key.compare(left.element, right.element)
+                if result != .orderedSame { return result == .orderedAscending }
+            }
+            return left.offset < right.offset
+        }
+        let start = min(made.offset ?? 0, places.count)
+        return places[start...].prefix(made.limit ?? .max).map(\.element.serial)
+    }
+
+    /// The first difference between the ways; nil where all agree.
+    func difference(in worlds: [QueryWorld]) -> String? {
+        for world in worlds {
+            let made = make(in: world)
+            var descriptor = FetchDescriptor<Item>(predicate: made.predicate, sortBy: made.keys.map(\.descriptor))
+            descriptor.fetchOffset = made.offset
+            descriptor.fetchLimit = made.limit
+            descriptor.includePendingChanges = made.seesChanges
+            do {
+                let expected = try expected(made, in: world)
+                let found = try world.context.fetch(descriptor).map(\.serial)
+                // A model that is fetched without its unsaved changes still shows them; its serial number never changes.
+                if found != expected {
+                    return "\(world.name): expected \(expected), found \(found)\n\(made.text)\n"
+                        + "\((try? world.context.explain(descriptor).description) ?? "")"
+                }
+                let count = try world.context.fetchCount(descriptor)
+                if count != expected.count { return "\(world.name): counted \(count) of \(expected.count)\n\(made.text)" }
+                let identifiers = try world.context.fetchIdentifiers(descriptor).count
+                if identifiers != expected.count {
+                    return "\(world.name): \(identifiers) identifiers for \(expected.count)\n\(made.text)"
+                }
+            } catch {
+                return "\(world.name): \(error)\n\(made.text)"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import MortiseInMemory
+
+/// The engine with none of its own planning: every query is answered with all records.
+struct ScanningConfiguration: DataStoreConfiguration {
+    typealias Store = ScanningStore
+    var name = "scanning"
+    var schema: Schema?
+}
+
+final class ScanningStore: EngineDataStore {
+    typealias Snapshot = DefaultSnapshot
+    let configuration: ScanningConfiguration
+    let schema: Schema
+    let engine: Engine
+    var allowsSave: Bool { true }
+
+    init(_ configuration: ScanningConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.configuration = configuration
+        self.schema = schema
+        engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: "scanning")))
+    }
+
+    func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
+}
+
+/// A store of Apple's shape: a dictionary that leaves filtering and sorting to the framework.
+struct PlainConfiguration: DataStoreConfiguration {
+    typealias Store = PlainStore
+    var name = "plain"
+    var schema: Schema?
+}
+
+final class PlainStore: DataStore {
+    typealias Snapshot = DefaultSnapshot
+    let identifier = "plain"
+    let schema: Schema
+    let configuration: PlainConfiguration
+    private var records = SnapshotTable()
+
+    init(_ configuration: PlainConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.schema = schema
+        self.configuration = configuration
+    }
+
+    func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
+        if request.descriptor.predicate != nil { throw DataStoreError.preferInMemoryFilter }
+        if !request.descriptor.sortBy.isEmpty { throw DataStoreError.preferInMemorySort }
+        let found = records.all(under: Schema.entityName(for: T.self), in: schema)
+        return DataStoreFetchResult(
+            descriptor: request.descriptor, fetchedSnapshots: Array(found[request.descriptor.window(of: found.count)]))
+    }
+
+    func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try records.save(request, identifier)
+    }
+}
+
+/// The records of a test store.
+struct SnapshotTable {
+    private(set) var records: [PersistentIdentifier: DefaultSnapshot] = [:]
+    private var lastKey = 0
+
+    /// In identity order.
+    func all(under entity: String, in schema: Schema) -> [DefaultSnapshot] {
+        let family = schema.stored.subtree(of: entity)
+        return records.values.filter { family.contains($0.persistentIdentifier.entityName) }
+            .sorted { $0.persistentIdentifier < $1.persistentIdentifier }
+    }
+
+    mutating func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, _ store: String
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        var permanent: [PersistentIdentifier: PersistentIdentifier] = [:]
+        for snapshot in request.inserted {
+            lastKey += 1
+            permanent[snapshot.persistentIdentifier] = try .identifier(
+                for: store, entityName: snapshot.persistentIdentifier.entityName, primaryKey: lastKey)
+        }
+        for snapshot in request.inserted + request.updated {
+            let key = permanent[snapshot.persistentIdentifier] ?? snapshot.persistentIdentifier
+            records[key] = snapshot.copy(persistentIdentifier: key, remappedIdentifiers: permanent)
+        }
+        for snapshot in request.deleted { records[snapshot.persistentIdentifier] = nil }
+        return DataStoreSaveChangesResult(for: store, remappedIdentifiers: permanent)
+    }
+}

@@ -5,12 +5,6 @@ import Foundation
 /// Turns stored values into property values. The conversions are total: what a fetch handed out has been checked, and a
 /// property of a model that is not stored has a value from its initialiser.
 enum PropertyValue {
-    static func scalar<T: PersistentScalar>(_ value: StoredValue) -> T { T(storedValue: value) ?? T.placeholder }
-
-    static func raw<T: RawRepresentable>(_ value: StoredValue) -> T? where T.RawValue: PersistentScalar {
-        T.RawValue(storedValue: value).flatMap(T.init(rawValue:))
-    }
-
     static func coded<T: Decodable>(_ value: StoredValue) -> T? {
         if value.isNull, let none = (T.self as? any OptionalValue.Type)?.none as? T { return none }
         return try? StoredValueDecoder().decode(T.self, from: value)
@@ -38,17 +32,36 @@ extension Draft.Value {
 // MARK: - Attributes
 
 extension PersistentModel {
-    public func _value<T: PersistentScalar>(at slot: Int) -> T { PropertyValue.scalar(_modelState.storedValue(at: slot)) }
-    public func _value<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
+    @inlinable
+    public func _value<T: PersistentScalar>(at slot: Int) -> T {
+        if let value = _modelState.rowScalar(T.self, at: slot) { return value ?? T.placeholder }
+        return _ownScalar(at: slot) ?? T.placeholder
+    }
+    @inlinable
+    public func _value<T: PersistentScalar>(at slot: Int) -> T? {
+        if let value = _modelState.rowScalar(T.self, at: slot) { return value }
+        return _ownScalar(at: slot)
+    }
 
+    @inlinable
     public func _value<T: RawRepresentable>(at slot: Int) -> T where T.RawValue: PersistentScalar {
-        if let value: T = PropertyValue.raw(_modelState.storedValue(at: slot)) { return value }
+        let raw: T.RawValue? = _value(at: slot)
+        if let raw, let value = T(rawValue: raw) { return value }
         if let value = T(rawValue: .placeholder) { return value }
-        PropertyValue.missing(T.self, slot: slot, of: self)
+        _missing(T.self, at: slot)
     }
+    @inlinable
     public func _value<T: RawRepresentable>(at slot: Int) -> T? where T.RawValue: PersistentScalar {
-        PropertyValue.raw(_modelState.storedValue(at: slot))
+        let raw: T.RawValue? = _value(at: slot)
+        return raw.flatMap { T(rawValue: $0) }
     }
+
+    /// An attribute of a model that has values of its own, or no row.
+    @usableFromInline
+    func _ownScalar<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
+
+    @usableFromInline
+    func _missing<T>(_ type: T.Type, at slot: Int) -> Never { PropertyValue.missing(type, slot: slot, of: self) }
 
     @_disfavoredOverload
     public func _value<T: Codable>(at slot: Int) -> T {
@@ -160,14 +173,17 @@ extension ModelState: CodedInitialValues {
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
         initialize(.value(value.rawValue.storedValue), at: slot)
     }
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?) where T.RawValue: PersistentScalar {
+    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
+    where T.RawValue: PersistentScalar {
         initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
     }
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         if flags.contains(.ignoresInitialValues) { return }
         initialize(Draft.Value(coding: value), at: slot)
     }
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) { initialize(.model(value), at: slot) }
+    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
+        initialize(.model(value), at: slot)
+    }
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
         initialize(.model(value), at: slot)
     }
@@ -192,13 +208,16 @@ extension InitialValues: CodedInitialValues {
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
         initialize(.value(value.rawValue.storedValue), at: slot)
     }
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?) where T.RawValue: PersistentScalar {
+    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
+    where T.RawValue: PersistentScalar {
         initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
     }
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         initialize(Draft.Value(coding: value), at: slot)
     }
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) { initialize(.model(value), at: slot) }
+    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
+        initialize(.model(value), at: slot)
+    }
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
         initialize(.model(value), at: slot)
     }

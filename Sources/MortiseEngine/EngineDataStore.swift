@@ -119,6 +119,6 @@ extension TableVersion {
     public func snapshot(ofRow row: Int) -> DefaultSnapshot {
         DefaultSnapshot(
             persistentIdentifier: identifier(ofRow: row), layout: layout,
-            values: ContiguousArray(chunks[row / Chunk.capacity].row(row % Chunk.capacity)))
+            values: ContiguousArray(layout.slots.indices.map { value(row: row, slot: $0) }))
     }
 }

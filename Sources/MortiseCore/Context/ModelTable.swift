@@ -5,9 +5,8 @@ public final class ModelTable {
     let layout: ModelLayout
     let binding: StoreBinding
     /// The rows of the version that the context has pinned.
-    var source: RowSource
-    /// The model that stands for a row, held without a reference: a model takes itself out when it goes.
-    private var models: [Int: Unmanaged<AnyObject>] = [:]
+    @usableFromInline var source: RowSource
+    private var registry = ModelRegistry()
 
     init(state: ContextState, layout: ModelLayout, binding: StoreBinding, source: RowSource) {
         self.state = state
@@ -16,18 +15,49 @@ public final class ModelTable {
         self.source = source
     }
 
-    var registeredCount: Int { models.count }
+    var registeredCount: Int { registry.count }
 
     /// The model of a row that is there; made if there is none yet.
-    func model(row: Int) -> any PersistentModel {
-        if let model = registered(row: row) { return model }
-        let model = make(layout.type, row: row)
-        models[row] = Unmanaged.passUnretained(model)
-        return model
+    func model(row: Int) -> any PersistentModel { model(of: layout.type, row: row) }
+
+    private func model<T: PersistentModel>(of type: T.Type, row: Int) -> T {
+        if let known = registry[row] { return unsafeDowncast(known, to: T.self) }
+        return Materialising.run { make(type, row: row) }
+    }
+
+    /// The models of rows that are there, in that order; made where there are none yet. Much cheaper than one by one.
+    func models(rows: some Sequence<Int>) -> [any PersistentModel] {
+        func make<T: PersistentModel>(_ type: T.Type) -> [any PersistentModel] { models(rows: rows, of: type) }
+        return make(layout.type)
+    }
+
+    /// As `models(rows:)`, for callers that know the type or one that it inherits from.
+    /// - Returns: nothing where the table's models are of another type.
+    func models<T: PersistentModel>(rows: some Sequence<Int>, as type: T.Type) -> [T] {
+        if layout.type == type { return models(rows: rows, of: type) }
+        return models(rows: rows).compactMap { $0 as? T }
+    }
+
+    private func models<T: PersistentModel>(rows: some Sequence<Int>, of type: T.Type) -> [T] {
+        Materialising.run {
+            var models: [T] = []
+            models.reserveCapacity(rows.underestimatedCount)
+            for row in rows {
+                if let known = registry[row] {
+                    // Only models of the layout's type are ever registered.
+                    models.append(unsafeDowncast(known, to: T.self))
+                } else {
+                    models.append(make(type, row: row))
+                }
+            }
+            return models
+        }
     }
 
     private func make<T: PersistentModel>(_ type: T.Type, row: Int) -> T {
-        Materialising.run { type.init(_modelState: ModelState(table: self, row: row)) }
+        let model = type.init(_modelState: ModelState(table: self, row: row))
+        registry[row] = model
+        return model
     }
 
     /// A model of a record that has gone, made when nobody had one of it before.
@@ -39,24 +69,23 @@ public final class ModelTable {
     }
 
     func registered(row: Int) -> (any PersistentModel)? {
-        models[row]?.takeUnretainedValue() as? any PersistentModel
+        func cast<T: PersistentModel>(_ type: T.Type) -> (any PersistentModel)? {
+            registry[row].map { unsafeDowncast($0, to: T.self) }
+        }
+        return cast(layout.type)
     }
 
     /// Makes a model that was new stand for the row that its save gave it.
-    func adopt(_ model: any PersistentModel, row: Int) {
-        models[row] = Unmanaged.passUnretained(model)
-    }
+    func adopt(_ model: any PersistentModel, row: Int) { registry[row] = model }
 
     func forget(row: Int) {
-        models[row] = nil
-        if models.isEmpty { state.tableEmptied() }
+        registry[row] = nil
+        if registry.count == 0 { state.tableEmptied() }
     }
 
     /// The models of rows, with their rows; a copy, so that models may come and go meanwhile.
     func registeredModels() -> [(row: Int, model: any PersistentModel)] {
-        models.compactMap { row, reference in
-            (reference.takeUnretainedValue() as? any PersistentModel).map { (row, $0) }
-        }
+        registry.rows.compactMap { row in registered(row: row).map { (row, $0) } }
     }
 }
 

@@ -1,5 +1,6 @@
 /// The values of a model that its store does not have: all of a new model's, the changed ones of a fetched model's, the
 /// last known ones of a deleted model's.
+@usableFromInline
 final class Draft {
     enum Value {
         /// The store's value counts.

@@ -1,11 +1,11 @@
 public import Observation
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// The one stored property that `@Model` adds to a class: where the model's values are.
@@ -24,10 +24,10 @@ public struct ModelState: ~Copyable {
     }
 
     /// The context's table of the model's entity; nil for a model without context.
-    var table: ModelTable?
+    @usableFromInline var table: ModelTable?
     /// The row of the table's source; negative for a model that is not in the store.
-    var row: Int = -1
-    var draft: Draft?
+    @usableFromInline var row: Int = -1
+    @usableFromInline var draft: Draft?
     var flags: Flags = []
     private var lazyRegistrar: ObservationRegistrar?
 
@@ -83,6 +83,14 @@ public struct ModelState: ~Copyable {
 
     /// The registrar if anyone has observed the model yet.
     var existingRegistrar: ObservationRegistrar? { lazyRegistrar }
+
+    /// An attribute straight from the row, for a model that has set nothing; the value is in both optionals, so that the
+    /// outer nil leaves the question to `storedValue(at:)`.
+    @inlinable
+    func rowScalar<T: PersistentScalar>(_ type: T.Type, at slot: Int) -> T?? {
+        guard draft == nil, row >= 0, let table else { return nil }
+        return .some(T._read(table.source, row: row, slot: slot))
+    }
 
     /// The stored form of an attribute: the model's own value, else the row's, else null.
     func storedValue(at slot: Int) -> StoredValue {

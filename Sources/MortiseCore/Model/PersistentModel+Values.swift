@@ -5,10 +5,6 @@ import Foundation
 /// Turns stored values into property values. The conversions are total: what a fetch handed out has been checked, and a
 /// property of a model that is not stored has a value from its initialiser.
 enum PropertyValue {
-    static func raw<T: RawRepresentable>(_ value: StoredValue) -> T? where T.RawValue: PersistentScalar {
-        T.RawValue(storedValue: value).flatMap(T.init(rawValue:))
-    }
-
     static func coded<T: Decodable>(_ value: StoredValue) -> T? {
         if value.isNull, let none = (T.self as? any OptionalValue.Type)?.none as? T { return none }
         return try? StoredValueDecoder().decode(T.self, from: value)
@@ -36,20 +32,42 @@ extension Draft.Value {
 // MARK: - Attributes
 
 extension PersistentModel {
+    @inlinable
     public func _value<T: PersistentScalar>(at slot: Int) -> T {
-        T(storedValue: _modelState.storedValue(at: slot)) ?? T(storedValue: _defaultValue(at: slot)) ?? T.placeholder
+        if let row = _modelState.rowScalar(T.self, at: slot), let value = row { return value }
+        return _ownScalar(at: slot) ?? _defaultScalar(at: slot)
     }
-    public func _value<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
+    @inlinable
+    public func _value<T: PersistentScalar>(at slot: Int) -> T? {
+        if let value = _modelState.rowScalar(T.self, at: slot) { return value }
+        return _ownScalar(at: slot)
+    }
 
+    @inlinable
     public func _value<T: RawRepresentable>(at slot: Int) -> T where T.RawValue: PersistentScalar {
-        if let value: T = PropertyValue.raw(_modelState.storedValue(at: slot)) { return value }
-        if let value: T = PropertyValue.raw(_defaultValue(at: slot)) { return value }
+        if let raw: T.RawValue = _value(at: slot), let value = T(rawValue: raw) { return value }
+        if let value = T(rawValue: _defaultScalar(at: slot)) { return value }
         if let value = T(rawValue: .placeholder) { return value }
-        PropertyValue.missing(T.self, slot: slot, of: self)
+        _missing(T.self, at: slot)
     }
+    @inlinable
     public func _value<T: RawRepresentable>(at slot: Int) -> T? where T.RawValue: PersistentScalar {
-        PropertyValue.raw(_modelState.storedValue(at: slot))
+        let raw: T.RawValue? = _value(at: slot)
+        return raw.flatMap { T(rawValue: $0) }
     }
+
+    /// An attribute of a model that has values of its own, or no row.
+    @usableFromInline
+    func _ownScalar<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
+
+    /// What a required attribute without a value reads as: its declared default, or the type's own placeholder.
+    @usableFromInline
+    func _defaultScalar<T: PersistentScalar>(at slot: Int) -> T {
+        T(storedValue: _defaultValue(at: slot)) ?? T.placeholder
+    }
+
+    @usableFromInline
+    func _missing<T>(_ type: T.Type, at slot: Int) -> Never { PropertyValue.missing(type, slot: slot, of: self) }
 
     @_disfavoredOverload
     public func _value<T: Codable>(at slot: Int) -> T {
@@ -173,14 +191,17 @@ extension ModelState: CodedInitialValues {
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
         initialize(.value(value.rawValue.storedValue), at: slot)
     }
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?) where T.RawValue: PersistentScalar {
+    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
+    where T.RawValue: PersistentScalar {
         initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
     }
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         if flags.contains(.ignoresInitialValues) { return }
         initialize(Draft.Value(coding: value), at: slot)
     }
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) { initialize(.model(value), at: slot) }
+    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
+        initialize(.model(value), at: slot)
+    }
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
         initialize(.model(value), at: slot)
     }
@@ -205,13 +226,16 @@ extension InitialValues: CodedInitialValues {
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
         initialize(.value(value.rawValue.storedValue), at: slot)
     }
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?) where T.RawValue: PersistentScalar {
+    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
+    where T.RawValue: PersistentScalar {
         initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
     }
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         initialize(Draft.Value(coding: value), at: slot)
     }
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) { initialize(.model(value), at: slot) }
+    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
+        initialize(.model(value), at: slot)
+    }
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
         initialize(.model(value), at: slot)
     }

@@ -13,6 +13,14 @@ public protocol PersistentScalar: Codable, Sendable {
     init?(storedValue: StoredValue)
     /// What a getter returns where a store, against its contract, holds no value for a required property.
     static var placeholder: Self { get }
+    /// The value in a slot of a row that is there; nil as for `init(storedValue:)`.
+    static func _read(_ source: RowSource, row: Int, slot: Int) -> Self?
+}
+
+extension PersistentScalar {
+    public static func _read(_ source: RowSource, row: Int, slot: Int) -> Self? {
+        Self(storedValue: source.value(row: row, slot: slot))
+    }
 }
 
 extension Bool: PersistentScalar {
@@ -23,6 +31,9 @@ extension Bool: PersistentScalar {
         self = value
     }
     public static var placeholder: Bool { false }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Bool? {
+        source.bool(row: row, slot: slot)
+    }
 }
 
 extension FixedWidthInteger where Self: PersistentScalar {
@@ -32,6 +43,9 @@ extension FixedWidthInteger where Self: PersistentScalar {
         self = exact
     }
     public static var placeholder: Self { 0 }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Self? {
+        source.int64(row: row, slot: slot).flatMap { Self(exactly: $0) }
+    }
 }
 
 extension Int: PersistentScalar { public static var storageKind: StorageKind { .int64 } }
@@ -50,6 +64,9 @@ extension UInt: PersistentScalar {
         guard case .unsigned(let value) = storedValue, let exact = UInt(exactly: value) else { return nil }
         self = exact
     }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> UInt? {
+        source.uint64(row: row, slot: slot).flatMap { UInt(exactly: $0) }
+    }
 }
 
 extension UInt64: PersistentScalar {
@@ -58,6 +75,9 @@ extension UInt64: PersistentScalar {
     public init?(storedValue: StoredValue) {
         guard case .unsigned(let value) = storedValue else { return nil }
         self = value
+    }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> UInt64? {
+        source.uint64(row: row, slot: slot)
     }
 }
 
@@ -69,6 +89,9 @@ extension Float: PersistentScalar {
         self = value
     }
     public static var placeholder: Float { 0 }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Float? {
+        source.float(row: row, slot: slot)
+    }
 }
 
 extension Double: PersistentScalar {
@@ -79,6 +102,9 @@ extension Double: PersistentScalar {
         self = value
     }
     public static var placeholder: Double { 0 }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Double? {
+        source.double(row: row, slot: slot)
+    }
 }
 
 extension Decimal: PersistentScalar {
@@ -89,6 +115,9 @@ extension Decimal: PersistentScalar {
         self = value
     }
     public static var placeholder: Decimal { 0 }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Decimal? {
+        source.decimal(row: row, slot: slot)
+    }
 }
 
 extension String: PersistentScalar {
@@ -99,6 +128,9 @@ extension String: PersistentScalar {
         self = value
     }
     public static var placeholder: String { "" }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> String? {
+        source.string(row: row, slot: slot)
+    }
 }
 
 extension Data: PersistentScalar {
@@ -109,6 +141,9 @@ extension Data: PersistentScalar {
         self = value
     }
     public static var placeholder: Data { Data() }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Data? {
+        source.data(row: row, slot: slot)
+    }
 }
 
 extension Date: PersistentScalar {
@@ -119,6 +154,9 @@ extension Date: PersistentScalar {
         self = value
     }
     public static var placeholder: Date { Date(timeIntervalSinceReferenceDate: 0) }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Date? {
+        source.date(row: row, slot: slot)
+    }
 }
 
 extension UUID: PersistentScalar {
@@ -129,6 +167,9 @@ extension UUID: PersistentScalar {
         self = value
     }
     public static var placeholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> UUID? {
+        source.uuid(row: row, slot: slot)
+    }
 }
 
 extension URL: PersistentScalar {
@@ -139,4 +180,7 @@ extension URL: PersistentScalar {
         self = value
     }
     public static var placeholder: URL { URL(fileURLWithPath: "/") }
+    @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> URL? {
+        source.url(row: row, slot: slot)
+    }
 }

@@ -214,3 +214,33 @@ extension StoredValue: Codable {
         }
     }
 }
+
+extension StoredValue: CustomStringConvertible {
+    /// The value as one would write it in a predicate, as far as it can be written.
+    public var description: String {
+        switch self {
+        case .null: "nil"
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .unsigned(let value): "\(value)"
+        case .float(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .decimal(let value): "\(value)"
+        case .string(let value): value.debugDescription
+        case .data(let value): "\(value.count) bytes"
+        case .date(let value):
+            // Foundation ends the process when it is asked to print a date far outside the calendar.
+            if abs(value.timeIntervalSinceReferenceDate) < 1e11 {
+                "\(value)"
+            } else {
+                "date \(value.timeIntervalSinceReferenceDate)"
+            }
+        case .uuid(let value): "\(value)"
+        case .url(let value): "\(value)"
+        case .identifier(let value): "\(value)"
+        case .identifiers(let values): "\(values)"
+        case .array(let values): "[" + values.map(\.description).joined(separator: ", ") + "]"
+        case .object(let members): CodedForm(value: .object(members)).description
+        }
+    }
+}

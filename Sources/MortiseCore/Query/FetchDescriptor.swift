@@ -30,9 +30,13 @@ public struct FetchDescriptor<T: PersistentModel> {
 extension FetchDescriptor: @unchecked Sendable {}
 
 extension FetchDescriptor: Equatable {
-    /// Whether the two would fetch alike. Predicates are equal when they read the same, captured values included.
+    /// Whether the two would fetch alike. Predicates are equal when they say the same, captured values included; one of
+    /// which a part can only be evaluated by its own code is equal to none.
     public static func == (lhs: FetchDescriptor<T>, rhs: FetchDescriptor<T>) -> Bool {
-        lhs.predicate?.description == rhs.predicate?.description
+        let left = LoweredPredicate(lhs.predicate)
+        let right = LoweredPredicate(rhs.predicate)
+        return left.conjuncts == right.conjuncts && left.code.isEmpty && right.code.isEmpty
+            && (lhs.predicate == nil) == (rhs.predicate == nil)
             && lhs.sortBy == rhs.sortBy && lhs.fetchLimit == rhs.fetchLimit && lhs.fetchOffset == rhs.fetchOffset
             && lhs.includePendingChanges == rhs.includePendingChanges
             && lhs.propertiesToFetch == rhs.propertiesToFetch

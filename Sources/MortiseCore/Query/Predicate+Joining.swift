@@ -24,7 +24,7 @@ extension Predicate {
 
     /// This predicate as part of another, whose variables stand for its own.
     private func part(variables: repeat PredicateExpressions.Variable<each Input>) -> JoinedPredicate.Part {
-        JoinedPredicate.Part(text: "\(expression)") { bindings in
+        JoinedPredicate.Part(text: { "\(self.expression)" }) { bindings in
             try self.evaluate(repeat (each variables).evaluate(bindings))
         } lower: { lowering in
             for (inner, outer) in repeat (each self.variable, each variables) {
@@ -45,7 +45,7 @@ public struct JoinedPredicate: StandardPredicateExpression {
     enum Operation: Sendable { case and, or, not }
 
     struct Part: Sendable {
-        let text: String
+        let text: @Sendable () -> String
         let evaluate: @Sendable (PredicateBindings) throws -> Bool
         let lower: @Sendable (inout Lowering) throws -> QueryExpression
     }
@@ -82,9 +82,9 @@ public struct JoinedPredicate: StandardPredicateExpression {
 extension JoinedPredicate: CustomStringConvertible {
     public var description: String {
         switch operation {
-        case .and: "(\(first.text)) && (\(second.text))"
-        case .or: "(\(first.text)) || (\(second.text))"
-        case .not: "!(\(first.text))"
+        case .and: "(\(first.text())) && (\(second.text()))"
+        case .or: "(\(first.text())) || (\(second.text()))"
+        case .not: "!(\(first.text()))"
         }
     }
 }

@@ -45,6 +45,11 @@ public final class RecordLayout: Sendable {
         self.slotsByName = Dictionary(slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// A layout without properties.
+    public static func empty(_ entityName: String) -> RecordLayout {
+        RecordLayout(entityName: entityName, superentityName: nil, slots: [], uniqueConstraints: [])
+    }
+
     /// The slot of the property with that name, inherited ones included.
     public func slot(named name: String) -> Int? { slotsByName[name] }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The records of one entity as one version of a store has them, read by row.
 ///
 /// Rows are numbered from zero. A row that a version knows keeps its number and its place in identity order as long as
@@ -21,6 +23,31 @@ open class RowSource: @unchecked Sendable {
     /// The value in a slot of a row that is there; `null` for slots that do not exist. A row that was there when the
     /// source was taken keeps its values.
     open func value(row: Int, slot: Int) -> StoredValue { .null }
+
+    // Values by type, without a `StoredValue` between. Nil where the value is null, of another kind, or out of range.
+
+    open func isNull(row: Int, slot: Int) -> Bool { value(row: row, slot: slot).isNull }
+    open func bool(row: Int, slot: Int) -> Bool? { Bool(storedValue: value(row: row, slot: slot)) }
+    /// An integer of any kind but `uint64`.
+    open func int64(row: Int, slot: Int) -> Int64? { Int64(storedValue: value(row: row, slot: slot)) }
+    open func uint64(row: Int, slot: Int) -> UInt64? { UInt64(storedValue: value(row: row, slot: slot)) }
+    open func float(row: Int, slot: Int) -> Float? { Float(storedValue: value(row: row, slot: slot)) }
+    open func double(row: Int, slot: Int) -> Double? { Double(storedValue: value(row: row, slot: slot)) }
+    open func decimal(row: Int, slot: Int) -> Decimal? { Decimal(storedValue: value(row: row, slot: slot)) }
+    open func date(row: Int, slot: Int) -> Date? { Date(storedValue: value(row: row, slot: slot)) }
+    open func string(row: Int, slot: Int) -> String? { String(storedValue: value(row: row, slot: slot)) }
+    open func data(row: Int, slot: Int) -> Data? { Data(storedValue: value(row: row, slot: slot)) }
+    open func uuid(row: Int, slot: Int) -> UUID? { UUID(storedValue: value(row: row, slot: slot)) }
+    open func url(row: Int, slot: Int) -> URL? { URL(storedValue: value(row: row, slot: slot)) }
+    /// The target of a to-one relationship.
+    open func identifier(row: Int, slot: Int) -> PersistentIdentifier? {
+        if case .identifier(let target) = value(row: row, slot: slot) { target } else { nil }
+    }
+    /// The members of a to-many relationship, in identity order.
+    open func identifiers(row: Int, slot: Int) -> [PersistentIdentifier] {
+        if case .identifiers(let members) = value(row: row, slot: slot) { members } else { [] }
+    }
+
     /// Whether the rows came from outside and have not been checked against a model type's properties: a context checks
     /// them before it hands out models, and says so with `noteVerified(for:)`.
     open func needsVerification(for layout: ModelLayout) -> Bool { false }

@@ -86,6 +86,6 @@ public final class Engine: Sendable {
 extension EngineVersion {
     /// A version without records.
     public static func empty(_ catalog: Catalog) -> EngineVersion {
-        EngineVersion(number: 0, nextSequence: 1, tables: [:], uniques: [:], catalog: catalog)
+        EngineVersion(number: 0, nextSequence: 1, tables: [:], catalog: catalog)
     }
 }

@@ -1,93 +1,156 @@
-import HashTreeCollections
 public import MortiseCore
 
 /// Builds the first version of an engine from records that come out of a file.
 ///
-/// Only stored values are given; derived relationships and what is unique follow from them.
+/// Only stored values are given; derived relationships and indexes follow from them.
 public final class EngineLoader {
     private let catalog: Catalog
-    private var tables: [String: TableWriter] = [:]
+    private let owner = EngineTransaction.nextOwner()
+    private var tables: [TableWriter?]
 
-    public init(_ catalog: Catalog) { self.catalog = catalog }
+    public init(_ catalog: Catalog) {
+        self.catalog = catalog
+        tables = Array(repeating: nil, count: catalog.plans.count)
+    }
+
+    private func table(_ entity: Int) -> TableWriter {
+        if let table = tables[entity] { return table }
+        let table = TableWriter(catalog.plans[entity], from: nil, owner: owner, isOutside: true)
+        tables[entity] = table
+        return table
+    }
 
     /// Adds a record. The numbers of an entity's records ascend; values are by slot of the catalog's layout.
-    /// - Throws: `EngineError.unknownEntity`.
-    public func append(entity: String, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
-        let table: TableWriter
-        if let known = tables[entity] {
-            table = known
-        } else {
-            guard let layout = catalog.layouts[entity] else { throw EngineError.unknownEntity(entity) }
-            table = TableWriter(
-                layout: layout, storeIdentifier: catalog.storeIdentifier, owner: 0, isOutside: true)
-            tables[entity] = table
+    /// - Throws: `EngineError.unknownEntity`; `unfitValue` for a value that is not of its property's kind;
+    ///   `wrongDestination` for a reference to what can be no record of the relationship's destination.
+    public func append(entity name: String, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
+        guard let entity = catalog.numbers[name] else { throw EngineError.unknownEntity(name) }
+        let table = table(entity)
+        let row = table.append(sequence)
+        for column in table.plan.columns {
+            let value = column.slot < values.count ? values[column.slot] : .null
+            switch column.role {
+            case .attribute:
+                if !table.write(value, row, column, isNew: true) {
+                    throw EngineError.unfitValue(
+                        entity: name, property: table.plan.layout.slots[column.slot].name,
+                        record: catalog.identifier(sequence, entity), found: "\(value)")
+                }
+            case .toOne:
+                let target: PersistentIdentifier? = if case .identifier(let target) = value { target } else { nil }
+                table.write(
+                    reference: try target.map { try reference($0, table, row, column.slot) }, row, column.slot,
+                    isNew: true)
+            case .toManyStored:
+                guard case .identifiers(let members) = value else { continue }
+                for member in members {
+                    let (number, target) = try reference(member, table, row, column.slot)
+                    table.links[column.slot].insert(sequence, number, target, transaction: owner)
+                }
+            case .toManyDerived: break
+            }
         }
-        var values = values
-        for (index, slot) in table.layout.slots.enumerated() where slot.role == .toManyDerived {
-            values[index] = .identifiers([])
-        }
-        table.append(sequence, values)
+    }
+
+    private func reference(
+        _ identifier: PersistentIdentifier, _ table: TableWriter, _ row: Int, _ slot: Int
+    ) throws -> (sequence: UInt64, target: Int) {
+        if let found = table.plan.reference(identifier, at: slot) { return (found.sequence, Int(found.entity)) }
+        throw EngineError.wrongDestination(
+            entity: table.plan.entityName, property: table.plan.layout.slots[slot].name,
+            record: catalog.identifier(table.sequence(row), table.plan.number), target: identifier)
     }
 
     /// The version with everything that was added.
     /// - Throws: `EngineError.notUnique`.
     public func finish(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
-        try derive()
-        let uniques = try indexed()
-        return EngineVersion(
-            number: number, nextSequence: nextSequence, tables: tables.mapValues { $0.finished() }, uniques: uniques,
-            catalog: catalog)
+        derive()
+        for table in tables {
+            if let table { index(table) }
+        }
+        try refuseDuplicates()
+        var finished: [String: TableVersion] = [:]
+        for table in tables {
+            if let table { finished[table.plan.entityName] = table.finished() }
+        }
+        return EngineVersion(number: number, nextSequence: nextSequence, tables: finished, catalog: catalog)
     }
 
-    private func derive() throws {
-        struct Place: Hashable {
-            let target: PersistentIdentifier
-            let property: String
-        }
-        var members: [Place: [PersistentIdentifier]] = [:]
-        for (entity, table) in tables {
-            for relationship in catalog.relationships[entity] ?? [] {
-                guard let property = relationship.derived else { continue }
+    // MARK: Reverses
+
+    private func derive() {
+        for (entity, relationships) in catalog.relationships.enumerated() {
+            guard let table = tables[entity] else { continue }
+            for relationship in relationships {
+                var reverses: [[(target: UInt64, owner: UInt64)]] = relationship.targets.map { _ in [] }
                 table.forEachRow { row, sequence in
-                    let owner = catalog.identifier(sequence, entity)
-                    switch table.value(row, relationship.slot) {
-                    case .identifier(let target):
-                        members[Place(target: target, property: property), default: []].append(owner)
-                    case .identifiers(let targets):
-                        for target in targets {
-                            members[Place(target: target, property: property), default: []].append(owner)
+                    if relationship.isToMany {
+                        table.links[relationship.slot].forEach(of: sequence) { member, target in
+                            reverses[target].append((member, sequence))
                         }
-                    default: break
+                    } else if let (member, target) = table.reference(row, relationship.slot) {
+                        reverses[target].append((member, sequence))
                     }
                 }
+                for (number, pairs) in reverses.enumerated() where !pairs.isEmpty {
+                    link(pairs, in: self.table(relationship.targets[number]), relationship)
+                }
             }
-        }
-        for (place, owners) in members {
-            guard let table = tables[place.target.entityName], let sequence = place.target.sequenceNumber,
-                let row = table.row(sequence), let slot = table.layout.slot(named: place.property)
-            else { continue }
-            table.set(.identifiers(owners.sorted()), row, slot)
         }
     }
 
-    private func indexed() throws -> [UniqueConstraint: UniqueIndex] {
-        var uniques: [UniqueConstraint: UniqueIndex] = [:]
-        for (entity, table) in tables {
-            for (constraint, slots) in catalog.constraints[entity] ?? [] {
-                var index = uniques.removeValue(forKey: constraint) ?? UniqueIndex()
-                try table.forEachRow { row, sequence in
-                    guard let key = UniqueKey(slots.map { table.value(row, $0) }) else { return }
-                    let place = RecordPlace(entity: catalog.entityNumbers[entity] ?? 0, sequence: sequence)
-                    if let other = index.updateValue(place, forKey: key) {
-                        throw EngineError.notUnique(
-                            entity: entity, properties: slots.map { table.layout.slots[$0].name },
-                            record: catalog.identifier(sequence, entity),
-                            other: catalog.identifier(other.sequence, catalog.entityNames[other.entity]))
-                    }
-                }
-                uniques[constraint] = index
+    private func link(
+        _ pairs: [(target: UInt64, owner: UInt64)], in table: TableWriter, _ relationship: Catalog.RelationshipSlot
+    ) {
+        let sorted = pairs.sorted { $0.target == $1.target ? $0.owner < $1.owner : $0.target < $1.target }
+        if table.links[relationship.reverse].pairs.count == 0 {
+            var builder = OrderedIndexBuilder(isWide: true, owner: owner)
+            for pair in sorted {
+                builder.append(LinkSet.probe(pair.target, pair.owner, relationship.ownerAmongTargets))
+            }
+            table.links[relationship.reverse] = LinkSet(pairs: builder.finish())
+        } else {
+            for pair in sorted {
+                table.links[relationship.reverse].insert(
+                    pair.target, pair.owner, relationship.ownerAmongTargets, transaction: owner)
             }
         }
-        return uniques
+    }
+
+    // MARK: Indexes
+
+    private func index(_ table: TableWriter) {
+        for (number, definition) in table.plan.indexes.enumerated() {
+            var entries = SortedEntries(isWide: definition.isWide)
+            let key = KeyBuffer()
+            table.forEachRow { row, _ in
+                key.setKey(table.place(row), row & Chunk.mask, definition, table.dictionaries)
+                entries.append(key.key, row: UInt64(row))
+            }
+            table.indexes[number] = entries.index(owner: owner)
+        }
+    }
+
+    private func refuseDuplicates() throws {
+        let key = KeyBuffer()
+        for table in tables {
+            guard let table else { continue }
+            for (number, definition) in table.plan.indexes.enumerated() where !definition.family.isEmpty {
+                try table.forEachRow { row, sequence in
+                    if key.setKey(table.place(row), row & Chunk.mask, definition, table.dictionaries) { return }
+                    for relative in definition.family {
+                        guard let other = tables[relative],
+                            let place = other === table ? number : other.plan.index(sameAs: definition),
+                            let found = other.indexes[place].firstRow(key.key), other !== table || found != UInt64(row)
+                        else { continue }
+                        throw EngineError.notUnique(
+                            entity: table.plan.entityName,
+                            properties: definition.slots.map { table.plan.layout.slots[$0].name },
+                            record: catalog.identifier(sequence, table.plan.number),
+                            other: catalog.identifier(other.sequence(Int(found)), relative))
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,58 +1,58 @@
-import HashTreeCollections
 import MortiseCore
+import Synchronization
 
 /// One writer's work on the next version. Dropped without a trace unless it is finished and published.
 final class EngineTransaction {
-    private let base: EngineVersion
-    private let catalog: Catalog
-    private var tables: [String: TableWriter] = [:]
-    private var uniques: [UniqueConstraint: UniqueIndex]
+    let base: EngineVersion
+    let catalog: Catalog
+    /// By entity.
+    private var tables: [TableWriter?]
     private var nextSequence: UInt64
-    private var isChanged = false
-    /// What stored relationships gained and lost, by the record and property that is derived from them.
-    private var derived: [DerivedPlace: DerivedChange] = [:]
+    private let owner = EngineTransaction.nextOwner()
+    var isChanged = false
     /// References written by this transaction; their targets have to be there at its end.
-    private var written: [(entity: String, slot: Int, record: UInt64, target: PersistentIdentifier)] = []
-    private var deletedPlaces: Set<PersistentIdentifier> = []
+    var written: [WrittenReference] = []
+    var deleted: [(entity: Int, sequence: UInt64)] = []
     var changes = CommittedChanges()
+    let key = KeyBuffer()
+    private var arrangements: [ObjectIdentifier: Arrangement] = [:]
+    private var lastArrangement: (layout: RecordLayout, arrangement: Arrangement)?
 
-    private struct DerivedPlace: Hashable {
-        let target: PersistentIdentifier
-        let property: String
+    struct WrittenReference {
+        let entity: Int
+        let row: Int
+        let relationship: Catalog.RelationshipSlot
+        let target: Int
+        let sequence: UInt64
     }
-    private struct DerivedChange {
-        var added: [PersistentIdentifier] = []
-        var removed: Set<PersistentIdentifier> = []
-    }
+
+    private static let owners = Atomic<UInt64>(1)
+    /// A number for the writer of a version, which no other has.
+    static func nextOwner() -> UInt64 { owners.add(1, ordering: .relaxed).newValue }
 
     init(_ base: EngineVersion) {
         self.base = base
         catalog = base.catalog
-        uniques = base.uniques
         nextSequence = base.nextSequence
+        tables = Array(repeating: nil, count: catalog.plans.count)
     }
 
     /// The number of the version that the transaction starts from.
     var baseNumber: UInt64 { base.number }
 
-    private func table(_ entity: String) throws -> TableWriter {
+    func table(_ entity: Int) -> TableWriter {
         if let table = tables[entity] { return table }
-        guard let layout = catalog.layouts[entity] else { throw EngineError.unknownEntity(entity) }
-        let table =
-            base.tables[entity].map { TableWriter($0, owner: base.number + 1) }
-            ?? TableWriter(
-                layout: layout, storeIdentifier: catalog.storeIdentifier, owner: base.number + 1, isOutside: false)
+        let plan = catalog.plans[entity]
+        let table = TableWriter(plan, from: base.tables[plan.entityName], owner: owner)
         tables[entity] = table
         return table
     }
 
     /// Where a record is now; nil if it is not there.
-    private func find(_ identifier: PersistentIdentifier) throws -> (table: TableWriter, row: Int)? {
-        guard let sequence = identifier.sequenceNumber, identifier.storeIdentifier == catalog.storeIdentifier,
-            catalog.layouts[identifier.entityName] != nil
-        else { return nil }
-        let table = try table(identifier.entityName)
-        return table.row(sequence).map { (table, $0) }
+    func find(_ identifier: PersistentIdentifier) -> (table: TableWriter, entity: Int, row: Int)? {
+        guard let entity = catalog.entity(of: identifier), let sequence = identifier.sequenceNumber else { return nil }
+        let table = table(entity)
+        return table.row(sequence).map { (table, entity, $0) }
     }
 
     // MARK: A save
@@ -62,311 +62,174 @@ final class EngineTransaction {
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
         var remapped: [PersistentIdentifier: PersistentIdentifier] = [:]
         remapped.reserveCapacity(request.inserted.count)
+        let first = nextSequence
         for snapshot in request.inserted {
-            let entity = snapshot.persistentIdentifier.entityName
-            guard catalog.layouts[entity] != nil else { throw EngineError.unknownEntity(entity) }
-            remapped[snapshot.persistentIdentifier] = catalog.identifier(nextSequence, entity)
+            let arrangement = try arrangement(of: snapshot.layout)
+            remapped[snapshot.persistentIdentifier] = arrangement.plan.identifiers[nextSequence]
             nextSequence += 1
         }
         for snapshot in request.deleted { try delete(snapshot.persistentIdentifier) }
-        var reindexed: [(PersistentIdentifier, TableWriter, Int)] = []
+        var reindexed: [(table: TableWriter, entity: Int, row: Int)] = []
         for (index, snapshot) in request.updated.enumerated() {
             let slots = index < request.changedSlots.count ? request.changedSlots[index] : nil
             let identifier = snapshot.persistentIdentifier
-            guard let (table, row) = try find(identifier) else { throw EngineError.noSuchRecord(identifier) }
-            unindex(identifier, table, row)
-            try update(snapshot, slots, remapped, identifier, table, row)
-            reindexed.append((identifier, table, row))
+            guard let place = find(identifier) else { throw EngineError.noSuchRecord(identifier) }
+            if try update(snapshot, slots, remapped, place) { reindexed.append(place) }
         }
-        for (identifier, table, row) in reindexed { try index(identifier, table, row) }
-        for snapshot in request.inserted {
-            guard let identifier = remapped[snapshot.persistentIdentifier] else { continue }
-            try insert(snapshot, as: identifier, remapped)
+        for place in reindexed { try index(place.table, place.entity, place.row) }
+        changes.inserted.reserveCapacity(request.inserted.count)
+        for (offset, snapshot) in request.inserted.enumerated() {
+            try insert(snapshot, as: first + UInt64(offset), remapped)
         }
         try settle()
         return remapped
     }
 
     private func insert(
-        _ snapshot: DefaultSnapshot, as identifier: PersistentIdentifier,
-        _ remapped: [PersistentIdentifier: PersistentIdentifier]
+        _ snapshot: DefaultSnapshot, as sequence: UInt64, _ remapped: [PersistentIdentifier: PersistentIdentifier]
     ) throws {
-        let table = try table(identifier.entityName)
-        let sequence = identifier.sequenceNumber ?? 0
-        var values = try arranged(snapshot, for: table.layout)
-        for (index, slot) in table.layout.slots.enumerated() {
-            values[index].remapIdentifiers(remapped)
-            if slot.role == .toManyDerived {
-                values[index] = .identifiers([])
-            } else if slot.property.attribute?.options.contains(.ephemeral) == true {
-                values[index] = .null
-            } else {
-                values[index] = try checked(values[index], slot, identifier)
+        let arrangement = try arrangement(of: snapshot.layout)
+        let plan = arrangement.plan
+        let table = table(plan.number)
+        let row = table.append(sequence)
+        isChanged = true
+        changes.inserted.append(plan.identifiers[sequence])
+        for column in plan.columns where column.role == .attribute {
+            let value = arrangement.value(of: snapshot, at: column.slot)
+            if !write(value, row, column, table, isNew: true) {
+                throw unfit(value, column, plan.identifiers[sequence])
             }
         }
-        for relationship in catalog.relationships[identifier.entityName] ?? [] {
-            noteReferences(.null, values[relationship.slot], relationship, identifier)
+        for relationship in catalog.relationships[plan.number] {
+            let value = arrangement.value(of: snapshot, at: relationship.slot)
+            if relationship.isToMany {
+                try setMembers(value, relationship, plan.number, table, row, remapped, isNew: true)
+            } else {
+                try setTarget(value, relationship, plan.number, table, row, remapped, isNew: true)
+            }
         }
-        table.append(sequence, values)
-        isChanged = true
-        changes.inserted.append(identifier)
-        if let row = table.row(sequence) { try index(identifier, table, row) }
+        try index(table, plan.number, row)
     }
 
+    /// - Returns: whether the row was taken out of the indexes.
     private func update(
         _ snapshot: DefaultSnapshot, _ slots: SlotSet?, _ remapped: [PersistentIdentifier: PersistentIdentifier],
-        _ identifier: PersistentIdentifier, _ table: TableWriter, _ row: Int
-    ) throws {
-        let values = try arranged(snapshot, for: table.layout)
-        var changedSlots = SlotSet()
-        for (index, slot) in table.layout.slots.enumerated() where slots?.contains(index) ?? true {
-            if slot.role == .toManyDerived || slot.property.attribute?.options.contains(.ephemeral) == true { continue }
-            var value = values[index]
-            value.remapIdentifiers(remapped)
-            value = try checked(value, slot, identifier)
-            let old = table.value(row, index)
-            guard !old.isIdentical(to: value) else { continue }
-            if let relationship = catalog.relationships[identifier.entityName]?.first(where: { $0.slot == index }) {
-                noteReferences(old, value, relationship, identifier)
+        _ place: (table: TableWriter, entity: Int, row: Int)
+    ) throws -> Bool {
+        let (table, entity, row) = place
+        let arrangement = try arrangement(of: snapshot.layout)
+        let plan = table.plan
+        var changed = SlotSet()
+        let isIndexed = plan.indexes.contains { $0.slots.contains { slots?.contains($0) ?? true } }
+        if isIndexed { unindex(table, row) }
+        for column in plan.columns where column.role == .attribute && slots?.contains(column.slot) ?? true {
+            if column.isEphemeral { continue }
+            let value = arrangement.value(of: snapshot, at: column.slot)
+            if table.value(row, column.slot).isIdentical(to: value) { continue }
+            if !write(value, row, column, table, isNew: false) {
+                throw unfit(value, column, snapshot.persistentIdentifier)
             }
-            table.set(value, row, index)
-            changedSlots.insert(index)
+            changed.insert(column.slot)
+        }
+        for relationship in catalog.relationships[entity] where slots?.contains(relationship.slot) ?? true {
+            let value = arrangement.value(of: snapshot, at: relationship.slot)
+            let isChanged =
+                relationship.isToMany
+                ? try setMembers(value, relationship, entity, table, row, remapped, isNew: false)
+                : try setTarget(value, relationship, entity, table, row, remapped, isNew: false)
+            if isChanged { changed.insert(relationship.slot) }
+        }
+        if !changed.isEmpty {
             isChanged = true
+            changes.updated.append((snapshot.persistentIdentifier, changed))
         }
-        if !changedSlots.isEmpty { changes.updated.append((identifier, changedSlots)) }
+        return isIndexed
     }
 
-    /// The values of a snapshot in this engine's slots: its layout is usually the same, slot for slot.
-    private func arranged(
-        _ snapshot: DefaultSnapshot, for layout: RecordLayout
-    ) throws -> ContiguousArray<StoredValue> {
-        if snapshot.layout === layout || snapshot.layout.slots.elementsEqual(layout.slots, by: { $0.name == $1.name }) {
-            return snapshot.values
+    private func write(
+        _ value: StoredValue, _ row: Int, _ column: Column, _ table: TableWriter, isNew: Bool
+    ) -> Bool {
+        if value.isNull, !column.isOptional, !column.isEphemeral {
+            guard let fallback = column.defaultValue, !fallback.isNull else { return false }
+            return table.write(fallback, row, column, isNew: isNew)
         }
-        return ContiguousArray(layout.slots.map { snapshot[property: $0.name] ?? .null })
+        return table.write(value, row, column, isNew: isNew)
     }
 
-    private func checked(
-        _ value: StoredValue, _ slot: RecordLayout.Slot, _ record: PersistentIdentifier
-    ) throws -> StoredValue {
-        var value = value
-        var fits: Bool
-        switch slot.role {
-        case .attribute:
-            fits = slot.property.attribute.map { value.fits($0.kind) } ?? false
-            if value.isNull, !slot.property.isOptional {
-                if let fallback = slot.property.attribute?.defaultValue { value = fallback } else { fits = false }
-            }
-        case .toOne:
-            if case .identifier = value { fits = true } else { fits = value.isNull && slot.property.isOptional }
-        case .toManyStored, .toManyDerived:
-            if value.isNull { value = .identifiers([]) }
-            if case .identifiers(let identifiers) = value {
-                value = .identifiers(Set(identifiers).sorted())
-                fits = true
-            } else {
-                fits = false
-            }
+    func unfit(_ value: StoredValue, _ column: Column, _ record: PersistentIdentifier) -> EngineError {
+        .unfitValue(
+            entity: record.entityName,
+            property: catalog.plans[catalog.entity(of: record) ?? 0].layout.slots[column.slot].name,
+            record: record, found: "\(value)")
+    }
+
+    // MARK: Snapshots
+
+    /// Where a snapshot layout's values go: usually slot for slot.
+    private struct Arrangement {
+        let plan: TablePlan
+        /// By slot of the plan; nil where both agree.
+        let slots: [Int?]?
+
+        @inline(__always)
+        func value(of snapshot: DefaultSnapshot, at slot: Int) -> StoredValue {
+            guard let slots else { return snapshot.values[slot] }
+            return slots[slot].map { snapshot.values[$0] } ?? .null
         }
-        guard fits else {
-            throw EngineError.unfitValue(
-                entity: record.entityName, property: slot.name, record: record, found: "\(value)")
+    }
+
+    private func arrangement(of layout: RecordLayout) throws -> Arrangement {
+        if let lastArrangement, lastArrangement.layout === layout { return lastArrangement.arrangement }
+        let arrangement: Arrangement
+        if let known = arrangements[ObjectIdentifier(layout)] {
+            arrangement = known
+        } else {
+            guard let plan = catalog.plan(layout.entityName) else {
+                throw EngineError.unknownEntity(layout.entityName)
+            }
+            let isSame = layout.slots.elementsEqual(plan.layout.slots) { $0.name == $1.name }
+            arrangement = Arrangement(
+                plan: plan, slots: isSame ? nil : plan.layout.slots.map { layout.slot(named: $0.name) })
+            arrangements[ObjectIdentifier(layout)] = arrangement
         }
-        return value
+        lastArrangement = (layout, arrangement)
+        return arrangement
     }
 
     // MARK: Deletion
 
-    private func delete(_ identifier: PersistentIdentifier) throws {
-        guard let (table, row) = try find(identifier) else { throw EngineError.noSuchRecord(identifier) }
-        unindex(identifier, table, row)
-        for relationship in catalog.relationships[identifier.entityName] ?? [] {
-            noteReferences(table.value(row, relationship.slot), .null, relationship, identifier)
-        }
+    func delete(_ identifier: PersistentIdentifier) throws {
+        guard let (table, entity, row) = find(identifier) else { throw EngineError.noSuchRecord(identifier) }
+        delete(table, entity, row)
+    }
+
+    private func delete(_ table: TableWriter, _ entity: Int, _ row: Int) {
+        unindex(table, row)
+        let sequence = table.sequence(row)
+        for relationship in catalog.relationships[entity] { unlink(relationship, entity, table, row, sequence) }
         table.remove(row)
-        deletedPlaces.insert(identifier)
-        changes.deleted.append(identifier)
+        deleted.append((entity, sequence))
+        changes.deleted.append(catalog.identifier(sequence, entity))
         isChanged = true
     }
 
     func deleteAll(ofEntity name: String, includingSubentities: Bool) throws {
-        guard catalog.layouts[name] != nil else { throw EngineError.unknownEntity(name) }
-        let entities = includingSubentities ? catalog.subtrees[name] ?? [name] : [name]
-        for entity in entities.sorted() {
-            var all: [PersistentIdentifier] = []
-            try table(entity).forEachRow { _, sequence in all.append(catalog.identifier(sequence, entity)) }
-            for identifier in all { try delete(identifier) }
+        guard let number = catalog.numbers[name] else { throw EngineError.unknownEntity(name) }
+        let entities = includingSubentities ? catalog.subtrees[number].sorted() : [number]
+        for entity in entities {
+            let table = table(entity)
+            var rows: [Int] = []
+            table.forEachRow { row, _ in rows.append(row) }
+            for row in rows { delete(table, entity, row) }
         }
-        try clearReferencesToDeleted()
+        try clearReferencesToDeleted(shown: true)
         try settle()
     }
 
     func erase() {
-        for (entity, version) in base.tables {
-            // The rows stay, dead: readers of older versions know records by their rows.
-            let table = TableWriter(version, owner: base.number + 1)
-            table.forEachRow { row, _ in table.remove(row) }
-            tables[entity] = table
-        }
-        uniques = [:]
+        for entity in catalog.plans.indices { table(entity).erase() }
         isChanged = true
         changes.isErasure = true
-    }
-
-    /// Clears what still refers to deleted records, through relationships that have the deleted side as their inverse.
-    private func clearReferencesToDeleted() throws {
-        for (entity, relationships) in catalog.relationships {
-            for relationship in relationships where leadsToDeleted(relationship.destination) {
-                try clear(entity, relationship)
-            }
-        }
-    }
-
-    private func leadsToDeleted(_ destination: String) -> Bool {
-        let family = catalog.subtrees[destination] ?? []
-        return deletedPlaces.contains { family.contains($0.entityName) }
-    }
-
-    private func clear(_ entity: String, _ relationship: Catalog.RelationshipSlot) throws {
-        let table = try table(entity)
-        var found: [(row: Int, sequence: UInt64, new: StoredValue)] = []
-        table.forEachRow { row, sequence in
-            switch table.value(row, relationship.slot) {
-            case .identifier(let target) where deletedPlaces.contains(target): found.append((row, sequence, .null))
-            case .identifiers(let targets) where targets.contains(where: deletedPlaces.contains):
-                found.append((row, sequence, .identifiers(targets.filter { !deletedPlaces.contains($0) })))
-            default: break
-            }
-        }
-        let slot = table.layout.slots[relationship.slot]
-        for (row, sequence, new) in found {
-            let identifier = catalog.identifier(sequence, entity)
-            let old = table.value(row, relationship.slot)
-            if new.isNull, !slot.property.isOptional, case .identifier(let target) = old {
-                throw EngineError.danglingReference(
-                    entity: entity, property: slot.name, record: identifier, target: target)
-            }
-            noteReferences(old, new, relationship, identifier)
-            table.set(new, row, relationship.slot)
-            changes.updated.append((identifier, SlotSet([relationship.slot])))
-        }
-    }
-
-    // MARK: References
-
-    private func noteReferences(
-        _ old: StoredValue, _ new: StoredValue, _ relationship: Catalog.RelationshipSlot, _ owner: PersistentIdentifier
-    ) {
-        let before = Self.targets(old)
-        let after = Self.targets(new)
-        for target in after where before.isEmpty || !before.contains(target) {
-            written.append((owner.entityName, relationship.slot, owner.sequenceNumber ?? 0, target))
-            if let property = relationship.derived {
-                let place = DerivedPlace(target: target, property: property)
-                if derived[place, default: DerivedChange()].removed.remove(owner) == nil {
-                    derived[place]?.added.append(owner)
-                }
-            }
-        }
-        guard let property = relationship.derived, !before.isEmpty else { return }
-        let kept = Set(after)
-        for target in before where !kept.contains(target) {
-            derived[DerivedPlace(target: target, property: property), default: DerivedChange()].removed.insert(owner)
-        }
-    }
-
-    private static func targets(_ value: StoredValue) -> [PersistentIdentifier] {
-        switch value {
-        case .identifier(let target): [target]
-        case .identifiers(let targets): targets
-        default: []
-        }
-    }
-
-    /// Brings derived relationships up to date and sees to it that nothing refers to what is not there.
-    private func settle() throws {
-        if !deletedPlaces.isEmpty {
-            for reference in catalog.oneWay where leadsToDeleted(reference.destination) {
-                try clear(
-                    reference.entity,
-                    .init(
-                        slot: reference.slot, destination: reference.destination, isToMany: reference.isToMany,
-                        derived: nil))
-            }
-        }
-        for (place, change) in derived {
-            guard let (table, row) = try find(place.target), let slot = table.layout.slot(named: place.property) else {
-                continue
-            }
-            var members = Self.targets(table.value(row, slot))
-            if !change.removed.isEmpty { members.removeAll(where: change.removed.contains) }
-            if !change.added.isEmpty {
-                let needsOrder = members.last.map { last in change.added.contains { $0 < last } } ?? true
-                members += change.added
-                if needsOrder { members = Set(members).sorted() }
-            }
-            table.set(.identifiers(members), row, slot)
-        }
-        for reference in written {
-            let record = catalog.identifier(reference.record, reference.entity)
-            guard try find(record) != nil, let layout = catalog.layouts[reference.entity] else { continue }
-            let slot = layout.slots[reference.slot]
-            guard try find(reference.target) != nil else {
-                throw EngineError.danglingReference(
-                    entity: reference.entity, property: slot.name, record: record, target: reference.target)
-            }
-            let destination = slot.property.relationship?.destination ?? ""
-            guard catalog.subtrees[destination]?.contains(reference.target.entityName) == true else {
-                throw EngineError.wrongDestination(
-                    entity: reference.entity, property: slot.name, record: record, target: reference.target)
-            }
-        }
-        try refuseReferencesToDeleted()
-    }
-
-    /// A deleted record's derived relationships have to be empty by now: what is in them still refers to it.
-    private func refuseReferencesToDeleted() throws {
-        for deleted in deletedPlaces {
-            guard let layout = catalog.layouts[deleted.entityName], let before = base.tables[deleted.entityName],
-                let sequence = deleted.sequenceNumber, let row = before.row(ofSequence: sequence)
-            else { continue }
-            for (index, slot) in layout.slots.enumerated() where slot.role == .toManyDerived {
-                let removed = derived[DerivedPlace(target: deleted, property: slot.name)]?.removed ?? []
-                let left = Self.targets(before.value(row: row, slot: index)).first {
-                    !removed.contains($0) && !deletedPlaces.contains($0)
-                }
-                if let left, let relationship = slot.property.relationship {
-                    throw EngineError.danglingReference(
-                        entity: left.entityName, property: relationship.inverse ?? "", record: left, target: deleted)
-                }
-            }
-        }
-    }
-
-    // MARK: Uniqueness
-
-    private func key(_ slots: [Int], _ table: TableWriter, _ row: Int) -> UniqueKey? {
-        UniqueKey(slots.map { table.value(row, $0) })
-    }
-
-    private func unindex(_ identifier: PersistentIdentifier, _ table: TableWriter, _ row: Int) {
-        for (constraint, slots) in catalog.constraints[identifier.entityName] ?? [] {
-            if let key = key(slots, table, row) { uniques[constraint]?.removeValue(forKey: key) }
-        }
-    }
-
-    private func index(_ identifier: PersistentIdentifier, _ table: TableWriter, _ row: Int) throws {
-        let place = RecordPlace(
-            entity: catalog.entityNumbers[identifier.entityName] ?? 0, sequence: identifier.sequenceNumber ?? 0)
-        for (constraint, slots) in catalog.constraints[identifier.entityName] ?? [] {
-            guard let key = key(slots, table, row) else { continue }
-            if let other = uniques[constraint, default: UniqueIndex()].updateValue(place, forKey: key), other != place {
-                throw EngineError.notUnique(
-                    entity: identifier.entityName, properties: slots.map { table.layout.slots[$0].name },
-                    record: identifier,
-                    other: catalog.identifier(other.sequence, catalog.entityNames[other.entity]))
-            }
-        }
     }
 
     // MARK: The end
@@ -375,8 +238,9 @@ final class EngineTransaction {
     func finished() -> EngineVersion? {
         guard isChanged else { return nil }
         var all = base.tables
-        for (name, table) in tables { all[name] = table.finished() }
-        return EngineVersion(
-            number: base.number + 1, nextSequence: nextSequence, tables: all, uniques: uniques, catalog: catalog)
+        for table in tables {
+            if let table { all[table.plan.entityName] = table.finished() }
+        }
+        return EngineVersion(number: base.number + 1, nextSequence: nextSequence, tables: all, catalog: catalog)
     }
 }

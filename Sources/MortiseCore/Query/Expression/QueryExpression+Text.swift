@@ -2,7 +2,7 @@ extension QueryExpression: CustomStringConvertible {
     /// The expression as one would write it in a predicate.
     public var description: String {
         switch self {
-        case .constant(let value): Self.text(of: value)
+        case .constant(let value): "\(value)"
         case .list(let elements): "[" + elements.map(\.description).joined(separator: ", ") + "]"
         case .variable(let index): index == 0 ? "$0" : "$\(index)"
         case .property(.variable(0), let property): property.name
@@ -51,27 +51,6 @@ extension QueryExpression: CustomStringConvertible {
         switch self {
         case .compare, .and, .or, .arithmetic, .conditional, .coalesce, .range, .isKind, .cast: "(\(self))"
         default: description
-        }
-    }
-
-    private static func text(of value: StoredValue) -> String {
-        switch value {
-        case .null: "nil"
-        case .bool(let value): "\(value)"
-        case .integer(let value): "\(value)"
-        case .unsigned(let value): "\(value)"
-        case .float(let value): "\(value)"
-        case .double(let value): "\(value)"
-        case .decimal(let value): "\(value)"
-        case .string(let value): value.debugDescription
-        case .data(let value): "\(value.count) bytes"
-        case .date(let value): "\(value)"
-        case .uuid(let value): "\(value)"
-        case .url(let value): "\(value)"
-        case .identifier(let value): "\(value)"
-        case .identifiers(let values): "\(values)"
-        case .array(let values): "[" + values.map(text).joined(separator: ", ") + "]"
-        case .object(let members): CodedForm(value: .object(members)).description
         }
     }
 }

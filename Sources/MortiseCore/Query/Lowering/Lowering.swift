@@ -79,13 +79,23 @@ struct LoweredPredicate<Model: PersistentModel> {
         }
         var lowering = Lowering(root: variable.key)
         // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
-        if let lowered = try? lowering.lower(expression), code.isEmpty || !lowered.mayThrow {
-            conjuncts.append(lowered)
-        } else {
-            conjuncts.append(.onModels(id: code.count, text: "\(expression)"))
-            let part = CodePart(expression: expression, variable: variable)
-            code.append { try part.evaluate($0) }
+        // The expression's own description is not used: Foundation ends the process on some of the values it prints.
+        let reason: String
+        do {
+            let lowered = try lowering.lower(expression)
+            if code.isEmpty || !lowered.mayThrow {
+                conjuncts.append(lowered)
+                return
+            }
+            reason = "\(lowered)"
+        } catch let obstacle as NotLowerable {
+            reason = obstacle.reason
+        } catch {
+            reason = "\(error)"
         }
+        conjuncts.append(.onModels(id: code.count, text: reason))
+        let part = CodePart(expression: expression, variable: variable)
+        code.append { try part.evaluate($0) }
     }
 }
 

@@ -1,0 +1,52 @@
+/// Which object stands for which row. Rows are dense, so this is an array in pages; objects are held without a reference,
+/// because a model takes itself out when it goes.
+struct ModelRegistry {
+    private static let shift = 9
+    private var pages: ContiguousArray<Page?> = []
+    private(set) var count = 0
+
+    /// A page goes when its last object does.
+    private final class Page {
+        var count = 0
+        let objects: UnsafeMutablePointer<Unmanaged<AnyObject>?>
+
+        init() {
+            objects = .allocate(capacity: 1 << ModelRegistry.shift)
+            objects.initialize(repeating: nil, count: 1 << ModelRegistry.shift)
+        }
+        deinit { objects.deallocate() }
+    }
+
+    subscript(row: Int) -> AnyObject? {
+        get {
+            let page = row >> Self.shift
+            guard row >= 0, page < pages.count else { return nil }
+            return pages[page]?.objects[row & (1 << Self.shift - 1)]?.takeUnretainedValue()
+        }
+        set {
+            let number = row >> Self.shift
+            guard row >= 0, newValue != nil || number < pages.count else { return }
+            while number >= pages.count { pages.append(nil) }
+            guard let page = pages[number] ?? (newValue == nil ? nil : Page()) else { return }
+            let place = row & (1 << Self.shift - 1)
+            let difference = (newValue == nil ? 0 : 1) - (page.objects[place] == nil ? 0 : 1)
+            page.objects[place] = newValue.map(Unmanaged.passUnretained)
+            page.count += difference
+            count += difference
+            pages[number] = page.count == 0 ? nil : page
+        }
+    }
+
+    /// The rows that have an object, ascending.
+    var rows: [Int] {
+        var rows: [Int] = []
+        rows.reserveCapacity(count)
+        for (number, page) in pages.enumerated() {
+            guard let page else { continue }
+            for place in 0..<(1 << Self.shift) where page.objects[place] != nil {
+                rows.append(number << Self.shift + place)
+            }
+        }
+        return rows
+    }
+}

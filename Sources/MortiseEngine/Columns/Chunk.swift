@@ -1,0 +1,197 @@
+import Synchronization
+
+/// A run of rows that lie together: see `ChunkPlace` for its bytes. Shared between versions; a transaction writes to rows
+/// that are published only in a chunk of its own, and to rows that are not in any.
+///
+/// @unchecked Sendable: what a version's rows consist of is written before the version is published, and not again.
+final class Chunk: @unchecked Sendable {
+    static let shift = 8
+    static let capacity = 1 << shift
+    static let mask = capacity - 1
+
+    /// The transaction that may write to all rows.
+    let owner: UInt64
+    private let fixed: UnsafeMutableRawPointer
+    private let fixedSize: Int
+    private var heap: ChunkHeap
+    let capacity: Int
+
+    /// - Parameter forms: by slot.
+    init(forms: [ColumnForm], capacity: Int, owner: UInt64) {
+        self.owner = owner
+        self.capacity = capacity
+        var offset = ChunkPlace.directory + 8 * forms.count + 8 * capacity + capacity / 8
+        var offsets: [Int] = []
+        for form in forms {
+            offset += capacity / 8
+            offsets.append(offset)
+            offset += (form.width * capacity + 7) / 8 * 8
+        }
+        fixedSize = offset
+        fixed = .allocate(byteCount: offset, alignment: 16)
+        fixed.initializeMemory(as: UInt8.self, repeating: 0, count: offset)
+        fixed.storeBytes(of: UInt32(capacity).littleEndian, as: UInt32.self)
+        fixed.storeBytes(of: UInt32(forms.count).littleEndian, toByteOffset: 4, as: UInt32.self)
+        for (slot, form) in forms.enumerated() {
+            let word = UInt64(offsets[slot]) | UInt64(form.rawValue) << 32
+            fixed.storeBytes(of: word.littleEndian, toByteOffset: ChunkPlace.directory + 8 * slot, as: UInt64.self)
+        }
+        heap = ChunkHeap.none
+    }
+
+    /// A copy with its own fixed region. The heap stays shared: it only grows, behind what either knows of.
+    init(copying other: Chunk, owner: UInt64) {
+        self.owner = owner
+        capacity = other.capacity
+        fixedSize = other.fixedSize
+        fixed = .allocate(byteCount: fixedSize, alignment: 16)
+        fixed.copyMemory(from: other.fixed, byteCount: fixedSize)
+        heap = other.heap
+    }
+
+    deinit { fixed.deallocate() }
+
+    var place: ChunkPlace { ChunkPlace(fixed: fixed, heap: heap.start) }
+
+    /// The bytes of memory that the chunk takes; a heap that chunks share counts in each.
+    var byteCount: Int { fixedSize + heap.capacity }
+
+    // MARK: Counts, for the writer
+
+    private(set) var count: Int {
+        get { Int(UInt32(littleEndian: fixed.load(fromByteOffset: 8, as: UInt32.self))) }
+        set { fixed.storeBytes(of: UInt32(newValue).littleEndian, toByteOffset: 8, as: UInt32.self) }
+    }
+    private var heapCount: Int {
+        get { Int(UInt64(littleEndian: fixed.load(fromByteOffset: 16, as: UInt64.self))) }
+        set { fixed.storeBytes(of: UInt64(newValue).littleEndian, toByteOffset: 16, as: UInt64.self) }
+    }
+    private var heapGarbage: Int {
+        get { Int(UInt64(littleEndian: fixed.load(fromByteOffset: 24, as: UInt64.self))) }
+        set { fixed.storeBytes(of: UInt64(newValue).littleEndian, toByteOffset: 24, as: UInt64.self) }
+    }
+
+    /// Whether the heap can take that many more bytes, or nobody reads this chunk yet so that it may get a larger one.
+    func hasHeap(_ bytes: Int, unpublished: Bool) -> Bool { unpublished || heapCount + bytes <= heap.capacity }
+
+    /// Whether more of the heap is garbage than is worth keeping.
+    var isWasteful: Bool { heapGarbage > 4096 && heapGarbage > heapCount / 2 }
+
+    // MARK: Writing
+
+    /// Begins the next row; all its columns have zeros or whatever a transaction that failed left.
+    /// - Parameter row: the offset, which is the number of rows that the writer's base has.
+    func begin(_ sequence: UInt64, at offset: Int) {
+        let position = ChunkPlace.directory + 8 * place.columnCount
+        fixed.storeBytes(of: sequence.littleEndian, toByteOffset: position + 8 * offset, as: UInt64.self)
+        count = offset + 1
+    }
+
+    func remove(_ offset: Int) {
+        guard !place.isDead(offset) else { return }
+        setBit(ChunkPlace.directory + 8 * place.columnCount + 8 * capacity, offset, true)
+    }
+
+    func setAbsent(_ entry: ChunkPlace.Entry, _ offset: Int, _ isAbsent: Bool) {
+        if place.isAbsent(entry, offset) != isAbsent { setBit(entry.offset - capacity / 8, offset, isAbsent) }
+    }
+
+    private func setBit(_ position: Int, _ offset: Int, _ isSet: Bool) {
+        let word = (fixed + position + offset / 64 * 8).assumingMemoryBound(to: Atomic<UInt64>.self)
+        let bit = (1 << UInt64(offset % 64) as UInt64).littleEndian
+        let old = word.pointee.load(ordering: .relaxed)
+        word.pointee.store(isSet ? old | bit : old & ~bit, ordering: .relaxed)
+    }
+
+    @inline(__always)
+    func store<T: BitwiseCopyable>(_ value: T, _ entry: ChunkPlace.Entry, _ offset: Int) {
+        fixed.storeBytes(of: value, toByteOffset: entry.offset + MemoryLayout<T>.size * offset, as: T.self)
+    }
+
+    func store(_ value: StoredDecimal, _ entry: ChunkPlace.Entry, _ offset: Int) {
+        value.write(to: fixed + entry.offset + StoredDecimal.width * offset)
+    }
+
+    func store(reference sequence: UInt64, target: Int, _ entry: ChunkPlace.Entry, _ offset: Int) {
+        if entry.form == .reference {
+            store(sequence.littleEndian, entry, offset)
+        } else {
+            let position = entry.offset + 10 * offset
+            fixed.storeBytes(of: sequence.littleEndian, toByteOffset: position, as: UInt64.self)
+            fixed.storeBytes(of: UInt16(target).littleEndian, toByteOffset: position + 8, as: UInt16.self)
+        }
+    }
+
+    /// - Parameter isNew: whether the row is only being made, so that what stands there is nobody's.
+    func store(bytes: UnsafeRawBufferPointer, _ entry: ChunkPlace.Entry, _ offset: Int, isNew: Bool) {
+        let position = entry.offset + 16 * offset
+        if !isNew {
+            let old = place.bytes(entry, offset).count
+            if old > ChunkPlace.inlineLimit { heapGarbage += old }
+        }
+        // The length is checked before: no column takes values of four gigabytes.
+        fixed.storeBytes(
+            of: UInt32(truncatingIfNeeded: bytes.count).littleEndian, toByteOffset: position, as: UInt32.self)
+        let room = fixed + position + 4
+        if bytes.count <= ChunkPlace.inlineLimit {
+            room.storeBytes(of: 0, as: UInt32.self)
+            (room + 4).storeBytes(of: 0, as: UInt64.self)
+            if let start = bytes.baseAddress { room.copyMemory(from: start, byteCount: bytes.count) }
+            return
+        }
+        if heapCount + bytes.count > heap.capacity {
+            heap = ChunkHeap(copying: heap, heapCount, capacity: max(1024, (heapCount + bytes.count) * 3 / 2))
+        }
+        guard let start = bytes.baseAddress else { return }
+        room.copyMemory(from: start, byteCount: 4)
+        (fixed + position + 8).storeBytes(of: UInt64(heapCount).littleEndian, as: UInt64.self)
+        heap.write(bytes, at: heapCount)
+        heapCount += bytes.count
+    }
+
+    /// Copies a fixed-width value from a chunk that has the column in the same form.
+    func copyValue(from other: ChunkPlace, _ old: ChunkPlace.Entry, _ new: ChunkPlace.Entry, _ offset: Int) {
+        let width = new.form.width
+        (fixed + new.offset + width * offset).copyMemory(
+            from: other.fixed + old.offset + width * offset, byteCount: width)
+        setAbsent(new, offset, false)
+    }
+
+    /// Zeros for a row without value.
+    func clear(_ entry: ChunkPlace.Entry, _ offset: Int, isNew: Bool) {
+        let width = entry.form.width
+        if entry.form.isInHeap {
+            store(bytes: UnsafeRawBufferPointer(start: nil, count: 0), entry, offset, isNew: isNew)
+        } else {
+            (fixed + entry.offset + width * offset).initializeMemory(as: UInt8.self, repeating: 0, count: width)
+        }
+        setAbsent(entry, offset, true)
+    }
+}
+
+/// Where a chunk's longer values are. Bytes once written stay; several chunks that follow from one another share a heap.
+///
+/// @unchecked Sendable: as `Chunk`.
+final class ChunkHeap: @unchecked Sendable {
+    static let none = ChunkHeap(capacity: 0)
+    private let memory: UnsafeMutableRawPointer
+    let capacity: Int
+    var start: UnsafeRawPointer { UnsafeRawPointer(memory) }
+
+    private init(capacity: Int) {
+        self.capacity = capacity
+        memory = .allocate(byteCount: max(capacity, 1), alignment: 8)
+    }
+
+    convenience init(copying other: ChunkHeap, _ count: Int, capacity: Int) {
+        self.init(capacity: capacity)
+        memory.copyMemory(from: other.memory, byteCount: count)
+    }
+
+    deinit { memory.deallocate() }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        guard let start = bytes.baseAddress else { return }
+        (memory + offset).copyMemory(from: start, byteCount: bytes.count)
+    }
+}

@@ -1,0 +1,42 @@
+import MortiseCore
+
+/// What an engine knows of one entity's tables, computed once.
+final class TablePlan: Sendable {
+    let layout: RecordLayout
+    /// The entity's place in the schema.
+    let number: Int
+    let identifiers: NumberedIdentifiers
+    let columns: [Column]
+    /// By slot, the identifiers of each entity that a to-one property may lead to.
+    let targets: [[NumberedIdentifiers]]
+    let indexes: [IndexDefinition]
+    /// How many sets of links the tables have: one for each slot, then those of relationships that no property shows.
+    let linkCount: Int
+
+    init(
+        layout: RecordLayout, number: Int, identifiers: NumberedIdentifiers, columns: [Column],
+        targets: [[NumberedIdentifiers]], indexes: [IndexDefinition], linkCount: Int
+    ) {
+        self.layout = layout
+        self.number = number
+        self.identifiers = identifiers
+        self.columns = columns
+        self.targets = targets
+        self.indexes = indexes
+        self.linkCount = linkCount
+    }
+
+    var entityName: String { layout.entityName }
+}
+
+/// An index that the tables of an entity have.
+struct IndexDefinition: Sendable, Hashable {
+    let components: [KeyComponent]
+    /// The entities among whose records the values are unique, by number; empty where they need not be.
+    var family: [Int]
+    /// The number of the uniqueness constraint in the entity's layout.
+    var constraint: Int?
+
+    var slots: [Int] { components.map(\.slot) }
+    var isWide: Bool { components.count > 1 || components.contains(where: \.isLong) }
+}

@@ -1,0 +1,220 @@
+public import Foundation
+public import MortiseCore
+import Synchronization
+
+/// The rows of one entity in one version of an engine. Immutable.
+///
+/// @unchecked Sendable: nothing changes after initialisation but the verification mark, which has a lock.
+public final class TableVersion: RowSource, @unchecked Sendable {
+    let plan: TablePlan
+    let groups: ContiguousArray<ChunkGroup>
+    let dictionaries: [StringDictionary?]
+    /// By slot: who is at the other end of a to-many relationship; then the reverse of relationships without a property.
+    let links: [LinkSet]
+    /// By the plan's definitions.
+    let indexes: [OrderedIndex]
+    let origin: Origin
+    private let rowEnd: Int
+    private let liveCount: Int
+    // The groups' own tables of places: two loads from a row to its chunk.
+    private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkPlace>>
+
+    /// Where a table's rows came from: shared by all versions that follow from one reading of a file.
+    final class Origin: Sendable {
+        let isOutside: Bool
+        private let verified = Mutex<Set<ObjectIdentifier>>([])
+        init(isOutside: Bool) { self.isOutside = isOutside }
+        func isVerified(for layout: ModelLayout) -> Bool {
+            !isOutside || verified.withLock { $0.contains(ObjectIdentifier(layout)) }
+        }
+        func noteVerified(for layout: ModelLayout) {
+            verified.withLock { _ = $0.insert(ObjectIdentifier(layout)) }
+        }
+    }
+
+    init(
+        plan: TablePlan, groups: ContiguousArray<ChunkGroup>, endRow: Int, count: Int,
+        dictionaries: [StringDictionary?], links: [LinkSet], indexes: [OrderedIndex], origin: Origin
+    ) {
+        self.plan = plan
+        self.groups = groups
+        self.dictionaries = dictionaries
+        self.links = links
+        self.indexes = indexes
+        self.origin = origin
+        rowEnd = endRow
+        liveCount = count
+        places = .allocate(capacity: max(groups.count, 1))
+        for (index, group) in groups.enumerated() { (places + index).initialize(to: group.places) }
+    }
+
+    deinit { places.deallocate() }
+
+    public var layout: RecordLayout { plan.layout }
+    public override var endRow: Int { rowEnd }
+    public override var count: Int { liveCount }
+
+    /// The chunk of a row below `endRow`.
+    @inline(__always)
+    func place(ofChunk index: Int) -> ChunkPlace { places[index >> ChunkGroup.shift][index & ChunkGroup.mask] }
+
+    @inline(__always)
+    func isRow(_ row: Int) -> Bool { row >= 0 && row < rowEnd }
+
+    public override func contains(row: Int) -> Bool {
+        isRow(row) && !place(ofChunk: row >> Chunk.shift).isDead(row & Chunk.mask)
+    }
+
+    public override func identifier(ofRow row: Int) -> PersistentIdentifier { plan.identifiers[sequence(ofRow: row)] }
+
+    /// The number under which the store knows a row; zero for a row that is in no version.
+    public func sequence(ofRow row: Int) -> UInt64 {
+        isRow(row) ? place(ofChunk: row >> Chunk.shift).sequence(row & Chunk.mask) : 0
+    }
+
+    public override func row(of identifier: PersistentIdentifier) -> Int? {
+        plan.identifiers.sequence(of: identifier).flatMap(row(ofSequence:))
+    }
+
+    /// The row with that number, if it is there.
+    public func row(ofSequence sequence: UInt64) -> Int? {
+        var low = 0
+        var high = groups.count
+        while low < high {
+            let middle = (low + high) / 2
+            if groups[middle].firstSequence <= sequence { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return nil }
+        let chunk = (low - 1) << ChunkGroup.shift + groups[low - 1].chunk(for: sequence)
+        let first = chunk << Chunk.shift
+        let place = place(ofChunk: chunk)
+        guard let offset = place.offset(of: sequence, count: min(Chunk.capacity, rowEnd - first)),
+            !place.isDead(offset)
+        else { return nil }
+        return first + offset
+    }
+
+    public override func needsVerification(for layout: ModelLayout) -> Bool { !origin.isVerified(for: layout) }
+    public override func noteVerified(for layout: ModelLayout) { origin.noteVerified(for: layout) }
+
+    // MARK: Values
+
+    // Values by type. Each looks at the chunk's directory, so that a chunk may keep a column in another form than the next.
+    // A row without value has zeros in its place: what is not zero is there, and needs no look at the bitmap.
+
+    @inline(__always)
+    private func find(_ row: Int, _ slot: Int) -> (place: ChunkPlace, entry: ChunkPlace.Entry, offset: Int)? {
+        guard isRow(row), slot >= 0, slot < plan.columns.count else { return nil }
+        let place = place(ofChunk: row >> Chunk.shift)
+        return (place, place.entry(slot), row & Chunk.mask)
+    }
+
+    public override func isNull(row: Int, slot: Int) -> Bool {
+        guard let (place, entry, offset) = find(row, slot) else { return true }
+        return plan.columns[slot].role.isToMany ? false : entry.form == .none || place.isAbsent(entry, offset)
+    }
+
+    public override func bool(row: Int, slot: Int) -> Bool? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .bool else { return nil }
+        if place.load(entry, offset, as: UInt8.self) != 0 { return true }
+        return place.isAbsent(entry, offset) ? nil : false
+    }
+
+    public override func int64(row: Int, slot: Int) -> Int64? {
+        guard let (place, entry, offset) = find(row, slot), let value = place.integer(entry, offset) else { return nil }
+        return value == 0 && place.isAbsent(entry, offset) ? nil : value
+    }
+
+    public override func uint64(row: Int, slot: Int) -> UInt64? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .uint64 else { return nil }
+        let value = UInt64(littleEndian: place.load(entry, offset, as: UInt64.self))
+        return value == 0 && place.isAbsent(entry, offset) ? nil : value
+    }
+
+    public override func float(row: Int, slot: Int) -> Float? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .float else { return nil }
+        let bits = UInt32(littleEndian: place.load(entry, offset, as: UInt32.self))
+        return bits == 0 && place.isAbsent(entry, offset) ? nil : Float(bitPattern: bits)
+    }
+
+    public override func double(row: Int, slot: Int) -> Double? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .double else { return nil }
+        let value = place.double(entry, offset)
+        return value == 0 && place.isAbsent(entry, offset) ? nil : value
+    }
+
+    public override func date(row: Int, slot: Int) -> Date? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .date else { return nil }
+        let value = place.double(entry, offset)
+        return value == 0 && place.isAbsent(entry, offset) ? nil : Date(timeIntervalSinceReferenceDate: value)
+    }
+
+    public override func uuid(row: Int, slot: Int) -> UUID? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .uuid, !place.isAbsent(entry, offset) else {
+            return nil
+        }
+        return place.uuid(entry, offset)
+    }
+
+    public override func decimal(row: Int, slot: Int) -> Decimal? {
+        guard let (place, entry, offset) = find(row, slot), entry.form == .decimal, !place.isAbsent(entry, offset)
+        else {
+            return nil
+        }
+        return place.decimal(entry, offset)
+    }
+
+    public override func string(row: Int, slot: Int) -> String? {
+        guard let (place, entry, offset) = find(row, slot) else { return nil }
+        switch entry.form {
+        case .text:
+            let bytes = place.bytes(entry, offset)
+            if bytes.isEmpty, place.isAbsent(entry, offset) { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        case .code:
+            if place.isAbsent(entry, offset) { return nil }
+            return dictionaries[slot]?[place.code(entry, offset)]
+        default: return nil
+        }
+    }
+
+    public override func data(row: Int, slot: Int) -> Data? {
+        guard let (place, entry, offset) = find(row, slot), plan.columns[slot].kind == .data,
+            !place.isAbsent(entry, offset)
+        else { return nil }
+        return Data(place.bytes(entry, offset))
+    }
+
+    public override func url(row: Int, slot: Int) -> URL? {
+        guard let (place, entry, offset) = find(row, slot), plan.columns[slot].kind == .url,
+            !place.isAbsent(entry, offset)
+        else { return nil }
+        return StoredURL.decode(place.bytes(entry, offset))
+    }
+
+    public override func identifier(row: Int, slot: Int) -> PersistentIdentifier? {
+        guard let (place, entry, offset) = find(row, slot), plan.columns[slot].role == .toOne,
+            !place.isAbsent(entry, offset)
+        else { return nil }
+        let (sequence, target) = place.reference(entry, offset)
+        let targets = plan.targets[slot]
+        return target < targets.count ? targets[target][sequence] : nil
+    }
+
+    public override func identifiers(row: Int, slot: Int) -> [PersistentIdentifier] {
+        guard isRow(row), slot >= 0, slot < plan.columns.count, plan.columns[slot].role.isToMany else { return [] }
+        let targets = plan.targets[slot]
+        var result: [PersistentIdentifier] = []
+        links[slot].forEach(of: sequence(ofRow: row)) { member, target in
+            if target < targets.count { result.append(targets[target][member]) }
+        }
+        return result
+    }
+
+    public override func value(row: Int, slot: Int) -> StoredValue {
+        guard isRow(row), slot >= 0, slot < plan.columns.count else { return .null }
+        if plan.columns[slot].role.isToMany { return .identifiers(identifiers(row: row, slot: slot)) }
+        return place(ofChunk: row >> Chunk.shift).value(
+            plan.columns[slot], row & Chunk.mask, dictionaries[slot], plan.targets[slot])
+    }
+}

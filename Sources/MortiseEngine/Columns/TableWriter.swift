@@ -1,0 +1,325 @@
+import Foundation
+import MortiseCore
+
+/// A table under construction: shares the chunks, strings and index nodes of the version it started from until it writes
+/// to them. Rows behind the published ones are written in place, where nobody reads.
+final class TableWriter {
+    let plan: TablePlan
+    let owner: UInt64
+    private let base: TableVersion?
+    private var groups: ContiguousArray<ChunkGroup>
+    /// The groups that were written to, by number; the last may be one that the base does not have.
+    private var open: [Int: ContiguousArray<Chunk>] = [:]
+    private var chunkCount: Int
+    private(set) var endRow: Int
+    private var count: Int
+    private var forms: [ColumnForm]
+    private(set) var dictionaries: [StringDictionary?]
+    var links: [LinkSet]
+    var indexes: [OrderedIndex]
+    private let origin: TableVersion.Origin
+    // The chunk that rows are being added to, looked up once for each row and not for each value.
+    private var current: Chunk
+    private var currentIndex = -1
+
+    /// - Parameter owner: a number that no other transaction has.
+    init(_ plan: TablePlan, from base: TableVersion?, owner: UInt64, isOutside: Bool = false) {
+        self.plan = plan
+        self.owner = owner
+        self.base = base
+        groups = base?.groups ?? []
+        endRow = base?.endRow ?? 0
+        count = base?.count ?? 0
+        chunkCount = (endRow + Chunk.mask) >> Chunk.shift
+        dictionaries =
+            base?.dictionaries
+            ?? plan.columns.map { $0.form == .text ? StringDictionary() : nil }
+        links = base?.links ?? Array(repeating: LinkSet(), count: plan.linkCount)
+        indexes = base?.indexes ?? plan.indexes.map { OrderedIndex(isWide: $0.isWide) }
+        origin = base?.origin ?? TableVersion.Origin(isOutside: isOutside)
+        forms = plan.columns.map(\.form)
+        current = Chunk(forms: [], capacity: 0, owner: 0)
+    }
+
+    // MARK: Chunks
+
+    private func chunk(_ index: Int) -> Chunk {
+        if index == currentIndex { return current }
+        let group = index >> ChunkGroup.shift
+        return (open[group] ?? groups[group].chunks)[index & ChunkGroup.mask]
+    }
+
+    private func replace(_ index: Int, with chunk: Chunk) {
+        let group = index >> ChunkGroup.shift
+        if open[group] == nil { open[group] = group < groups.count ? groups[group].chunks : [] }
+        if index & ChunkGroup.mask < open[group]?.count ?? 0 {
+            open[group]?[index & ChunkGroup.mask] = chunk
+        } else {
+            open[group]?.append(chunk)
+        }
+        current = chunk
+        currentIndex = index
+    }
+
+    /// A chunk whose published rows this writer may change.
+    private func owned(_ index: Int) -> Chunk {
+        let chunk = chunk(index)
+        if chunk.owner == owner {
+            if chunk.isWasteful {
+                let fresh = rebuilt(chunk, index, forms: nil, capacity: chunk.capacity)
+                replace(index, with: fresh)
+                return fresh
+            }
+            return chunk
+        }
+        let copy =
+            chunk.isWasteful
+            ? rebuilt(chunk, index, forms: nil, capacity: chunk.capacity) : Chunk(copying: chunk, owner: owner)
+        replace(index, with: copy)
+        return copy
+    }
+
+    /// The same rows in a new chunk, with other forms or more room, and without garbage.
+    private func rebuilt(_ chunk: Chunk, _ index: Int, forms other: [ColumnForm]?, capacity: Int) -> Chunk {
+        let place = chunk.place
+        let forms = other ?? plan.columns.indices.map { place.entry($0).form }
+        let fresh = Chunk(forms: forms, capacity: capacity, owner: owner)
+        for offset in 0..<min(endRow - index << Chunk.shift, chunk.capacity) {
+            fresh.begin(place.sequence(offset), at: offset)
+            for column in plan.columns where column.form != .none {
+                let old = place.entry(column.slot)
+                let new = fresh.place.entry(column.slot)
+                if place.isAbsent(old, offset) {
+                    fresh.clear(new, offset, isNew: true)
+                } else if old.form == .code, new.form == .text {
+                    var text = dictionaries[column.slot]?[place.code(old, offset)] ?? ""
+                    text.withUTF8 { fresh.store(bytes: UnsafeRawBufferPointer($0), new, offset, isNew: true) }
+                } else if old.form.isInHeap {
+                    fresh.store(bytes: place.bytes(old, offset), new, offset, isNew: true)
+                } else {
+                    fresh.copyValue(from: place, old, new, offset)
+                }
+            }
+            if place.isDead(offset) { fresh.remove(offset) }
+        }
+        return fresh
+    }
+
+    // MARK: Rows
+
+    /// Adds a row, whose values are written next, one for every slot. Numbers ascend.
+    func append(_ sequence: UInt64) -> Int {
+        let row = endRow
+        let index = row >> Chunk.shift
+        let offset = row & Chunk.mask
+        if index == chunkCount {
+            chooseForms()
+            let capacity = index == 0 ? 64 : Chunk.capacity
+            replace(index, with: Chunk(forms: forms, capacity: capacity, owner: owner))
+            chunkCount += 1
+        } else if offset == chunk(index).capacity {
+            replace(index, with: rebuilt(chunk(index), index, forms: nil, capacity: Chunk.capacity))
+        } else if currentIndex != index {
+            current = chunk(index)
+            currentIndex = index
+        }
+        endRow += 1
+        count += 1
+        current.begin(sequence, at: offset)
+        return row
+    }
+
+    /// Strings stay coded while few of them are new.
+    private func chooseForms() {
+        for column in plan.columns where column.form == .text {
+            guard let dictionary = dictionaries[column.slot] else { continue }
+            let isWorthIt =
+                dictionary.count <= max(48, endRow / 8)
+                && dictionary.count + Chunk.capacity < StringDictionary.limit
+            forms[column.slot] = isWorthIt ? .code : .text
+        }
+    }
+
+    func remove(_ row: Int) {
+        owned(row >> Chunk.shift).remove(row & Chunk.mask)
+        count -= 1
+    }
+
+    /// Takes all rows out and gives their values' memory back as far as no version reads them. Their numbers stay taken:
+    /// a reader of an older version must not find another record under one.
+    func erase() {
+        for index in 0..<chunkCount {
+            let old = chunk(index)
+            let rows = min(Chunk.capacity, endRow - index << Chunk.shift)
+            let isLast = index == chunkCount - 1
+            let fresh = Chunk(
+                forms: isLast ? plan.columns.map(\.form) : plan.columns.map { _ in .none }, capacity: old.capacity,
+                owner: owner)
+            for offset in 0..<rows {
+                fresh.begin(old.place.sequence(offset), at: offset)
+                fresh.remove(offset)
+            }
+            replace(index, with: fresh)
+        }
+        count = 0
+        dictionaries = plan.columns.map { $0.form == .text ? StringDictionary() : nil }
+        links = Array(repeating: LinkSet(), count: plan.linkCount)
+        indexes = plan.indexes.map { OrderedIndex(isWide: $0.isWide) }
+    }
+
+    func sequence(_ row: Int) -> UInt64 { chunk(row >> Chunk.shift).place.sequence(row & Chunk.mask) }
+
+    func isLive(_ row: Int) -> Bool {
+        row < endRow && !chunk(row >> Chunk.shift).place.isDead(row & Chunk.mask)
+    }
+
+    /// The row with that number if it is there.
+    func row(_ sequence: UInt64) -> Int? {
+        var low = 0
+        var high = chunkCount
+        if let base, base.endRow > 0, sequence <= base.sequence(ofRow: base.endRow - 1) {
+            guard let row = base.row(ofSequence: sequence) else { return nil }
+            return isLive(row) ? row : nil
+        }
+        while low < high {
+            let middle = (low + high) / 2
+            if chunk(middle).place.sequence(0) <= sequence { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return nil }
+        let first = (low - 1) << Chunk.shift
+        let place = chunk(low - 1).place
+        guard let offset = place.offset(of: sequence, count: min(Chunk.capacity, endRow - first)),
+            !place.isDead(offset)
+        else { return nil }
+        return first + offset
+    }
+
+    func place(_ row: Int) -> ChunkPlace { chunk(row >> Chunk.shift).place }
+
+    func value(_ row: Int, _ slot: Int) -> StoredValue {
+        place(row).value(plan.columns[slot], row & Chunk.mask, dictionaries[slot], plan.targets[slot])
+    }
+
+    /// The target of a to-one relationship.
+    func reference(_ row: Int, _ slot: Int) -> (sequence: UInt64, target: Int)? {
+        let place = place(row)
+        let entry = place.entry(slot)
+        return place.isAbsent(entry, row & Chunk.mask) ? nil : place.reference(entry, row & Chunk.mask)
+    }
+
+    // MARK: Values
+
+    /// Writes an attribute's value.
+    /// - Parameter isNew: whether the row is the one that `append` has just made.
+    /// - Returns: false, and nothing is written, where the value is not of the column's kind.
+    func write(_ value: StoredValue, _ row: Int, _ column: Column, isNew: Bool) -> Bool {
+        if column.form == .none { return true }
+        let offset = row & Chunk.mask
+        var chunk = isNew ? current : owned(row >> Chunk.shift)
+        var entry = chunk.place.entry(column.slot)
+        switch (value, entry.form) {
+        case (.null, _):
+            chunk.clear(entry, offset, isNew: isNew)
+            return true
+        case (.bool(let value), .bool): chunk.store(value ? 1 : 0 as UInt8, entry, offset)
+        case (.integer(let value), .int64): chunk.store(value.littleEndian, entry, offset)
+        case (.double(let value), .double): chunk.store(value.bitPattern.littleEndian, entry, offset)
+        case (.date(let value), .date):
+            chunk.store(value.timeIntervalSinceReferenceDate.bitPattern.littleEndian, entry, offset)
+        case (.uuid(let value), .uuid): chunk.store(value.uuid, entry, offset)
+        case (.unsigned(let value), .uint64): chunk.store(value.littleEndian, entry, offset)
+        case (.float(let value), .float): chunk.store(value.bitPattern.littleEndian, entry, offset)
+        case (.decimal(let value), .decimal): chunk.store(StoredDecimal(value), entry, offset)
+        case (.integer(let value), _):
+            guard column.kind?.integerRange?.contains(value) == true else {
+                return column.kind == .coded && writeBytes(CodedBytes.encode(.integer(value)), row, column, isNew)
+            }
+            switch entry.form.width {
+            case 1: chunk.store(UInt8(truncatingIfNeeded: value), entry, offset)
+            case 2: chunk.store(UInt16(truncatingIfNeeded: value).littleEndian, entry, offset)
+            default: chunk.store(UInt32(truncatingIfNeeded: value).littleEndian, entry, offset)
+            }
+        case (.string(let value), .code):
+            if value.utf8.count <= StringDictionary.longest, let code = dictionaries[column.slot]?.add(value) {
+                chunk.store(UInt16(code).littleEndian, entry, offset)
+            } else {
+                // Too many different ones, or too long: this chunk keeps its strings itself from now on.
+                var forms = plan.columns.indices.map { chunk.place.entry($0).form }
+                forms[column.slot] = .text
+                let index = row >> Chunk.shift
+                replace(index, with: rebuilt(chunk, index, forms: forms, capacity: chunk.capacity))
+                chunk = current
+                entry = chunk.place.entry(column.slot)
+                return write(value, row, column, isNew: false)
+            }
+        case (.string(var value), .text):
+            return value.withUTF8 { writeBytes(UnsafeRawBufferPointer($0), row, column, isNew) }
+        case (.data(let value), .bytes) where column.kind == .data:
+            return value.withUnsafeBytes { writeBytes($0, row, column, isNew) }
+        case (.url(let value), .bytes) where column.kind == .url:
+            return writeBytes(StoredURL.encode(value), row, column, isNew)
+        case (_, .bytes) where column.kind == .coded && value.fits(.coded):
+            return writeBytes(CodedBytes.encode(value), row, column, isNew)
+        default: return false
+        }
+        chunk.setAbsent(entry, offset, false)
+        return true
+    }
+
+    private func write(_ value: String, _ row: Int, _ column: Column, isNew: Bool) -> Bool {
+        var value = value
+        return value.withUTF8 { writeBytes(UnsafeRawBufferPointer($0), row, column, isNew) }
+    }
+
+    private func writeBytes(_ bytes: [UInt8], _ row: Int, _ column: Column, _ isNew: Bool) -> Bool {
+        bytes.withUnsafeBytes { writeBytes($0, row, column, isNew) }
+    }
+
+    private func writeBytes(_ bytes: UnsafeRawBufferPointer, _ row: Int, _ column: Column, _ isNew: Bool) -> Bool {
+        guard bytes.count < Int(UInt32.max) else { return false }
+        let chunk = room(bytes.count, isNew ? current : owned(row >> Chunk.shift), row)
+        let entry = chunk.place.entry(column.slot)
+        chunk.store(bytes: bytes, entry, row & Chunk.mask, isNew: isNew)
+        chunk.setAbsent(entry, row & Chunk.mask, false)
+        return true
+    }
+
+    /// The chunk, or a copy of it where it is shared and its heap has no room: readers keep the old heap.
+    private func room(_ bytes: Int, _ chunk: Chunk, _ row: Int) -> Chunk {
+        if bytes <= ChunkPlace.inlineLimit || chunk.hasHeap(bytes, unpublished: chunk.owner == owner) { return chunk }
+        return owned(row >> Chunk.shift)
+    }
+
+    func write(reference: (sequence: UInt64, target: Int)?, _ row: Int, _ slot: Int, isNew: Bool) {
+        let chunk = isNew ? current : owned(row >> Chunk.shift)
+        let entry = chunk.place.entry(slot)
+        if let reference {
+            chunk.store(reference: reference.sequence, target: reference.target, entry, row & Chunk.mask)
+            chunk.setAbsent(entry, row & Chunk.mask, false)
+        } else {
+            chunk.clear(entry, row & Chunk.mask, isNew: isNew)
+        }
+    }
+
+    // MARK: The end
+
+    /// The rows that are there, with their numbers.
+    func forEachRow(_ body: (_ row: Int, _ sequence: UInt64) throws -> Void) rethrows {
+        for index in 0..<chunkCount {
+            let place = chunk(index).place
+            let first = index << Chunk.shift
+            for offset in 0..<min(Chunk.capacity, endRow - first) where !place.isDead(offset) {
+                try body(first + offset, place.sequence(offset))
+            }
+        }
+    }
+
+    func finished() -> TableVersion {
+        for (index, chunks) in open.sorted(by: { $0.key < $1.key }) {
+            if index < groups.count { groups[index] = ChunkGroup(chunks) } else { groups.append(ChunkGroup(chunks)) }
+        }
+        return TableVersion(
+            plan: plan, groups: groups, endRow: endRow, count: count, dictionaries: dictionaries, links: links,
+            indexes: indexes, origin: origin)
+    }
+}

@@ -1,0 +1,36 @@
+#if canImport(Darwin)
+    import Foundation
+#else
+    // The standard library's own composition, so that keys agree with `==` on strings to the last character: Foundation's
+    // leaves a composed syllable followed by a trailing consonant apart, and misorders some Tibetan vowel signs.
+    @_spi(_Unicode) import Swift
+#endif
+
+/// The canonically composed form of strings (NFC), in which canonically equivalent strings are the same.
+enum CanonicalText {
+    /// Whether UTF-8 is certainly composed: all of it lies below the first combining mark, U+0300.
+    @inline(__always)
+    static func isComposed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        let raw = UnsafeRawBufferPointer(bytes)
+        while index + 8 <= raw.count {
+            if raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] >= 0xCC { return false }
+            index += 1
+        }
+        return true
+    }
+
+    static func composed(_ string: String) -> String {
+        #if canImport(Darwin)
+            return string.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
+        #else
+            var scalars = String.UnicodeScalarView()
+            scalars.append(contentsOf: string._nfc)
+            return String(scalars)
+        #endif
+    }
+}

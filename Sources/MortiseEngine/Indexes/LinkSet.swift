@@ -1,0 +1,46 @@
+/// Who is at the other end of a to-many relationship, for all records of an entity: pairs of an owner's and a member's
+/// number, in order. Adding a member to an owner with a million of them copies the few nodes on the way to its place.
+struct LinkSet: Sendable {
+    private(set) var pairs = OrderedIndex(isWide: true)
+
+    init() {}
+    init(pairs: OrderedIndex) { self.pairs = pairs }
+
+    static func probe(_ owner: UInt64, _ member: UInt64, _ target: Int) -> IndexProbe {
+        IndexProbe(
+            head: owner, second: member, tail: UnsafeRawBufferPointer(start: nil, count: 0), row: UInt64(target))
+    }
+
+    /// Calls the body with the members of an owner in identity order, each with the number of its entity among those that
+    /// the relationship may lead to.
+    func forEach(of owner: UInt64, _ body: (_ member: UInt64, _ target: Int) -> Void) {
+        guard pairs.count > 0 else { return }
+        let upper = owner == .max ? nil : Self.probe(owner + 1, 0, 0)
+        pairs.forEachRun(from: Self.probe(owner, 0, 0), to: upper) { node, run in
+            for index in run { body(node.second(index), Int(node.row(index))) }
+            return true
+        }
+    }
+
+    /// How many members an owner has, without going through them.
+    func count(of owner: UInt64) -> Int {
+        guard pairs.count > 0 else { return 0 }
+        let end = owner == .max ? pairs.count : pairs.rank(Self.probe(owner + 1, 0, 0))
+        return end - pairs.rank(Self.probe(owner, 0, 0))
+    }
+
+    func members(of owner: UInt64) -> [(member: UInt64, target: Int)] {
+        var members: [(member: UInt64, target: Int)] = []
+        forEach(of: owner) { members.append(($0, $1)) }
+        return members
+    }
+
+    mutating func insert(_ owner: UInt64, _ member: UInt64, _ target: Int, transaction: UInt64) {
+        let probe = Self.probe(owner, member, target)
+        if !pairs.contains(probe) { pairs.insert(probe, owner: transaction) }
+    }
+
+    mutating func remove(_ owner: UInt64, _ member: UInt64, _ target: Int, transaction: UInt64) {
+        pairs.remove(Self.probe(owner, member, target), owner: transaction)
+    }
+}

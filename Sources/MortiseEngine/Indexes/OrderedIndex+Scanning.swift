@@ -1,0 +1,97 @@
+extension OrderedIndex {
+    /// Calls the body with runs of entries in one leaf, from the lower place (included) to the upper (not included), in
+    /// ascending or descending order of runs; within a run the entries ascend, and a descending reader turns them round.
+    /// The body returns false to end the scan.
+    func forEachRun(
+        from lower: IndexProbe?, to upper: IndexProbe?, descending: Bool = false,
+        _ body: (IndexNode, Range<Int>) throws -> Bool
+    ) rethrows {
+        guard let root else { return }
+        if descending {
+            _ = try Self.descend(root, lower, upper, body)
+        } else {
+            _ = try Self.ascend(root, lower, upper, body)
+        }
+    }
+
+    private static func ascend(
+        _ node: IndexNode, _ lower: IndexProbe?, _ upper: IndexProbe?, _ body: (IndexNode, Range<Int>) throws -> Bool
+    ) rethrows -> Bool {
+        if node.isLeaf {
+            let first = lower.map { node.lowerBound($0) } ?? 0
+            let end = upper.map { node.lowerBound($0) } ?? node.count
+            if first < end, try !body(node, first..<end) { return false }
+            return end == node.count
+        }
+        let first = lower.map { node.child(for: $0) } ?? 0
+        let last = upper.map { node.child(for: $0) } ?? node.count - 1
+        if first > last { return false }
+        for index in first...last {
+            let isMore = try ascend(
+                node.children[index], index == first ? lower : nil, index == last ? upper : nil, body)
+            if !isMore { return false }
+        }
+        return last == node.count - 1
+    }
+
+    private static func descend(
+        _ node: IndexNode, _ lower: IndexProbe?, _ upper: IndexProbe?, _ body: (IndexNode, Range<Int>) throws -> Bool
+    ) rethrows -> Bool {
+        if node.isLeaf {
+            let first = lower.map { node.lowerBound($0) } ?? 0
+            let end = upper.map { node.lowerBound($0) } ?? node.count
+            if first < end, try !body(node, first..<end) { return false }
+            return first == 0
+        }
+        let first = lower.map { node.child(for: $0) } ?? 0
+        let last = upper.map { node.child(for: $0) } ?? node.count - 1
+        if first > last { return false }
+        for index in (first...last).reversed() {
+            let isMore = try descend(
+                node.children[index], index == first ? lower : nil, index == last ? upper : nil, body)
+            if !isMore { return false }
+        }
+        return first == 0
+    }
+}
+
+/// Builds an index from entries that come in ascending order.
+struct OrderedIndexBuilder {
+    private let owner: UInt64
+    private let isWide: Bool
+    private var leaves: [IndexNode] = []
+    private var count = 0
+    // Room for insertions without splits.
+    private static let fill = IndexNode.capacity * 9 / 10
+
+    init(isWide: Bool, owner: UInt64) {
+        self.isWide = isWide
+        self.owner = owner
+    }
+
+    /// Adds an entry that comes after all before it.
+    mutating func append(_ key: UnsafeRawBufferPointer, row: UInt64) {
+        append(IndexProbe(key, row: row, isWide: isWide))
+    }
+
+    mutating func append(_ probe: IndexProbe) {
+        if leaves.last.map({ $0.count >= Self.fill }) ?? true { leaves.append(IndexNode(owner: owner, isWide: isWide)) }
+        if let leaf = leaves.last { leaf.insert(probe, at: leaf.count) }
+        count += 1
+    }
+
+    func finish() -> OrderedIndex {
+        var level = leaves
+        while level.count > 1 {
+            var above: [IndexNode] = []
+            for node in level {
+                if above.last.map({ $0.count >= Self.fill }) ?? true {
+                    above.append(IndexNode(owner: owner, isWide: isWide))
+                }
+                if let branch = above.last { branch.insert(node, beneath: node.probe(0), at: branch.count) }
+            }
+            level = above
+        }
+        return OrderedIndex(isWide: isWide, root: level.first, count: count)
+    }
+}

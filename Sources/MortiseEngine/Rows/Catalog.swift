@@ -1,0 +1,142 @@
+public import MortiseCore
+
+/// What an engine knows of its schema, computed once.
+public final class Catalog: Sendable {
+    public let schema: StoredSchema
+    public let storeIdentifier: String
+    public let layouts: [String: RecordLayout]
+    /// By the entities' numbers, which are their places in the schema.
+    let plans: [TablePlan]
+    let numbers: [String: Int]
+    /// The numbers of each entity and everything that inherits from it.
+    let subtrees: [[Int]]
+    /// For each entity, its stored relationships with what they lead to.
+    let relationships: [[RelationshipSlot]]
+    private let entitiesBySpace: [UInt32: Int]
+
+    /// A relationship that is kept at its owner, and where its reverse is.
+    struct RelationshipSlot: Sendable {
+        let slot: Int
+        let name: String
+        let isToMany: Bool
+        let isOptional: Bool
+        /// The set of links, in the tables of the targets, that has the owners; a property's or one that no property shows.
+        let reverse: Int
+        /// Whether the reverse is a property of the targets.
+        let isShown: Bool
+        /// The entities that it may lead to.
+        let targets: [Int]
+        /// The owner's number among those to which the reverse leads.
+        let ownerAmongTargets: Int
+    }
+
+    public init(schema: StoredSchema, storeIdentifier: String) {
+        self.schema = schema
+        self.storeIdentifier = storeIdentifier
+        let layouts = schema.recordLayouts()
+        self.layouts = layouts
+        let names = schema.entities.map(\.name)
+        let numbers = Dictionary(
+            names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        self.numbers = numbers
+        // The entity itself comes first, so that most references have the number zero.
+        let subtrees = names.map { name in
+            [numbers[name] ?? 0] + schema.subtree(of: name).filter { $0 != name }.compactMap { numbers[$0] }
+        }
+        self.subtrees = subtrees
+        let identifiers = names.map { NumberedIdentifiers(storeIdentifier: storeIdentifier, entityName: $0) }
+        var entitiesBySpace: [UInt32: Int] = [:]
+        for (number, name) in names.enumerated() {
+            entitiesBySpace[identifiers[number].space] = number
+            entitiesBySpace[NumberedIdentifiers(temporaryOf: name).space] = number
+        }
+        self.entitiesBySpace = entitiesBySpace
+
+        // Reverses that no property shows get numbers behind all slots, the same in every table.
+        var hidden = layouts.values.map(\.slots.count).max() ?? 0
+        var relationships: [[RelationshipSlot]] = []
+        for (number, name) in names.enumerated() {
+            var found: [RelationshipSlot] = []
+            for (index, slot) in (layouts[name]?.slots ?? []).enumerated() {
+                guard let relationship = slot.property.relationship, slot.role != .toManyDerived else { continue }
+                let destination = numbers[relationship.destination]
+                let derived = relationship.inverse.flatMap { inverse in
+                    layouts[relationship.destination].flatMap { other in
+                        other.slot(named: inverse).flatMap { other.slots[$0].role == .toManyDerived ? $0 : nil }
+                    }
+                }
+                let reverseTargets = derived.flatMap { place in
+                    layouts[relationship.destination]?.slots[place].property.relationship.flatMap {
+                        numbers[$0.destination].map { subtrees[$0] }
+                    }
+                }
+                found.append(
+                    RelationshipSlot(
+                        slot: index, name: slot.name, isToMany: relationship.isToMany,
+                        isOptional: slot.property.isOptional, reverse: derived ?? hidden, isShown: derived != nil,
+                        targets: destination.map { subtrees[$0] } ?? [],
+                        ownerAmongTargets: derived == nil ? number : reverseTargets?.firstIndex(of: number) ?? 0))
+                if derived == nil { hidden += 1 }
+            }
+            relationships.append(found)
+        }
+        self.relationships = relationships
+        let linkCount = hidden
+        plans = names.enumerated().map { number, name in
+            let layout = layouts[name] ?? RecordLayout.empty(name)
+            let targets = layout.slots.map { slot in
+                slot.property.relationship.flatMap { numbers[$0.destination] }.map { subtrees[$0] } ?? []
+            }
+            return TablePlan(
+                layout: layout, number: number, identifiers: identifiers[number],
+                columns: layout.slots.enumerated().map {
+                    Column($0.element, at: $0.offset, targets: targets[$0.offset])
+                },
+                targets: targets.map { $0.map { identifiers[$0] } },
+                indexes: IndexDefinition.all(of: layout, in: schema, numbers: numbers, subtrees: subtrees),
+                linkCount: linkCount)
+        }
+    }
+
+    func plan(_ entity: String) -> TablePlan? { numbers[entity].map { plans[$0] } }
+
+    /// The entity of a record of this store, or of a new one, by its identifier.
+    @inline(__always)
+    func entity(of identifier: PersistentIdentifier) -> Int? { entitiesBySpace[identifier.space] }
+
+    func identifier(_ sequence: UInt64, _ entity: Int) -> PersistentIdentifier { plans[entity].identifiers[sequence] }
+}
+
+extension IndexDefinition {
+    /// The indexes of an entity: its uniqueness constraints, then its declared indexes, inherited ones included; each
+    /// sequence of properties once.
+    static func all(
+        of layout: RecordLayout, in schema: StoredSchema, numbers: [String: Int], subtrees: [[Int]]
+    ) -> [IndexDefinition] {
+        var definitions: [IndexDefinition] = []
+        for (constraint, slots) in layout.uniqueConstraints.enumerated() {
+            // A constraint that lies wholly in an ancestor's part counts across that ancestor's whole family.
+            let declaring = slots.max().map { layout.slots[$0].declaringEntity } ?? layout.entityName
+            definitions.append(
+                IndexDefinition(
+                    components: slots.map { KeyComponent($0, of: layout) },
+                    family: numbers[declaring].map { subtrees[$0] } ?? [], constraint: constraint))
+        }
+        var next: String? = layout.entityName
+        var seen: Set<String> = []
+        while let name = next, seen.insert(name).inserted, let entity = schema.entity(named: name) {
+            for index in entity.indices {
+                let slots = index.properties.compactMap { layout.slot(named: $0) }
+                guard slots.count == index.properties.count, !slots.isEmpty,
+                    !slots.contains(where: { layout.slots[$0].role.isToMany }),
+                    !definitions.contains(where: { $0.slots == slots })
+                else { continue }
+                definitions.append(
+                    IndexDefinition(components: slots.map { KeyComponent($0, of: layout) }, family: [], constraint: nil)
+                )
+            }
+            next = entity.superentity
+        }
+        return definitions
+    }
+}

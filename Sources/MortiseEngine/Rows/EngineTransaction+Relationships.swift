@@ -1,0 +1,212 @@
+import MortiseCore
+
+// A relationship is kept at its owner, and its reverse as links of its targets: both are brought up to date here at once.
+
+extension EngineTransaction {
+    typealias Relationship = Catalog.RelationshipSlot
+
+    /// What an identifier is in the store: the number of its entity among the relationship's targets, and its own.
+    private func resolve(
+        _ identifier: PersistentIdentifier, _ relationship: Relationship, _ entity: Int, _ table: TableWriter,
+        _ row: Int,
+        _ remapped: [PersistentIdentifier: PersistentIdentifier]
+    ) throws -> (sequence: UInt64, target: Int) {
+        let final = identifier.isTemporary ? remapped[identifier] ?? identifier : identifier
+        for (number, family) in table.plan.targets[relationship.slot].enumerated() {
+            if let sequence = family.sequence(of: final) { return (sequence, number) }
+        }
+        let record = catalog.identifier(table.sequence(row), entity)
+        if find(final) == nil {
+            throw EngineError.danglingReference(
+                entity: record.entityName, property: relationship.name, record: record, target: final)
+        }
+        throw EngineError.wrongDestination(
+            entity: record.entityName, property: relationship.name, record: record, target: final)
+    }
+
+    private func note(
+        _ target: (sequence: UInt64, target: Int), _ relationship: Relationship, _ entity: Int, _ row: Int
+    ) {
+        let other = relationship.targets[target.target]
+        if let last = written.last, last.sequence == target.sequence, last.target == other { return }
+        written.append(
+            WrittenReference(
+                entity: entity, row: row, relationship: relationship, target: other, sequence: target.sequence))
+    }
+
+    private func addReverse(_ target: (sequence: UInt64, target: Int), _ relationship: Relationship, _ owner: UInt64) {
+        let other = table(relationship.targets[target.target])
+        other.links[relationship.reverse].insert(
+            target.sequence, owner, relationship.ownerAmongTargets, transaction: other.owner)
+    }
+
+    private func removeReverse(_ target: (sequence: UInt64, target: Int), _ relationship: Relationship, _ owner: UInt64)
+    {
+        let other = table(relationship.targets[target.target])
+        other.links[relationship.reverse].remove(
+            target.sequence, owner, relationship.ownerAmongTargets, transaction: other.owner)
+    }
+
+    /// - Returns: whether the target is another than before.
+    @discardableResult
+    func setTarget(
+        _ value: StoredValue, _ relationship: Relationship, _ entity: Int, _ table: TableWriter, _ row: Int,
+        _ remapped: [PersistentIdentifier: PersistentIdentifier], isNew: Bool
+    ) throws -> Bool {
+        let new: (sequence: UInt64, target: Int)?
+        switch value {
+        case .identifier(let identifier): new = try resolve(identifier, relationship, entity, table, row, remapped)
+        case .null where relationship.isOptional: new = nil
+        default:
+            throw unfit(value, table.plan.columns[relationship.slot], catalog.identifier(table.sequence(row), entity))
+        }
+        let old = isNew ? nil : table.reference(row, relationship.slot)
+        if !isNew, old?.sequence == new?.sequence, old?.target == new?.target { return false }
+        let owner = table.sequence(row)
+        if let old { removeReverse(old, relationship, owner) }
+        table.write(reference: new, row, relationship.slot, isNew: isNew)
+        if let new {
+            addReverse(new, relationship, owner)
+            note(new, relationship, entity, row)
+        }
+        return true
+    }
+
+    /// - Returns: whether the members are others than before.
+    @discardableResult
+    func setMembers(
+        _ value: StoredValue, _ relationship: Relationship, _ entity: Int, _ table: TableWriter, _ row: Int,
+        _ remapped: [PersistentIdentifier: PersistentIdentifier], isNew: Bool
+    ) throws -> Bool {
+        let identifiers: [PersistentIdentifier]
+        switch value {
+        case .identifiers(let members): identifiers = members
+        case .null: identifiers = []
+        default:
+            throw unfit(value, table.plan.columns[relationship.slot], catalog.identifier(table.sequence(row), entity))
+        }
+        let owner = table.sequence(row)
+        if isNew, identifiers.isEmpty { return false }
+        var wanted: [UInt64: Int] = [:]
+        for identifier in identifiers {
+            let (sequence, target) = try resolve(identifier, relationship, entity, table, row, remapped)
+            wanted[sequence] = target
+        }
+        var isChanged = false
+        for (member, target) in table.links[relationship.slot].members(of: owner)
+        where wanted.removeValue(forKey: member) == nil {
+            table.links[relationship.slot].remove(owner, member, target, transaction: table.owner)
+            removeReverse((member, target), relationship, owner)
+            isChanged = true
+        }
+        for (member, target) in wanted {
+            table.links[relationship.slot].insert(owner, member, target, transaction: table.owner)
+            addReverse((member, target), relationship, owner)
+            note((member, target), relationship, entity, row)
+            isChanged = true
+        }
+        return isChanged
+    }
+
+    /// Takes a record that is being deleted out of the reverse of its relationship. What it refers to itself stays in its
+    /// row, and members are dropped.
+    func unlink(_ relationship: Relationship, _ entity: Int, _ table: TableWriter, _ row: Int, _ owner: UInt64) {
+        if relationship.isToMany {
+            for (member, target) in table.links[relationship.slot].members(of: owner) {
+                table.links[relationship.slot].remove(owner, member, target, transaction: table.owner)
+                removeReverse((member, target), relationship, owner)
+            }
+        } else if let target = table.reference(row, relationship.slot) {
+            removeReverse(target, relationship, owner)
+        }
+    }
+
+    // MARK: The end of a transaction
+
+    /// Clears what still refers to deleted records.
+    /// - Parameter shown: whether through relationships whose reverse is a property too; the others always.
+    func clearReferencesToDeleted(shown: Bool) throws {
+        for (entity, relationships) in catalog.relationships.enumerated() {
+            for relationship in relationships where shown || !relationship.isShown && !hasInverse(relationship, entity)
+            {
+                for (target, sequence) in deleted {
+                    guard let number = relationship.targets.firstIndex(of: target) else { continue }
+                    let owners = table(target).links[relationship.reverse].members(of: sequence)
+                        .filter { $0.target == relationship.ownerAmongTargets }
+                    for (owner, _) in owners { try clear(owner, (sequence, number), relationship, entity) }
+                }
+            }
+        }
+    }
+
+    private func hasInverse(_ relationship: Relationship, _ entity: Int) -> Bool {
+        catalog.plans[entity].layout.slots[relationship.slot].property.relationship?.inverse != nil
+    }
+
+    private func clear(
+        _ owner: UInt64, _ target: (sequence: UInt64, target: Int), _ relationship: Relationship, _ entity: Int
+    ) throws {
+        let table = table(entity)
+        guard let row = table.row(owner) else { return }
+        let record = catalog.identifier(owner, entity)
+        if relationship.isToMany {
+            table.links[relationship.slot].remove(owner, target.sequence, target.target, transaction: table.owner)
+        } else {
+            guard relationship.isOptional else { throw dangling(record, relationship, target) }
+            unindex(table, row)
+            table.write(reference: nil, row, relationship.slot, isNew: false)
+            try index(table, entity, row)
+        }
+        removeReverse(target, relationship, owner)
+        changes.updated.append((record, SlotSet([relationship.slot])))
+    }
+
+    private func dangling(
+        _ record: PersistentIdentifier, _ relationship: Relationship, _ target: (sequence: UInt64, target: Int)
+    ) -> EngineError {
+        .danglingReference(
+            entity: record.entityName, property: relationship.name, record: record,
+            target: catalog.identifier(target.sequence, relationship.targets[target.target]))
+    }
+
+    /// Clears one-way references to deleted records, and sees to it that nothing refers to what is not there.
+    func settle() throws {
+        if !deleted.isEmpty {
+            try clearReferencesToDeleted(shown: false)
+            try refuseReferencesToDeleted()
+        }
+        for reference in written where table(reference.target).row(reference.sequence) == nil {
+            let owner = table(reference.entity)
+            guard owner.isLive(reference.row), refers(owner, reference) else { continue }
+            throw EngineError.danglingReference(
+                entity: owner.plan.entityName, property: reference.relationship.name,
+                record: catalog.identifier(owner.sequence(reference.row), reference.entity),
+                target: catalog.identifier(reference.sequence, reference.target))
+        }
+    }
+
+    private func refers(_ table: TableWriter, _ reference: WrittenReference) -> Bool {
+        if reference.relationship.isToMany {
+            return table.links[reference.relationship.slot].members(of: table.sequence(reference.row))
+                .contains { $0.member == reference.sequence }
+        }
+        return table.reference(reference.row, reference.relationship.slot)?.sequence == reference.sequence
+    }
+
+    /// Whoever still has a deleted record in a relationship keeps it from being deleted.
+    private func refuseReferencesToDeleted() throws {
+        for (entity, relationships) in catalog.relationships.enumerated() {
+            for relationship in relationships {
+                for (target, sequence) in deleted {
+                    guard let number = relationship.targets.firstIndex(of: target) else { continue }
+                    let left = table(target).links[relationship.reverse].members(of: sequence)
+                        .first { $0.target == relationship.ownerAmongTargets && table(entity).row($0.member) != nil }
+                    if let left {
+                        throw dangling(
+                            catalog.identifier(left.member, entity), relationship, (sequence, number))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -22,7 +22,7 @@ extension ContextState {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
             guard source !== table.source else { continue }
             var differing: [ValueChange] = []
-            for (row, model) in table.registeredModels() {
+            for (row, model) in table.registeredModels(in: source.rowsThatMayDiffer(from: table.source)) {
                 if !source.contains(row: row) {
                     leave(model, table: table, lastIn: previous)
                 } else if let change = ValueChange(

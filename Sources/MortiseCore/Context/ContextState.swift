@@ -8,6 +8,7 @@ final class ContextState {
     weak var context: ModelContext?
     let container: ModelContainer
     private(set) var tables: [String: ModelTable] = [:]
+    private var tablesBySpace: [UInt32: ModelTable] = [:]
     private(set) var bindings: [StoreBinding]
 
     private(set) var inserted = ModelList()
@@ -34,6 +35,15 @@ final class ContextState {
     /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
     func table(for type: any PersistentModel.Type) -> ModelTable? {
         container.schema.layout(for: type).flatMap { table(for: $0) }
+    }
+
+    /// The table of a record's entity; nil where the container's schema does not hold it.
+    func table(of identifier: PersistentIdentifier) -> ModelTable? {
+        // Names are looked up once for each store and entity: they cost more than finding the row.
+        if let table = tablesBySpace[identifier.space] { return table }
+        guard let table = table(named: identifier.entityName) else { return nil }
+        tablesBySpace[identifier.space] = table
+        return table
     }
 
     func table(named entityName: String) -> ModelTable? {
@@ -64,7 +74,10 @@ final class ContextState {
     }
 
     func tableEmptied() {
-        if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) { tables = [:] }
+        if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) {
+            tables = [:]
+            tablesBySpace = [:]
+        }
     }
 
     /// The public context is going: unsaved changes are dropped, since nothing could save them any more.
@@ -94,7 +107,7 @@ final class ContextState {
     /// The registered or stored model with that identifier, as far as the pinned version knows it.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         if identifier.isTemporary { return inserted.first { $0.persistentModelID == identifier } }
-        guard let table = table(named: identifier.entityName) else { return nil }
+        guard let table = table(of: identifier) else { return nil }
         if let row = table.source.row(of: identifier) { return table.model(row: row) }
         guard table.binding.version == nil else { return nil }
         do {
@@ -107,21 +120,33 @@ final class ContextState {
 
     /// The models with those identifiers that exist, in that order.
     func models(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
-        let missing = Dictionary(
-            grouping: identifiers.filter { identifier in
-                guard let table = table(named: identifier.entityName), table.binding.version == nil else { return false }
-                return table.source.row(of: identifier) == nil
-            }, by: \.entityName)
+        var missing: [String: [PersistentIdentifier]] = [:]
+        for identifier in identifiers {
+            guard let table = table(of: identifier), table.binding.version == nil,
+                table.source.row(of: identifier) == nil
+            else { continue }
+            missing[table.layout.entityName, default: []].append(identifier)
+        }
         for (name, identifiers) in missing {
             guard let table = table(named: name) else { continue }
             do { try table.binding.store.load(identifiers, into: self, of: table) } catch { latch(error) }
         }
-        return identifiers.compactMap { identifier in
-            guard let table = table(named: identifier.entityName), let row = table.source.row(of: identifier) else {
-                return nil
+        var models: [any PersistentModel] = []
+        models.reserveCapacity(identifiers.count)
+        // Members mostly come from one table, and its models are made in one go.
+        var rows: [Int] = []
+        var current: ModelTable?
+        for identifier in identifiers {
+            guard let table = table(of: identifier), let row = table.source.row(of: identifier) else { continue }
+            if table !== current {
+                if let current { models += current.models(rows: rows) }
+                rows = []
+                current = table
             }
-            return table.model(row: row)
+            rows.append(row)
         }
+        if let current { models += current.models(rows: rows) }
+        return models
     }
 
     // MARK: Changes

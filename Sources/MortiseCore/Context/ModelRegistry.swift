@@ -37,15 +37,18 @@ struct ModelRegistry {
         }
     }
 
-    /// The rows that have an object, ascending.
-    var rows: [Int] {
+    /// The rows in a range that have an object, ascending.
+    func rows(in range: Range<Int>) -> [Int] {
         var rows: [Int] = []
-        rows.reserveCapacity(count)
-        for (number, page) in pages.enumerated() {
-            guard let page else { continue }
-            for place in 0..<(1 << Self.shift) where page.objects[place] != nil {
-                rows.append(number << Self.shift + place)
+        let end = min(range.upperBound, pages.count << Self.shift)
+        var row = max(range.lowerBound, 0)
+        while row < end {
+            guard let page = pages[row >> Self.shift] else {
+                row = (row >> Self.shift + 1) << Self.shift
+                continue
             }
+            if page.objects[row & (1 << Self.shift - 1)] != nil { rows.append(row) }
+            row += 1
         }
         return rows
     }

@@ -5,7 +5,11 @@ public final class ModelTable {
     let layout: ModelLayout
     let binding: StoreBinding
     /// The rows of the version that the context has pinned.
-    @usableFromInline var source: RowSource
+    var source: RowSource {
+        didSet { reader = Unmanaged.passUnretained(source) }
+    }
+    /// The same, for getters, which count no references.
+    @usableFromInline private(set) var reader: Unmanaged<RowSource>
     private var registry = ModelRegistry()
 
     init(state: ContextState, layout: ModelLayout, binding: StoreBinding, source: RowSource) {
@@ -13,6 +17,7 @@ public final class ModelTable {
         self.layout = layout
         self.binding = binding
         self.source = source
+        reader = Unmanaged.passUnretained(source)
     }
 
     var registeredCount: Int { registry.count }
@@ -84,8 +89,10 @@ public final class ModelTable {
     }
 
     /// The models of rows, with their rows; a copy, so that models may come and go meanwhile.
-    func registeredModels() -> [(row: Int, model: any PersistentModel)] {
-        registry.rows.compactMap { row in registered(row: row).map { (row, $0) } }
+    /// - Parameter ranges: where to look; nil for everywhere.
+    func registeredModels(in ranges: [Range<Int>]? = nil) -> [(row: Int, model: any PersistentModel)] {
+        let rows = ranges.map { $0.flatMap(registry.rows(in:)) } ?? registry.rows(in: 0..<Int.max)
+        return rows.compactMap { row in registered(row: row).map { (row, $0) } }
     }
 }
 

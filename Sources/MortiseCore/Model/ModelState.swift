@@ -24,7 +24,16 @@ public struct ModelState: ~Copyable {
     }
 
     /// The context's table of the model's entity; nil for a model without context.
-    @usableFromInline var table: ModelTable?
+    var table: ModelTable? {
+        get { tableReference?.takeUnretainedValue() }
+        set {
+            let old = tableReference
+            tableReference = newValue.map(Unmanaged.passRetained)
+            old?.release()
+        }
+    }
+    // Counted by hand, because a getter must not count references at all: two atomic operations cost more than the read.
+    @usableFromInline var tableReference: Unmanaged<ModelTable>?
     /// The row of the table's source; negative for a model that is not in the store.
     @usableFromInline var row: Int = -1
     @usableFromInline var draft: Draft?
@@ -38,7 +47,7 @@ public struct ModelState: ~Copyable {
 
     /// The state of a model that is fetched.
     init(table: ModelTable, row: Int) {
-        self.table = table
+        tableReference = .passRetained(table)
         self.row = row
     }
 
@@ -68,7 +77,9 @@ public struct ModelState: ~Copyable {
     init(draft: Draft?) { self.draft = draft }
 
     deinit {
-        if row >= 0, let table { table.forget(row: row) }
+        guard let tableReference else { return }
+        if row >= 0 { tableReference._withUnsafeGuaranteedRef { $0.forget(row: row) } }
+        tableReference.release()
     }
 
     /// Made on first use, because most fetched models are never observed.
@@ -88,8 +99,9 @@ public struct ModelState: ~Copyable {
     /// outer nil leaves the question to `storedValue(at:)`.
     @inlinable
     func rowScalar<T: PersistentScalar>(_ type: T.Type, at slot: Int) -> T?? {
-        guard draft == nil, row >= 0, let table else { return nil }
-        return .some(T._read(table.source, row: row, slot: slot))
+        guard draft == nil, row >= 0, let tableReference else { return nil }
+        let reader = tableReference._withUnsafeGuaranteedRef { $0.reader }
+        return .some(reader._withUnsafeGuaranteedRef { T._read($0, row: row, slot: slot) })
     }
 
     /// The stored form of an attribute: the model's own value, else the row's, else null.

@@ -48,6 +48,10 @@ open class RowSource: @unchecked Sendable {
         if case .identifiers(let members) = value(row: row, slot: slot) { members } else { [] }
     }
 
+    /// The rows of an older state of the same source that may be gone here or have other values: all that do, and perhaps
+    /// more. Nil where that is not known.
+    open func rowsThatMayDiffer(from older: RowSource) -> [Range<Int>]? { nil }
+
     /// Whether the rows came from outside and have not been checked against a model type's properties: a context checks
     /// them before it hands out models, and says so with `noteVerified(for:)`.
     open func needsVerification(for layout: ModelLayout) -> Bool { false }

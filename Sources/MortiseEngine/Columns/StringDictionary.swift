@@ -18,6 +18,9 @@ struct StringDictionary: Sendable {
     @inline(__always)
     subscript(code: Int) -> String { code < count ? strings[code] : "" }
 
+    /// Where the strings lie, for as long as this value is kept.
+    var start: UnsafePointer<String> { strings.start }
+
     /// The numbers of the strings that are canonically equivalent to one. For readers, who cannot use the writer's table.
     func codes(equalTo string: String) -> [Int] { (0..<count).filter { strings[$0] == string } }
 
@@ -60,6 +63,7 @@ private final class StringStore: @unchecked Sendable {
     }
 
     @inline(__always) subscript(index: Int) -> String { memory[index] }
+    var start: UnsafePointer<String> { UnsafePointer(memory) }
 
     func set(_ string: String, at index: Int) {
         if index < initialized {

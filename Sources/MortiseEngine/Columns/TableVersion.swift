@@ -18,6 +18,9 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     private let liveCount: Int
     // The groups' own tables of places: two loads from a row to its chunk.
     private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkPlace>>
+    // By slot, the strings of its dictionary: reading one counts no reference but its own.
+    private let strings: UnsafeMutablePointer<UnsafePointer<String>?>
+    private let columnCount: Int
 
     /// Where a table's rows came from: shared by all versions that follow from one reading of a file.
     final class Origin: Sendable {
@@ -46,9 +49,15 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         liveCount = count
         places = .allocate(capacity: max(groups.count, 1))
         for (index, group) in groups.enumerated() { (places + index).initialize(to: group.places) }
+        columnCount = plan.columns.count
+        strings = .allocate(capacity: max(columnCount, 1))
+        for slot in 0..<columnCount { (strings + slot).initialize(to: dictionaries[slot]?.start) }
     }
 
-    deinit { places.deallocate() }
+    deinit {
+        places.deallocate()
+        strings.deallocate()
+    }
 
     public var layout: RecordLayout { plan.layout }
     public override var endRow: Int { rowEnd }
@@ -94,6 +103,13 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         return first + offset
     }
 
+    public override func rowsThatMayDiffer(from older: RowSource) -> [Range<Int>]? {
+        guard let older = older as? TableVersion, older.plan === plan, older.groups.count <= groups.count else {
+            return nil
+        }
+        return differences(from: older)
+    }
+
     public override func needsVerification(for layout: ModelLayout) -> Bool { !origin.isVerified(for: layout) }
     public override func noteVerified(for layout: ModelLayout) { origin.noteVerified(for: layout) }
 
@@ -104,7 +120,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
 
     @inline(__always)
     private func find(_ row: Int, _ slot: Int) -> (place: ChunkPlace, entry: ChunkPlace.Entry, offset: Int)? {
-        guard isRow(row), slot >= 0, slot < plan.columns.count else { return nil }
+        guard isRow(row), slot >= 0, slot < columnCount else { return nil }
         let place = place(ofChunk: row >> Chunk.shift)
         return (place, place.entry(slot), row & Chunk.mask)
     }
@@ -173,7 +189,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
             return String(decoding: bytes, as: UTF8.self)
         case .code:
             if place.isAbsent(entry, offset) { return nil }
-            return dictionaries[slot]?[place.code(entry, offset)]
+            return strings[slot]?[place.code(entry, offset)]
         default: return nil
         }
     }

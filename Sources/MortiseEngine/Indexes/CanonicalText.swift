@@ -33,4 +33,13 @@ enum CanonicalText {
             return String(scalars)
         #endif
     }
+
+    /// The order of keys: that of the composed forms, scalar by scalar.
+    ///
+    /// It is Swift's order of strings wherever that is one. Swift's `<` compares bytes as long as one string goes on
+    /// where the other ends, although a combining mark may then move forward, and finds neither "e\u{301}" nor "\u{e9}a"
+    /// less than the other; an index cannot follow it there.
+    static func precedes(_ a: String, _ b: String) -> Bool {
+        composed(a).utf8.lexicographicallyPrecedes(composed(b).utf8)
+    }
 }

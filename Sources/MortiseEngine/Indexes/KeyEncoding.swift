@@ -193,7 +193,11 @@ extension KeyBuffer {
         case .identifiers: return false
         case .array, .object: CodedBytes.encode(value).withUnsafeBytes { append(escaping: $0) }
         }
-        return value.isNull
-            || component.kind.map { value.fits($0) } ?? { if case .identifier = value { true } else { false } }()
+        switch value {
+        case .null, .identifier: return true
+        // A number that the kind is too narrow for still has its place among those that it is not.
+        case .integer where component.kind?.integerRange != nil: return true
+        default: return component.kind.map { value.fits($0) } ?? false
+        }
     }
 }

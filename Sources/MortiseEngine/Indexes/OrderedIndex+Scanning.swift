@@ -14,6 +14,65 @@ extension OrderedIndex {
         }
     }
 
+    /// Calls the body with rows in descending order of keys, those with equal keys in ascending order, until it returns
+    /// false.
+    func forEachRowDescending(
+        from lower: IndexProbe, to upper: IndexProbe?, _ body: (Int) throws -> Bool
+    ) rethrows {
+        var end = upper
+        while true {
+            var pending: IndexProbe?
+            try forEachRun(from: lower, to: end, descending: true) { node, run in
+                var last = run.upperBound - 1
+                while last >= run.lowerBound {
+                    let key = node.probe(last)
+                    var first = last
+                    while first > run.lowerBound, node.hasKey(first - 1, key) { first -= 1 }
+                    if first == run.lowerBound {
+                        // Entries with this key may go on in the leaf before.
+                        pending = key
+                        return false
+                    }
+                    for index in first...last {
+                        if try !body(Int(node.row(index))) { return false }
+                    }
+                    last = first - 1
+                }
+                return true
+            }
+            guard let key = pending else { return }
+            let start = IndexProbe(head: key.head, second: key.second, tail: key.tail, row: 0)
+            var isEnded = false
+            try forEachRun(from: start, to: end) { node, run in
+                for index in run {
+                    if !node.hasKey(index, key) { return false }
+                    if try !body(Int(node.row(index))) {
+                        isEnded = true
+                        return false
+                    }
+                }
+                return true
+            }
+            if isEnded { return }
+            end = start
+        }
+    }
+
+    /// The entry with so many before it.
+    func entry(at rank: Int) -> IndexProbe? {
+        guard rank >= 0, rank < count, var node = root else { return nil }
+        var rank = rank
+        while !node.isLeaf {
+            var child = 0
+            while rank >= node.counts[child] {
+                rank -= node.counts[child]
+                child += 1
+            }
+            node = node.children[child]
+        }
+        return node.probe(rank)
+    }
+
     private static func ascend(
         _ node: IndexNode, _ lower: IndexProbe?, _ upper: IndexProbe?, _ body: (IndexNode, Range<Int>) throws -> Bool
     ) rethrows -> Bool {

@@ -1,0 +1,104 @@
+import MortiseCore
+
+extension LinkSet {
+    /// The owners whose members may be others than in an older state: those with an entry in a leaf that is not shared.
+    func owners(differingFrom older: LinkSet) -> Set<UInt64> {
+        guard pairs.root !== older.pairs.root else { return [] }
+        var here = pairs.root.map { [$0] } ?? []
+        var there = older.pairs.root.map { [$0] } ?? []
+        var owners: Set<UInt64> = []
+        while !here.isEmpty || !there.isEmpty {
+            let mine = Set(here.map(ObjectIdentifier.init))
+            let others = Set(there.map(ObjectIdentifier.init))
+            here.removeAll { others.contains(ObjectIdentifier($0)) }
+            there.removeAll { mine.contains(ObjectIdentifier($0)) }
+            // Shared nodes are found where both sides are at the same height.
+            let height = max(here.first?.height ?? 0, there.first?.height ?? 0)
+            if (here.first?.height ?? 0) == height { here = Self.opened(here, &owners) }
+            if (there.first?.height ?? 0) == height { there = Self.opened(there, &owners) }
+        }
+        return owners
+    }
+
+    private static func opened(_ nodes: [IndexNode], _ owners: inout Set<UInt64>) -> [IndexNode] {
+        for node in nodes where node.isLeaf {
+            for index in 0..<node.count { owners.insert(node.head(index)) }
+        }
+        return nodes.flatMap(\.children)
+    }
+}
+
+extension IndexNode {
+    /// How many levels lie beneath.
+    var height: Int { isLeaf ? 0 : 1 + children[0].height }
+}
+
+extension TableVersion {
+    /// The rows whose own values may be others than in an older version, and those whose links are.
+    func differences(from older: TableVersion) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for (number, group) in older.groups.enumerated() where group !== groups[number] {
+            for (index, chunk) in group.chunks.enumerated() where chunk !== groups[number].chunks[index] {
+                let first = (number << ChunkGroup.shift + index) << Chunk.shift
+                let count = min(Chunk.capacity, older.endRow - first)
+                let differing = chunk.place.offsets(differingFrom: groups[number].chunks[index].place, count: count)
+                ranges += differing.map { (first + $0)..<(first + $0 + 1) }
+            }
+        }
+        var linked: Set<UInt64> = []
+        for (slot, links) in links.enumerated() where slot < plan.columns.count {
+            linked.formUnion(links.owners(differingFrom: older.links[slot]))
+        }
+        if linked.isEmpty { return ranges }
+        var rows = Set(ranges.map(\.lowerBound))
+        for sequence in linked {
+            if let row = older.row(ofSequence: sequence) { rows.insert(row) }
+        }
+        return rows.sorted().map { $0..<($0 + 1) }
+    }
+}
+
+extension ChunkPlace {
+    /// The rows whose bytes are others than in another chunk, which has the same rows. A longer value that was written
+    /// again lies elsewhere and counts as another.
+    func offsets(differingFrom other: ChunkPlace, count: Int) -> [Int] {
+        guard capacity == other.capacity, columnCount == other.columnCount else { return Array(0..<count) }
+        var marks = ContiguousArray<UInt64>(repeating: 0, count: (count + 63) / 64)
+        for word in marks.indices { marks[word] = deadWord(word) ^ other.deadWord(word) }
+        for slot in 0..<columnCount {
+            let entry = entry(slot)
+            guard entry.word == other.entry(slot).word else { return Array(0..<count) }
+            let width = entry.form.width
+            if width == 0 { continue }
+            for word in marks.indices { marks[word] |= absentWord(entry, word) ^ other.absentWord(entry, word) }
+            let mine = UnsafeRawBufferPointer(start: fixed + entry.offset, count: width * count)
+            let others = UnsafeRawBufferPointer(start: other.fixed + entry.offset, count: width * count)
+            if mine.isEqual(to: others) { continue }
+            for offset in 0..<count {
+                let range = (width * offset)..<(width * (offset + 1))
+                if !mine[range].elementsEqual(others[range]) { marks[offset / 64] |= 1 << UInt64(offset % 64) }
+            }
+        }
+        return (0..<count).filter { marks[$0 / 64] & (1 << UInt64($0 % 64)) != 0 }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether both have the same bytes; as many.
+    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        while index + 8 <= count {
+            if loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                != other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            {
+                return false
+            }
+            index += 8
+        }
+        while index < count {
+            if self[index] != other[index] { return false }
+            index += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import MortiseCore
+
+/// An index of one version of a table, for carrying out queries.
+///
+/// Ranges are in terms of `ValueSemantics`: what comparisons leave out (null, NaN) no comparison's range has; a range for
+/// equality with null has the rows that are null. Rows with equal keys come in identity order, whatever the direction.
+struct TableIndex {
+    let table: TableVersion
+    let definition: IndexDefinition
+    private let tree: OrderedIndex
+
+    init(_ table: TableVersion, _ number: Int) {
+        self.table = table
+        definition = table.plan.indexes[number]
+        tree = table.indexes[number]
+    }
+
+    /// How many entries there are: one for each row that is there.
+    var count: Int { tree.count }
+
+    // MARK: Ranges
+
+    /// The rows whose first values equal these.
+    /// - Returns: nil where no row can: a NaN among them, or a value of another kind.
+    func equal(to values: [StoredValue]) -> IndexRange? {
+        prefix(values).map { IndexRange(beginningWith: $0.bytes) }
+    }
+
+    /// The rows whose first values equal these and whose next value lies between the bounds.
+    /// - Returns: nil where no row can.
+    func between(
+        _ lower: IndexRange.Bound?, _ upper: IndexRange.Bound?, after values: [StoredValue] = []
+    ) -> IndexRange? {
+        guard values.count < definition.components.count, let buffer = prefix(values) else { return nil }
+        let component = definition.components[values.count]
+        let start = buffer.count
+        var range = IndexRange(lower: [], upper: nil)
+        if let lower {
+            guard append(lower.value, component, to: buffer), !lower.value.isNull else { return nil }
+            if lower.isIncluded {
+                range.lower = buffer.bytes
+            } else {
+                guard let behind = IndexRange.successor(of: buffer.bytes) else { return nil }
+                range.lower = behind
+            }
+        } else {
+            component.appendLowestComparable(to: buffer)
+            range.lower = buffer.bytes
+        }
+        buffer.truncate(to: start)
+        if let upper {
+            guard append(upper.value, component, to: buffer), !upper.value.isNull else { return nil }
+            range.upper = upper.isIncluded ? IndexRange.successor(of: buffer.bytes) : buffer.bytes
+        } else {
+            range.upper = IndexRange.successor(of: buffer.bytes)
+        }
+        return range
+    }
+
+    /// The rows whose first values equal these and whose next value, a string, begins with the given one, scalar for
+    /// scalar in composed form. That is every string that begins with it character for character, and may be more.
+    func beginning(with string: String, after values: [StoredValue] = []) -> IndexRange? {
+        guard values.count < definition.components.count, let buffer = prefix(values) else { return nil }
+        let component = definition.components[values.count]
+        guard component.kind == .string else { return nil }
+        if component.isOptional { buffer.append(1) }
+        buffer.appendPrefix(string)
+        return IndexRange(beginningWith: buffer.bytes)
+    }
+
+    private func prefix(_ values: [StoredValue]) -> KeyBuffer? {
+        guard values.count <= definition.components.count else { return nil }
+        let buffer = KeyBuffer()
+        for (component, value) in zip(definition.components, values) {
+            guard append(value, component, to: buffer) else { return nil }
+        }
+        return buffer
+    }
+
+    private func append(_ value: StoredValue, _ component: KeyComponent, to buffer: KeyBuffer) -> Bool {
+        if value.isNull, !component.isOptional { return false }
+        if value.isNotANumber { return false }
+        return buffer.append(value, component) { table.plan.reference($0, at: component.slot) }
+    }
+
+    // MARK: Reading
+
+    /// How many rows lie in a range, without going through them: exact, and cheap enough to plan with.
+    func count(in range: IndexRange) -> Int {
+        let end = range.withUpper(isWide: tree.isWide) { $0.map(tree.rank) ?? tree.count }
+        return max(0, end - range.withLower(isWide: tree.isWide) { tree.rank($0) })
+    }
+
+    /// Calls the body with the rows in a range, in the order of their keys, until it returns false.
+    /// - Parameter skipping: how many rows to leave out first, at no cost of their number where the order ascends.
+    func forEachRow(
+        in range: IndexRange = .all, descending: Bool = false, skipping: Int = 0, _ body: (Int) throws -> Bool
+    ) rethrows {
+        try range.withLower(isWide: tree.isWide) { lower in
+            try range.withUpper(isWide: tree.isWide) { upper in
+                if descending {
+                    var left = skipping
+                    try tree.forEachRowDescending(from: lower, to: upper) { row in
+                        if left > 0 {
+                            left -= 1
+                            return true
+                        }
+                        return try body(row)
+                    }
+                    return
+                }
+                var first = lower
+                if skipping > 0 {
+                    guard let later = tree.entry(at: tree.rank(lower) + skipping) else { return }
+                    first = later
+                }
+                try tree.forEachRun(from: first, to: upper) { node, run in
+                    for index in run {
+                        if try !body(Int(node.row(index))) { return false }
+                    }
+                    return true
+                }
+            }
+        }
+    }
+
+    /// The rows in several ranges, each once and in ascending order of rows: what an `IN` or an `OR` asks for.
+    func rows(in ranges: [IndexRange]) -> [Int] {
+        var rows: [Int] = []
+        for range in ranges {
+            forEachRow(in: range) { row in
+                rows.append(row)
+                return true
+            }
+        }
+        rows.sort()
+        var unique: [Int] = []
+        unique.reserveCapacity(rows.count)
+        for row in rows where unique.last != row { unique.append(row) }
+        return unique
+    }
+
+    /// The row with the least or the greatest key in a range.
+    func first(in range: IndexRange = .all, descending: Bool = false) -> Int? {
+        var first: Int?
+        forEachRow(in: range, descending: descending) { row in
+            first = row
+            return false
+        }
+        return first
+    }
+}
+
+extension TableVersion {
+    /// The indexes whose first properties are these, in this order; the shortest first.
+    func indexes(leadingWith slots: [Int]) -> [TableIndex] {
+        plan.indexes.indices
+            .filter { plan.indexes[$0].slots.starts(with: slots) }
+            .sorted { plan.indexes[$0].components.count < plan.indexes[$1].components.count }
+            .map { TableIndex(self, $0) }
+    }
+
+    /// All indexes, for a planner that looks for the one that serves best.
+    var allIndexes: [TableIndex] { plan.indexes.indices.map { TableIndex(self, $0) } }
+}
+
+extension StoredValue {
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .double(let value): value.isNaN
+        case .float(let value): value.isNaN
+        case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
+        case .decimal(let value): value.isNaN
+        default: false
+        }
+    }
+}
+
+extension KeyComponent {
+    /// What the keys of all values that compare with others come at or after: behind null and NaN.
+    fileprivate func appendLowestComparable(to buffer: KeyBuffer) {
+        if isOptional { buffer.append(1) }
+        switch kind {
+        case .float, .double, .date: buffer.append(bigEndian: 1)
+        case .decimal: buffer.append(1)
+        default: break
+        }
+    }
+}

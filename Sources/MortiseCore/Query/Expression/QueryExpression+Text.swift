@@ -1,3 +1,5 @@
+import Foundation
+
 extension QueryExpression: CustomStringConvertible {
     /// The expression as one would write it in a predicate.
     public var description: String {
@@ -65,7 +67,7 @@ extension QueryExpression: CustomStringConvertible {
         case .decimal(let value): "\(value)"
         case .string(let value): value.debugDescription
         case .data(let value): "\(value.count) bytes"
-        case .date(let value): "\(value)"
+        case .date(let value): value.safeText
         case .uuid(let value): "\(value)"
         case .url(let value): "\(value)"
         case .identifier(let value): "\(value)"
@@ -74,6 +76,13 @@ extension QueryExpression: CustomStringConvertible {
         case .object(let members): CodedForm(value: .object(members)).description
         }
     }
+}
+
+extension Date {
+    /// Whether Foundation can write the date down; it ends the process at those it cannot.
+    var isPrintable: Bool { abs(timeIntervalSinceReferenceDate) < 1e11 }
+
+    fileprivate var safeText: String { isPrintable ? "\(self)" : "Date(\(timeIntervalSinceReferenceDate))" }
 }
 
 extension QueryExpression.Comparison {

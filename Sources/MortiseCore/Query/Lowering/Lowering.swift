@@ -82,10 +82,22 @@ struct LoweredPredicate<Model: PersistentModel> {
         if let lowered = try? lowering.lower(expression), code.isEmpty || !lowered.mayThrow {
             conjuncts.append(lowered)
         } else {
-            conjuncts.append(.onModels(id: code.count, text: "\(expression)"))
+            conjuncts.append(.onModels(id: code.count, text: CodeText.of(expression)))
             let part = CodePart(expression: expression, variable: variable)
             code.append { try part.evaluate($0) }
         }
+    }
+}
+
+/// The text of a part that is left to code.
+private enum CodeText {
+    static func of(_ expression: any PredicateExpression) -> String {
+        isPrintable(expression) ? "\(expression)" : "\(type(of: expression))"
+    }
+
+    private static func isPrintable(_ value: Any) -> Bool {
+        if let date = value as? Date { return date.isPrintable }
+        return Mirror(reflecting: value).children.allSatisfy { isPrintable($0.value) }
     }
 }
 

@@ -59,7 +59,9 @@ let package = Package(
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
 
-        .testTarget(name: "MortiseCoreTests", dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory"]),
+        .testTarget(
+            name: "MortiseCoreTests",
+            dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(
             name: "MortiseMacrosTests",

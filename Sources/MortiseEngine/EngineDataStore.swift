@@ -58,37 +58,10 @@ extension EngineDataStore {
 
     public func close() throws { try engine.close() }
 
-    /// Everything that can be said of stored values is done here, exactly; what needs models is left to the framework.
-    public func plan(_ query: StoreQuery) -> FetchPlan {
-        var plan = FetchPlan(query, detail: "scan of rows in memory", isFullScan: true)
-        for conjunct in query.conjuncts where !conjunct.expression.needsModels { plan.claims[conjunct.id] = .exact }
-        let takesAll = plan.claims.count == query.conjuncts.count
-        if query.order.allSatisfy({ !$0.expression.needsModels }) {
-            plan.order = .total
-            plan.takesWindow = takesAll
-        }
-        return plan
-    }
+    public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
 
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let query = plan.query
-        let catalog = engine.catalog
-        let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
-        let names = query.includesSubentities ? catalog.schema.subtree(of: query.entity) : [query.entity]
-        var rows: [RecordReference] = []
-        for name in names {
-            guard let number = reader.table(named: name) else { throw EngineError.unknownEntity(name) }
-            let source = reader.tables[number].rows
-            for row in 0..<source.endRow where source.contains(row: row) {
-                rows.append(RecordReference(table: number, row: row))
-            }
-        }
-        let scanned = rows.count
-        let executor = QueryExecutor(reader: reader)
-        rows = try executor.filter(rows, by: query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression))
-        if plan.order == .total, query.purpose != .count { rows = try executor.sort(rows, by: query.order) }
-        if plan.takesWindow { rows = Array(rows[query.window(of: rows.count)]) }
-        return VersionRows(entities: reader.tables.map(\.entityName), rows: rows, scanned: scanned)
+        try EngineQuery(plan.query, engine.catalog).run(plan, in: version)
     }
 
     private func checkWritable() throws {

@@ -228,13 +228,7 @@ extension StoredValue: CustomStringConvertible {
         case .decimal(let value): "\(value)"
         case .string(let value): value.debugDescription
         case .data(let value): "\(value.count) bytes"
-        case .date(let value):
-            // Foundation ends the process when it is asked to print a date far outside the calendar.
-            if abs(value.timeIntervalSinceReferenceDate) < 1e11 {
-                "\(value)"
-            } else {
-                "date \(value.timeIntervalSinceReferenceDate)"
-            }
+        case .date(let value): value.safeText
         case .uuid(let value): "\(value)"
         case .url(let value): "\(value)"
         case .identifier(let value): "\(value)"

@@ -1,3 +1,5 @@
+import Foundation
+
 extension QueryExpression: CustomStringConvertible {
     /// The expression as one would write it in a predicate.
     public var description: String {
@@ -53,6 +55,13 @@ extension QueryExpression: CustomStringConvertible {
         default: description
         }
     }
+}
+
+extension Date {
+    /// Whether Foundation can write the date down; it ends the process at those it cannot.
+    var isPrintable: Bool { abs(timeIntervalSinceReferenceDate) < 1e11 }
+
+    var safeText: String { isPrintable ? "\(self)" : "Date(\(timeIntervalSinceReferenceDate))" }
 }
 
 extension QueryExpression.Comparison {

@@ -79,23 +79,25 @@ struct LoweredPredicate<Model: PersistentModel> {
         }
         var lowering = Lowering(root: variable.key)
         // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
-        // The expression's own description is not used: Foundation ends the process on some of the values it prints.
-        let reason: String
-        do {
-            let lowered = try lowering.lower(expression)
-            if code.isEmpty || !lowered.mayThrow {
-                conjuncts.append(lowered)
-                return
-            }
-            reason = "\(lowered)"
-        } catch let obstacle as NotLowerable {
-            reason = obstacle.reason
-        } catch {
-            reason = "\(error)"
+        if let lowered = try? lowering.lower(expression), code.isEmpty || !lowered.mayThrow {
+            conjuncts.append(lowered)
+        } else {
+            conjuncts.append(.onModels(id: code.count, text: CodeText.of(expression)))
+            let part = CodePart(expression: expression, variable: variable)
+            code.append { try part.evaluate($0) }
         }
-        conjuncts.append(.onModels(id: code.count, text: reason))
-        let part = CodePart(expression: expression, variable: variable)
-        code.append { try part.evaluate($0) }
+    }
+}
+
+/// The text of a part that is left to code.
+private enum CodeText {
+    static func of(_ expression: any PredicateExpression) -> String {
+        isPrintable(expression) ? "\(expression)" : "\(type(of: expression))"
+    }
+
+    private static func isPrintable(_ value: Any) -> Bool {
+        if let date = value as? Date { return date.isPrintable }
+        return Mirror(reflecting: value).children.allSatisfy { isPrintable($0.value) }
     }
 }
 

@@ -30,7 +30,9 @@ enum Pool {
         Decimal(0), 1, -1, Decimal(string: "0.1")!, Decimal(string: "10.50")!, Decimal(string: "9.99")!,
         Decimal(string: "-123456789012345678.125")!, Decimal.nan,
     ]
-    static let dates = [-1.5, 0, 0.1, 1e9, 700_000_000.123, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
+    static let dates = [-1.5, 0, 0.1, 1e9, 700_000_000.123].map { Date(timeIntervalSinceReferenceDate: $0) }
+    /// Foundation cannot write NaN down as a date, so that one is never captured.
+    static let storedDates = dates + [Date(timeIntervalSinceReferenceDate: .nan)]
     static let keys = ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-0000000000FF",
         "FFFFFFFF-0000-0000-0000-000000000001"].map { UUID(uuidString: $0)! }
     static let bigs: [UInt64] = [0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max]
@@ -65,6 +67,26 @@ struct ItemValues {
     var branch: Place?
     var box: Int?
     var peers: [Int] = []
+}
+
+extension ItemValues: CustomStringConvertible {
+    /// The values that are not those of a new record.
+    var description: String {
+        let fresh = Mirror(reflecting: ItemValues()).children.map { Self.text($0.value) }
+        let parts = zip(Mirror(reflecting: self).children, fresh).compactMap { child, fresh -> String? in
+            let text = Self.text(child.value)
+            return text == fresh && child.label != "serial" ? nil : "\(child.label ?? ""): \(text)"
+        }
+        return "item(" + parts.joined(separator: ", ") + ")"
+    }
+
+    private static func text(_ value: Any) -> String {
+        switch value {
+        case let day as Date?: day.map { "Date(\($0.timeIntervalSinceReferenceDate))" } ?? "nil"
+        case let days as [Date]: "\(days.map(\.timeIntervalSinceReferenceDate))"
+        default: "\(value)"
+        }
+    }
 }
 
 struct BoxValues {
@@ -132,7 +154,7 @@ struct QueryData {
         item.share = Float(random.one(of: Pool.doubles))
         item.amount = random.one(of: Pool.decimals)
         item.flag = random.chance(50)
-        item.day = random.chance(30) ? nil : random.one(of: Pool.dates)
+        item.day = random.chance(30) ? nil : random.one(of: Pool.storedDates)
         item.key = random.one(of: Pool.keys)
         item.blob = random.one(of: Pool.blobs)
         item.tone = random.one(of: Tone.allCases)
@@ -140,7 +162,7 @@ struct QueryData {
         item.tags = (0..<random.below(4)).map { _ in random.one(of: Pool.strings) }
         item.numbers = (0..<random.below(4)).map { _ in random.below(7) - 3 }
         item.scores = (0..<random.below(4)).map { _ in random.one(of: Pool.doubles) }
-        item.days = (0..<random.below(3)).map { _ in random.one(of: Pool.dates) }
+        item.days = (0..<random.below(3)).map { _ in random.one(of: Pool.storedDates) }
         for _ in 0..<random.below(3) { item.marks[random.one(of: ["a", "b", "é", "e\u{301}"])] = random.below(4) }
         item.place = place(&random)
         item.branch = random.chance(50) ? nil : place(&random)

@@ -1,0 +1,76 @@
+import MortiseCore
+
+/// A condition that an index can look up: what a conjunct says of one attribute of the record itself.
+enum SearchCondition {
+    case equal(StoredValue)
+    case oneOf([StoredValue])
+    case lower(IndexRange.Bound)
+    case upper(IndexRange.Bound)
+    case beginning(String)
+
+    /// The conditions that a query's conjuncts contain, by slot. They do not say all that the conjuncts do: what they
+    /// find is checked again.
+    static func all(in conjuncts: [StoreQuery.Conjunct]) -> [Int: [SearchCondition]] {
+        var found: [Int: [SearchCondition]] = [:]
+        for conjunct in conjuncts { collect(conjunct.expression, into: &found) }
+        return found
+    }
+
+    /// The records that a query names by their identifiers; nil where it does not.
+    static func identifiers(in conjuncts: [StoreQuery.Conjunct]) -> [PersistentIdentifier]? {
+        for conjunct in conjuncts {
+            switch conjunct.expression {
+            case .compare(.equal, .identifier(.variable(0)), .constant(.identifier(let identifier))),
+                .compare(.equal, .constant(.identifier(let identifier)), .identifier(.variable(0))):
+                return [identifier]
+            case .contains(.list(let elements), .identifier(.variable(0))):
+                let identifiers = elements.compactMap { element -> PersistentIdentifier? in
+                    if case .constant(.identifier(let identifier)) = element { identifier } else { nil }
+                }
+                if identifiers.count == elements.count { return identifiers }
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func collect(_ expression: QueryExpression, into found: inout [Int: [SearchCondition]]) {
+        switch expression {
+        case .and(let parts):
+            for part in parts { collect(part, into: &found) }
+        case .compare(let comparison, .property(.variable(0), let property), .constant(let value)):
+            add(comparison, value, property.slot, &found)
+        case .compare(let comparison, .constant(let value), .property(.variable(0), let property)):
+            add(comparison.mirrored, value, property.slot, &found)
+        case .property(.variable(0), let property): found[property.slot, default: []].append(.equal(.bool(true)))
+        case .not(.property(.variable(0), let property)):
+            found[property.slot, default: []].append(.equal(.bool(false)))
+        case .contains(.list(let elements), .property(.variable(0), let property)):
+            let values = elements.compactMap { element -> StoredValue? in
+                if case .constant(let value) = element { value } else { nil }
+            }
+            if values.count == elements.count { found[property.slot, default: []].append(.oneOf(values)) }
+        case .contains(.range(.constant(let lower), .constant(let upper), let isClosed), .property(.variable(0), let property)):
+            found[property.slot, default: []] += [
+                .lower(.init(value: lower, isIncluded: true)), .upper(.init(value: upper, isIncluded: isClosed)),
+            ]
+        case .startsWith(.property(.variable(0), let property), .constant(.string(let start))) where !start.isEmpty:
+            found[property.slot, default: []].append(.beginning(start))
+        default: break
+        }
+    }
+
+    private static func add(
+        _ comparison: QueryExpression.Comparison, _ value: StoredValue, _ slot: Int,
+        _ found: inout [Int: [SearchCondition]]
+    ) {
+        switch comparison {
+        case .equal: found[slot, default: []].append(.equal(value))
+        case .notEqual: break
+        case .less: found[slot, default: []].append(.upper(.init(value: value, isIncluded: false)))
+        case .lessOrEqual: found[slot, default: []].append(.upper(.init(value: value, isIncluded: true)))
+        case .greater: found[slot, default: []].append(.lower(.init(value: value, isIncluded: false)))
+        case .greaterOrEqual: found[slot, default: []].append(.lower(.init(value: value, isIncluded: true)))
+        }
+    }
+}

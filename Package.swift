@@ -23,7 +23,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
-        .target(name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
+            exclude: ["Query/EXPRESSIONS.md"]),
         .target(
             name: "MortiseEngine",
             dependencies: [

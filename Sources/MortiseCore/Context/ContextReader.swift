@@ -21,7 +21,9 @@ final class ContextReader: RecordReader {
             }
         }
         for model in state.inserted {
-            guard let table = model._modelState.table, let number = self.table(named: table.layout.entityName) else { continue }
+            guard let table = model._modelState.table, let number = self.table(named: table.layout.entityName) else {
+                continue
+            }
             inserted.append(model)
             insertedNumbers[model.persistentModelID] = RecordReference(table: number, row: -inserted.count)
         }
@@ -55,6 +57,10 @@ final class ContextReader: RecordReader {
     func model(_ record: RecordReference) -> (any PersistentModel)? {
         if record.row < 0 { return inserted[-record.row - 1] }
         return state.table(named: tables[record.table].entityName)?.model(row: record.row)
+    }
+
+    override func unchangedRows(ofTable table: Int) -> RowSource? {
+        changed.isEmpty && inserted.isEmpty ? super.unchangedRows(ofTable: table) : nil
     }
 
     override func value(_ record: RecordReference, slot: Int) -> StoredValue {

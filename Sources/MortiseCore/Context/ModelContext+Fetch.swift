@@ -16,7 +16,8 @@ extension ModelContext {
     }
 
     /// The identifiers of the models that `fetch(_:)` would return, in the same order. Those of new models are temporary.
-    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
+    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier]
+    {
         try QueryRun(descriptor, purpose: .identifiers, in: state).identifiers()
     }
 

@@ -105,7 +105,8 @@ struct QueryRun<Model: PersistentModel> {
         if mergesChanges { matching.removeAll(where: reader.isOverlaid) }
         matching = try filter(matching, by: query.conjuncts.filter { !pushed.contains($0.id) })
         if mergesChanges {
-            let family = Set(state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
+            let family = Set(
+                state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
             matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
         }
         if query.purpose != .count, !isSorted { matching = try sort(matching, query) }
@@ -136,8 +137,12 @@ struct QueryRun<Model: PersistentModel> {
         // Code compares models; what it leaves equal is in identity order, so that is where it starts from.
         let evaluator = QueryEvaluator(reader: reader)
         var keyed = try executor.sort(records, by: []).enumerated().map { place, record in
-            (place: place, record: record, model: evaluationModel(record) as? Model,
-             keys: try query.order.map { $0.expression.needsModels ? .null : try evaluator.sortKey($0.expression, record) })
+            (
+                place: place, record: record, model: evaluationModel(record) as? Model,
+                keys: try query.order.map {
+                    $0.expression.needsModels ? .null : try evaluator.sortKey($0.expression, record)
+                }
+            )
         }
         keyed.sort { left, right in
             for (index, key) in query.order.enumerated() {
@@ -229,7 +234,9 @@ extension ContextState {
     }
 
     func checkPolicy(_ plan: FetchPlan, _ query: StoreQuery, _ request: FullScanPolicy?) throws {
-        guard policy(request) == .refuse, plan.isFullScan, !query.conjuncts.isEmpty || query.limit != nil else { return }
+        guard policy(request) == .refuse, plan.isFullScan, !query.conjuncts.isEmpty || query.limit != nil else {
+            return
+        }
         throw QueryPlanError.fullScanRefused(
             entity: query.entity, conjuncts: query.conjuncts.map { "\($0.expression)" }, suggestion: plan.suggestion)
     }

@@ -145,7 +145,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             }
             return (
                 try found.rows.map { row in
-                    guard row.table >= 0, row.table < tables.count, tables[row.table].source.contains(row: row.row) else {
+                    guard row.table >= 0, row.table < tables.count, tables[row.table].source.contains(row: row.row)
+                    else {
                         throw ModelContextError.storeContract(
                             store: identifier, fault: "It returned row \(row.row), which its version does not have.")
                     }
@@ -195,7 +196,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             guard family.contains(place.table.layout.entityName) else {
                 throw ModelContextError.storeContract(
                     store: identifier,
-                    fault: "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
+                    fault:
+                        "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
                         + "fetchedSnapshots. Records of other entities belong into relatedSnapshots.")
             }
             answer.rows.append(place)
@@ -266,7 +268,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         }
     }
 
-    private func register(_ snapshot: Store.Snapshot, into state: ContextState) throws -> (table: ModelTable, row: Int) {
+    private func register(_ snapshot: Store.Snapshot, into state: ContextState) throws -> (table: ModelTable, row: Int)
+    {
         let identifier = snapshot.persistentIdentifier
         guard let table = state.table(named: identifier.entityName) else {
             throw ModelContextError.storeContract(

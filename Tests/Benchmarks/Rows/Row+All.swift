@@ -2,7 +2,8 @@ extension Row {
     /// Every row, in the order in which they are run and printed.
     static var all: [Row] {
         [
-            insert, fetchAll, filter, count, lookUp, children, update, readNumber, readShortString, readLongString,
+            insert, fetchAll, filter, count, evaluate, lookUp, children, update, readNumber, readShortString,
+            readLongString,
             jsonSave, jsonLoad,
         ]
     }

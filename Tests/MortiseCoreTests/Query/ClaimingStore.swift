@@ -17,7 +17,8 @@ enum Behaviour: String, Sendable, CaseIterable {
     case limitUnderResidual, windowBeforeOrder, unknownConjunct, otherQuery, tooManyKeys, claimsCode
 
     // Claims that are not true.
-    case dropsConjunct, exactForSuperset, splitsOr, wrongOrder, wrongPrefix, countsAll, losesRows, repeatsRows, ignoresLimit
+    case dropsConjunct, exactForSuperset, splitsOr, wrongOrder, wrongPrefix, countsAll, losesRows, repeatsRows,
+        ignoresLimit
 
     // Rows that have no place in the answer.
     case otherEntity
@@ -118,7 +119,8 @@ final class ClaimingStore: QueryableDataStore {
 
     func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let query = plan.query
-        var found = records.all(under: behaviour == .otherEntity && !plan.claims.isEmpty ? "Author" : query.entity, in: schema)
+        var found = records.all(
+            under: behaviour == .otherEntity && !plan.claims.isEmpty ? "Author" : query.entity, in: schema)
         let scanned = found.count
         var claimed = query.conjuncts.filter { plan.claim(of: $0) != .residual }.map(\.expression)
         if behaviour == .dropsConjunct { claimed = Array(claimed.prefix(1)) }

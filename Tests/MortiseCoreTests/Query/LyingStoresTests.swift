@@ -132,7 +132,8 @@ import Testing
         for behaviour in [Behaviour.dropsConjunct, .exactForSuperset, .losesRows, .repeatsRows] {
             let context = try library(behaviour)
             context.insert(Book(title: "new"))
-            let descriptor = behaviour == .dropsConjunct
+            let descriptor =
+                behaviour == .dropsConjunct
                 ? solaris : FetchDescriptor<Book>(predicate: #Predicate { $0.title == "Solaris" && $0.pages > 150 })
             #expect(throws: QueryPlanError.self, "\(behaviour)") { try context.fetch(descriptor) }
         }

@@ -7,7 +7,9 @@ import Testing
 
 /// For typical queries, the plan as text beside the rows that it gave.
 @Suite struct PlanAndRowsTests {
-    private func library(_ configuration: any DataStoreConfiguration = InMemoryConfiguration("books")) throws -> ModelContext {
+    private func library(_ configuration: any DataStoreConfiguration = InMemoryConfiguration("books")) throws
+        -> ModelContext
+    {
         let container = try ModelContainer(
             for: Schema([Author.self, Book.self, Shelf.self]), configurations: [configuration])
         container.verifiesPushDown = true
@@ -103,7 +105,8 @@ import Testing
 
     @Test func mergedWithUnsavedChanges() throws {
         let context = try library()
-        let eden = try #require(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == "Eden" })).first)
+        let eden = try #require(
+            try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == "Eden" })).first)
         eden.pages = 999
         try check(
             context, longByLem, finds: ["Eden"],

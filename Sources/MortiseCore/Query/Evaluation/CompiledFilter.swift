@@ -1,64 +1,86 @@
 import Foundation
 
-/// A filter as closures, made once for a query: what is common runs without walking the expression for each record, the
+/// A filter as closures, made once for a query and a table: what is common runs without walking the expression for each record, the
 /// rest falls back to the reference evaluator. The meaning is that of `QueryEvaluator`.
 public struct CompiledFilter {
-    typealias Test = (RecordReference) throws -> Bool
+    /// In a struct, because an array of bare closures calls each through another one.
+    struct Test {
+        let holds: (RecordReference) throws -> Bool
+        init(_ holds: @escaping (RecordReference) throws -> Bool) { self.holds = holds }
+    }
     typealias Key = (RecordReference) throws -> StoredValue
 
-    private let tests: [Test]
+    private let tests: ContiguousArray<Test>
 
-    public init(_ conjuncts: [QueryExpression], reader: RecordReader) {
-        let compiler = FilterCompiler(reader: reader)
-        tests = conjuncts.map(compiler.test)
+    /// - Parameter table: the number of the table whose records the filter is for.
+    public init(_ conjuncts: [QueryExpression], reader: RecordReader, table: Int) {
+        let compiler = FilterCompiler(reader: reader, rows: reader.unchangedRows(ofTable: table))
+        tests = ContiguousArray(conjuncts.map(compiler.test))
     }
 
     public func matches(_ record: RecordReference) throws -> Bool {
-        for test in tests where try !test(record) { return false }
+        for test in tests where try !test.holds(record) { return false }
         return true
     }
 }
 
 private struct FilterCompiler {
     let reader: RecordReader
+    /// Where the table's values can be read without asking the reader.
+    let rows: RowSource?
 
     func test(_ expression: QueryExpression) -> CompiledFilter.Test {
         switch expression {
         case .and(let parts):
-            let tests = parts.map(test)
-            return { record in
-                for test in tests where try !test(record) { return false }
+            let tests = ContiguousArray(parts.map(test))
+            return .init { record in
+                for test in tests where try !test.holds(record) { return false }
                 return true
             }
         case .or(let parts):
-            let tests = parts.map(test)
-            return { record in
-                for test in tests where try test(record) { return true }
+            let tests = ContiguousArray(parts.map(test))
+            return .init { record in
+                for test in tests where try test.holds(record) { return true }
                 return false
             }
         case .not(let part):
             let test = test(part)
-            return { try !test($0) }
+            return .init { try !test.holds($0) }
         case .compare(let comparison, let a, let b):
+            if case .constant(let value) = b, let test = ownComparison(comparison, a, value) { return test }
+            if case .constant(let value) = a, let test = ownComparison(comparison.mirrored, b, value) { return test }
             if case .constant(let value) = b, let key = key(a) { return self.comparison(comparison, key, value) }
             if case .constant(let value) = a, let key = key(b) {
                 return self.comparison(comparison.mirrored, key, value)
             }
             if let left = key(a), let right = key(b) {
-                return { ValueSemantics.holds(comparison, try left($0), try right($0)) }
+                return .init { ValueSemantics.holds(comparison, try left($0), try right($0)) }
             }
         case .contains(.list(let elements), let element):
             let values = elements.compactMap { element -> StoredValue? in
                 if case .constant(let value) = element { value } else { nil }
             }
+            guard values.count == elements.count, let key = key(element) else { break }
             // Hashing agrees with the meaning of equality only where that is equality of the stored bits.
-            if values.count == elements.count, values.count > 4, values.allSatisfy(\.hashesByMeaning), let key = key(element) {
+            if values.count > 4, values.allSatisfy(\.hashesByMeaning) {
                 let set = Set(values)
-                return { set.contains(try key($0)) }
+                return .init { set.contains(try key($0)) }
+            }
+            return .init { record in
+                let found = try key(record)
+                return values.contains { ValueSemantics.areEqual($0, found) }
+            }
+        case .matches(let base, let pattern):
+            guard let key = key(base), let regex = try? Regex(pattern) else { break }
+            return .init { record in
+                guard case .string(let text) = try key(record) else {
+                    throw QueryEvaluationError.unfit(expression: "\(expression)")
+                }
+                return text.contains(regex)
             }
         case .property:
             if let key = key(expression) {
-                return { record in
+                return .init { record in
                     guard case .bool(let value) = try key(record) else {
                         throw QueryEvaluationError.unfit(expression: "\(expression)")
                     }
@@ -68,55 +90,48 @@ private struct FilterCompiler {
         default: break
         }
         let evaluator = QueryEvaluator(reader: reader)
-        return { try evaluator.matches(expression, $0) }
+        return .init { try evaluator.matches(expression, $0) }
+    }
+
+    /// A comparison of an attribute of the record itself, read in place.
+    private func ownComparison(
+        _ comparison: QueryExpression.Comparison, _ expression: QueryExpression, _ constant: StoredValue
+    ) -> CompiledFilter.Test? {
+        guard let rows, case .property(.variable(0), let property) = expression,
+            let layout = reader.layout(of: property.entity), property.slot < layout.slots.count,
+            layout.slots[property.slot].role == .attribute,
+            layout.slots[property.slot].property.attribute?.kind != .coded
+        else { return nil }
+        let slot = property.slot
+        switch (comparison, constant) {
+        case (.equal, .string(let wanted)):
+            return .init { record in
+                if case .string(let found) = rows.value(row: record.row, slot: slot) { found == wanted } else { false }
+            }
+        case (_, .double(let bound)):
+            return .init { record in
+                let found = rows.value(row: record.row, slot: slot)
+                if case .double(let number) = found { return ValueSemantics.holds(comparison, number, bound) }
+                return ValueSemantics.holds(comparison, found, constant)
+            }
+        case (_, .integer(let bound)):
+            return .init { record in
+                let found = rows.value(row: record.row, slot: slot)
+                if case .integer(let number) = found { return ValueSemantics.holds(comparison, number, bound) }
+                return ValueSemantics.holds(comparison, found, constant)
+            }
+        default:
+            return .init { ValueSemantics.holds(comparison, rows.value(row: $0.row, slot: slot), constant) }
+        }
     }
 
     private func comparison(
         _ comparison: QueryExpression.Comparison, _ key: @escaping CompiledFilter.Key, _ constant: StoredValue
     ) -> CompiledFilter.Test {
         switch (comparison, constant) {
-        case (.equal, .null): { try key($0).isNull }
-        case (.notEqual, .null): { try !key($0).isNull }
-        case (.equal, .string(let wanted)):
-            { record in if case .string(let found) = try key(record) { found == wanted } else { false } }
-        case (.equal, .integer(let wanted)):
-            { record in
-                let found = try key(record)
-                return if case .integer(let number) = found { number == wanted } else { ValueSemantics.areEqual(found, constant) }
-            }
-        case (.less, .double(let bound)): double(key, comparison, constant) { $0 < bound }
-        case (.lessOrEqual, .double(let bound)): double(key, comparison, constant) { $0 <= bound }
-        case (.greater, .double(let bound)): double(key, comparison, constant) { $0 > bound }
-        case (.greaterOrEqual, .double(let bound)): double(key, comparison, constant) { $0 >= bound }
-        case (.less, .integer(let bound)): integer(key, comparison, constant) { $0 < bound }
-        case (.lessOrEqual, .integer(let bound)): integer(key, comparison, constant) { $0 <= bound }
-        case (.greater, .integer(let bound)): integer(key, comparison, constant) { $0 > bound }
-        case (.greaterOrEqual, .integer(let bound)): integer(key, comparison, constant) { $0 >= bound }
-        default: { ValueSemantics.holds(comparison, try key($0), constant) }
-        }
-    }
-
-    private func double(
-        _ key: @escaping CompiledFilter.Key, _ comparison: QueryExpression.Comparison, _ constant: StoredValue,
-        _ test: @escaping (Double) -> Bool
-    ) -> CompiledFilter.Test {
-        { record in
-            let found = try key(record)
-            return if case .double(let number) = found { test(number) } else {
-                ValueSemantics.holds(comparison, found, constant)
-            }
-        }
-    }
-
-    private func integer(
-        _ key: @escaping CompiledFilter.Key, _ comparison: QueryExpression.Comparison, _ constant: StoredValue,
-        _ test: @escaping (Int64) -> Bool
-    ) -> CompiledFilter.Test {
-        { record in
-            let found = try key(record)
-            return if case .integer(let number) = found { test(number) } else {
-                ValueSemantics.holds(comparison, found, constant)
-            }
+        case (.equal, .null): .init { try key($0).isNull }
+        case (.notEqual, .null): .init { try !key($0).isNull }
+        default: .init { ValueSemantics.holds(comparison, try key($0), constant) }
         }
     }
 
@@ -128,7 +143,9 @@ private struct FilterCompiler {
             if case .array = value { return nil }
             return { _ in value }
         case .property(let base, let property):
-            guard let layout = reader.layout(of: property.entity), property.slot < layout.slots.count else { return nil }
+            guard let layout = reader.layout(of: property.entity), property.slot < layout.slots.count else {
+                return nil
+            }
             let slot = property.slot
             switch layout.slots[slot].role {
             case .toManyStored, .toManyDerived: return nil
@@ -137,7 +154,10 @@ private struct FilterCompiler {
                 return { record in try target(record).map { .identifier(reader.identifier($0)) } ?? .null }
             case .attribute:
                 if layout.slots[slot].property.attribute?.kind == .coded { return nil }
-                if base == .variable(0) { return { reader.value($0, slot: slot) } }
+                if base == .variable(0) {
+                    if let rows { return { rows.value(row: $0.row, slot: slot) } }
+                    return { reader.value($0, slot: slot) }
+                }
                 guard let base = record(base) else { return nil }
                 return { record in try base(record).map { reader.value($0, slot: slot) } ?? .null }
             }
@@ -161,7 +181,8 @@ private struct FilterCompiler {
             guard let base = record(base) else { return nil }
             let slot = property.slot
             return { record in
-                guard let owner = try base(record), case .identifier(let target) = reader.value(owner, slot: slot) else {
+                guard let owner = try base(record), case .identifier(let target) = reader.value(owner, slot: slot)
+                else {
                     return nil
                 }
                 return reader.record(target)

@@ -177,6 +177,7 @@ enum TextSearch {
 
     /// Case, diacritics and width are of no matter.
     static func localizedStandardContains(_ text: String, _ part: String) -> Bool {
-        text.range(of: part, options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: .current) != nil
+        text.range(of: part, options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: .current)
+            != nil
     }
 }

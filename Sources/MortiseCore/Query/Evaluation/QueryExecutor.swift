@@ -16,7 +16,7 @@ public struct QueryExecutor {
         var filters: [Int: CompiledFilter] = [:]
         return try records.filter { record in
             if let filter = filters[record.table] { return try filter.matches(record) }
-            let filter = CompiledFilter(conjuncts, reader: reader)
+            let filter = CompiledFilter(conjuncts, reader: reader, table: record.table)
             filters[record.table] = filter
             return try filter.matches(record)
         }

@@ -63,6 +63,9 @@ open class RecordReader {
         return family.contains(table)
     }
 
+    /// The rows in which `value(_:slot:)` finds what it says of a table's records; nil where it looks elsewhere for some.
+    open func unchangedRows(ofTable table: Int) -> RowSource? { tables[table].rows }
+
     open func value(_ record: RecordReference, slot: Int) -> StoredValue {
         tables[record.table].rows.value(row: record.row, slot: slot)
     }

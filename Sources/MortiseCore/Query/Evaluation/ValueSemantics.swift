@@ -53,7 +53,7 @@ public enum ValueSemantics {
 
     /// The type's own operators, since `a <= b` is not everywhere `a < b || a == b`.
     @inline(__always)
-    private static func holds<T: Comparable>(_ comparison: QueryExpression.Comparison, _ x: T, _ y: T) -> Bool {
+    static func holds<T: Comparable>(_ comparison: QueryExpression.Comparison, _ x: T, _ y: T) -> Bool {
         switch comparison {
         case .equal: x == y
         case .notEqual: x != y

@@ -8,8 +8,8 @@ extension QueryExpression: CustomStringConvertible {
         case .list(let elements): "[" + elements.map(\.description).joined(separator: ", ") + "]"
         case .variable(let index): index == 0 ? "$0" : "$\(index)"
         case .property(.variable(0), let property): property.name
-        case .property(let base, let property): "\(base).\(property.name)"
-        case .member(let base, let name): "\(base).\(name)"
+        case .property(let base, let property): "\(base.operand).\(property.name)"
+        case .member(let base, let name): "\(base.operand).\(name)"
         case .decoded(let base, _): "\(base)"
         case .identifier(let base): "\(base).persistentModelID"
         case .compare(let comparison, let a, let b): "\(a.operand) \(comparison.symbol) \(b.operand)"

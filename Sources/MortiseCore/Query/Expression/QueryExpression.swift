@@ -112,7 +112,8 @@ extension QueryExpression {
             .minimum(let base), .maximum(let base), .matches(let base, _), .isKind(let base, _), .cast(let base, _),
             .decoded(let base, _):
             [base]
-        case .compare(_, let a, let b), .arithmetic(_, let a, let b, _), .coalesce(let a, let b), .flatMap(let a, _, let b),
+        case .compare(_, let a, let b), .arithmetic(_, let a, let b, _), .coalesce(let a, let b),
+            .flatMap(let a, _, let b),
             .element(let a, let b), .slice(let a, let b), .contains(let a, let b), .exists(let a, _, let b),
             .all(let a, _, let b), .filter(let a, _, let b), .startsWith(let a, let b), .hasRun(let a, let b),
             .range(let a, let b, _), .localizedStandardContains(let a, let b), .compareStrings(_, let a, let b):

@@ -66,7 +66,8 @@ extension PredicateExpressions.CollectionIndexSubscript: LowerableExpression {
 extension PredicateExpressions.CollectionRangeSubscript: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         guard Wrapped.Output.Index.self == Int.self else {
-            throw NotLowerable(reason: "an index of type \(Wrapped.Output.Index.self) means nothing outside its collection")
+            throw NotLowerable(
+                reason: "an index of type \(Wrapped.Output.Index.self) means nothing outside its collection")
         }
         return .slice(try lowering.lower(wrapped), try lowering.lower(range))
     }

@@ -6,16 +6,18 @@ extension PredicateExpressions.Variable: LowerableExpression {
 
 extension PredicateExpressions.Conjunction: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .and(try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
-            if case .and(let parts) = part { parts } else { [part] }
-        })
+        .and(
+            try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
+                if case .and(let parts) = part { parts } else { [part] }
+            })
     }
 }
 extension PredicateExpressions.Disjunction: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .or(try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
-            if case .or(let parts) = part { parts } else { [part] }
-        })
+        .or(
+            try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
+                if case .or(let parts) = part { parts } else { [part] }
+            })
     }
 }
 extension PredicateExpressions.Negation: LowerableExpression {

@@ -78,8 +78,9 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
             let property = try KeyPathLowering.lower(keyPath, of: model, on: base)
             return Output.self is any SequenceElement.Type ? property.decoded(as: Output.self) : property
         }
-        if let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type),
-            StorageKind(of: Root.Output.self) != .coded
+        if StorageKind(of: Root.Output.self) != .coded,
+            let type = Root.Output.self as? any (RawRepresentable & CaseIterable).Type,
+            Self.isRawValue(keyPath, of: type)
         {
             return base
         }
@@ -91,8 +92,18 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
 }
 
 extension PredicateExpressions.KeyPath {
-    private static func isRawValue<R: RawRepresentable>(_ keyPath: AnyKeyPath, of type: R.Type) -> Bool {
-        keyPath == \R.rawValue
+    /// Whether a key path says of every case what `rawValue` says: the one written for the type is not equal to the one
+    /// written for the protocol.
+    private static func isRawValue<R: RawRepresentable & CaseIterable>(_ keyPath: AnyKeyPath, of type: R.Type) -> Bool {
+        guard let path = keyPath as? KeyPath<R, R.RawValue> else { return false }
+        return R.allCases.allSatisfy { AnyHashable(raw: $0[keyPath: path]) == AnyHashable(raw: $0.rawValue) }
+    }
+}
+
+extension AnyHashable {
+    fileprivate init?<T>(raw value: T) {
+        guard let hashable = value as? any Hashable else { return nil }
+        self = AnyHashable(hashable)
     }
 }
 
@@ -139,7 +150,8 @@ enum KeyPathLowering {
             var rest = components.dropFirst(own.count)
             if rest.first == "?" { rest = rest.dropFirst() }
             if rest.isEmpty { return expression }
-            guard rest.first == ".", layout.record.slots[slot].role == .toOne, let destination = layout.destinations[slot]
+            guard rest.first == ".", layout.record.slots[slot].role == .toOne,
+                let destination = layout.destinations[slot]
             else { continue }
             return try chain(rest.dropFirst(), from: destination, on: expression)
         }

@@ -41,7 +41,8 @@ public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
         }
         if offset > 0 || limit != nil {
             lines.append(
-                "  window (\(windowIsPushed ? "pushed" : "in memory")): offset \(offset), limit \(limit.map(String.init) ?? "none")")
+                "  window (\(windowIsPushed ? "pushed" : "in memory")): offset \(offset), limit \(limit.map(String.init) ?? "none")"
+            )
         }
         if mergesPendingChanges { lines.append("  merged with unsaved changes") }
         lines.append("  \(rowsScanned) rows scanned, \(rowsReturned) returned" + (isFullScan ? ", full scan" : ""))

@@ -57,7 +57,8 @@ extension VersionedDataStore {
 
     /// All rows of the entity's family, table by table.
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let entities = plan.query.includesSubentities ? schema.stored.subtree(of: plan.query.entity) : [plan.query.entity]
+        let entities =
+            plan.query.includesSubentities ? schema.stored.subtree(of: plan.query.entity) : [plan.query.entity]
         var rows: [RecordReference] = []
         for (table, name) in entities.enumerated() {
             guard let source = version.rows(ofEntity: name) else { continue }

@@ -20,7 +20,8 @@ struct SeededGenerator: RandomNumberGenerator {
 /// The values that are compared: few, so that queries hit, and all that have a trap in them.
 enum Pool {
     static let strings = [
-        "", "a", "A", "b", "ab", "aba", "é", "e\u{301}", "xéy", "xe\u{301}y", "e", "\u{301}", "ß", "ss", "Z", "z", "10", "9",
+        "", "a", "A", "b", "ab", "aba", "é", "e\u{301}", "xéy", "xe\u{301}y", "e", "\u{301}", "ß", "ss", "Z", "z", "10",
+        "9",
         "\r\n", "\n", "🇩🇪", "🇩", "👩‍👧", "ﬁ", "i\u{307}",
     ]
     static let doubles: [Double] = [
@@ -33,8 +34,10 @@ enum Pool {
     static let dates = [-1.5, 0, 0.1, 1e9, 700_000_000.123].map { Date(timeIntervalSinceReferenceDate: $0) }
     /// Foundation cannot write NaN down as a date, so that one is never captured.
     static let storedDates = dates + [Date(timeIntervalSinceReferenceDate: .nan)]
-    static let keys = ["00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-0000000000FF",
-        "FFFFFFFF-0000-0000-0000-000000000001"].map { UUID(uuidString: $0)! }
+    static let keys = [
+        "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-0000000000FF",
+        "FFFFFFFF-0000-0000-0000-000000000001",
+    ].map { UUID(uuidString: $0)! }
     static let bigs: [UInt64] = [0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max]
     static let blobs = [Data(), Data([0]), Data([0, 255]), Data([1])]
 }

@@ -95,9 +95,15 @@ extension RandomPredicate {
         case 6: item[\.tags][\.isEmpty]
         case 7: equal(item[\.numbers], .value((0..<random.below(3)).map { _ in random.below(5) - 2 }))
         case 8: contains(item[\.days], .value(one(Pool.dates)))
-        case 9: order(coalesce(extreme(item[\.days], maximum: random.chance(50)), .value(one(Pool.dates))), .value(one(Pool.dates)))
+        case 9:
+            order(
+                coalesce(extreme(item[\.days], maximum: random.chance(50)), .value(one(Pool.dates))),
+                .value(one(Pool.dates)))
         case 10: equal(item[\.tags], item[\.tags], negated: true)
-        case 11: order(coalesce(filter(item[\.tags], scope { search($0, .value("a"), .contains) })[\.first], .value("q")), string(item, 0))
+        case 11:
+            order(
+                coalesce(filter(item[\.tags], scope { search($0, .value("a"), .contains) })[\.first], .value("q")),
+                string(item, 0))
         case 12: equal(item[\.tags][\.first], .value(random.chance(30) ? nil : one(Pool.strings)))
         default: allSatisfy(item[\.scores], scope { self.order($0, self.double(item, 0)) })
         }
@@ -141,22 +147,32 @@ extension RandomPredicate {
     func boxTest(_ box: Term<Box?>, _ depth: Int) -> Term<Bool> {
         switch random.below(6) {
         case 0: return equal(chain(box, scope { $0[\.label] }), .value(random.chance(30) ? nil : one(Pool.strings)))
-        case 1: return equal(chain(box, optional: scope { $0[\.rank] }), .value(random.chance(30) ? nil : random.below(3)))
+        case 1:
+            return equal(chain(box, optional: scope { $0[\.rank] }), .value(random.chance(30) ? nil : random.below(3)))
         case 2:
             return equal(
                 chain(box, optional: scope { chain($0[\.outer], self.scope { $0[\.label] }) }),
                 .value(random.chance(30) ? nil : one(Pool.strings)), negated: random.chance(50))
-        case 3: return coalesce(chain(box, scope { contains($0[\.items], where: self.scope { $0[\.flag] }) }), .value(false))
+        case 3:
+            return coalesce(
+                chain(box, scope { contains($0[\.items], where: self.scope { $0[\.flag] }) }), .value(false))
         case 4: return order(coalesce(chain(box, scope { $0[\.items][\.count] }), .value(-1)), .value(random.below(5)))
-        default: return coalesce(chain(box, scope { allSatisfy($0[\.guests], self.scope { $0[\.flag] }) }), .value(true))
+        default:
+            return coalesce(chain(box, scope { allSatisfy($0[\.guests], self.scope { $0[\.flag] }) }), .value(true))
         }
     }
 
     func typeTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
         switch random.below(4) {
         case 0: isKind(item, Special.self)
-        case 1: equal(chain(cast(item, Special.self), scope { $0[\.extra] }), .value(random.chance(30) ? nil : random.below(5)))
-        case 2: equal(chain(cast(item, Special.self), optional: scope { $0[\.hint] }), .value(random.chance(30) ? nil : one(Pool.strings)))
+        case 1:
+            equal(
+                chain(cast(item, Special.self), scope { $0[\.extra] }),
+                .value(random.chance(30) ? nil : random.below(5)))
+        case 2:
+            equal(
+                chain(cast(item, Special.self), optional: scope { $0[\.hint] }),
+                .value(random.chance(30) ? nil : one(Pool.strings)))
         default: coalesce(chain(cast(item, Special.self), scope { self.order($0[\.size], .value(0)) }), .value(false))
         }
     }
@@ -167,7 +183,10 @@ extension RandomPredicate {
         case 0: return inRange(.value(low), .value(low + random.below(4)), closed: random.chance(50), int(item, depth))
         case 1: return inRange(.value(-1.5), .value(1), closed: random.chance(50), double(item, depth))
         case 2: return inRange(.value("a"), .value("é"), closed: random.chance(50), string(item, 0))
-        default: return inRange(.value(Pool.dates[0]), .value(Pool.dates[3]), closed: true, coalesce(item[\.day], .value(Pool.dates[1])))
+        default:
+            return inRange(
+                .value(Pool.dates[0]), .value(Pool.dates[3]), closed: true, coalesce(item[\.day], .value(Pool.dates[1]))
+            )
         }
     }
 
@@ -176,7 +195,10 @@ extension RandomPredicate {
         switch random.below(6) {
         case 0: both(isNil(item[\.rank], negated: true), order(unwrap(item[\.rank]), int(item, 0)))
         case 1: either(isNil(item[\.box], negated: false), order(unwrap(item[\.box])[\.label], string(item, 0)))
-        case 2: both(compare(item[\.numbers][\.count], .value(1), .greater), order(element(item[\.numbers], .value(1)), int(item, 0)))
+        case 2:
+            both(
+                compare(item[\.numbers][\.count], .value(1), .greater),
+                order(element(item[\.numbers], .value(1)), int(item, 0)))
         case 3:
             both(
                 equal(item[\.size], .value(0), negated: true),
@@ -188,7 +210,10 @@ extension RandomPredicate {
         default:
             both(
                 compare(item[\.size], .value(0), .greater),
-                contains(item[\.peers], where: scope { self.order(divide($0[\.items][\.count], item[\.size], remainder: false), .value(1)) }))
+                contains(
+                    item[\.peers],
+                    where: scope { self.order(divide($0[\.items][\.count], item[\.size], remainder: false), .value(1)) }
+                ))
         }
     }
 }

@@ -68,7 +68,8 @@ struct RandomQuery {
         let limit = maker.random.chance(40) ? maker.random.below(6) : nil
         let seesChanges = maker.random.chance(75)
         return Made(
-            conditions: conditions, predicate: isWithout ? nil : predicate, keys: keys, offset: hasWindow ? offset : nil,
+            conditions: conditions, predicate: isWithout ? nil : predicate, keys: keys,
+            offset: hasWindow ? offset : nil,
             limit: hasWindow ? limit : nil, seesChanges: seesChanges)
     }
 
@@ -87,7 +88,8 @@ struct RandomQuery {
         case 2: return plain(SortDescriptor(\.note, order: order), "note")
         case 3: return plain(SortDescriptor(\.rank, order: order), "rank")
         case 4: return plain(SortDescriptor(\.size, order: order), "size")
-        case 5: return Key(descriptor: SortDescriptor(\.weight, order: order), number: \.weight, text: "weight \(order)")
+        case 5:
+            return Key(descriptor: SortDescriptor(\.weight, order: order), number: \.weight, text: "weight \(order)")
         case 6: return Key(descriptor: SortDescriptor(\.ratio, order: order), number: \.ratio, text: "ratio \(order)")
         case 7:
             return Key(
@@ -132,7 +134,9 @@ struct RandomQuery {
                         + "\((try? world.context.explain(descriptor).description) ?? "")"
                 }
                 let count = try world.context.fetchCount(descriptor)
-                if count != expected.count { return "\(world.name): counted \(count) of \(expected.count)\n\(made.text)" }
+                if count != expected.count {
+                    return "\(world.name): counted \(count) of \(expected.count)\n\(made.text)"
+                }
                 let identifiers = try world.context.fetchIdentifiers(descriptor).count
                 if identifiers != expected.count {
                     return "\(world.name): \(identifiers) identifiers for \(expected.count)\n\(made.text)"

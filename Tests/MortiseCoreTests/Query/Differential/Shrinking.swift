@@ -11,7 +11,8 @@ enum Shrinking {
         while isSmaller {
             isSmaller = false
             for (smallerQuery, smallerData) in candidates(query, data) {
-                guard let worlds = try? QueryWorld.all(smallerData), let still = smallerQuery.difference(in: worlds) else {
+                guard let worlds = try? QueryWorld.all(smallerData), let still = smallerQuery.difference(in: worlds)
+                else {
                     continue
                 }
                 (query, data, difference) = (smallerQuery, smallerData, still)

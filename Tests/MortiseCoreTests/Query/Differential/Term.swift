@@ -56,13 +56,15 @@ enum Comparing: CaseIterable { case less, lessOrEqual, greater, greaterOrEqual }
 // MARK: Logic
 
 func both(_ a: Term<Bool>, _ b: Term<Bool>) -> Term<Bool> {
-    func make<A: StandardPredicateExpression<Bool>, B: StandardPredicateExpression<Bool>>(_ a: A, _ b: B) -> Term<Bool> {
+    func make<A: StandardPredicateExpression<Bool>, B: StandardPredicateExpression<Bool>>(_ a: A, _ b: B) -> Term<Bool>
+    {
         Term<Bool>(P.build_Conjunction(lhs: a, rhs: b))
     }
     return make(a.expression, b.expression)
 }
 func either(_ a: Term<Bool>, _ b: Term<Bool>) -> Term<Bool> {
-    func make<A: StandardPredicateExpression<Bool>, B: StandardPredicateExpression<Bool>>(_ a: A, _ b: B) -> Term<Bool> {
+    func make<A: StandardPredicateExpression<Bool>, B: StandardPredicateExpression<Bool>>(_ a: A, _ b: B) -> Term<Bool>
+    {
         Term<Bool>(P.build_Disjunction(lhs: a, rhs: b))
     }
     return make(a.expression, b.expression)

@@ -122,7 +122,7 @@ final class EngineTransaction {
         for column in plan.columns where column.role == .attribute && slots?.contains(column.slot) ?? true {
             if column.isEphemeral { continue }
             let value = arrangement.value(of: snapshot, at: column.slot)
-            guard table.value(row, column.slot) != value else { continue }
+            guard !table.value(row, column.slot).isIdentical(to: value) else { continue }
             if !write(value, row, column, table, isNew: false) {
                 throw unfit(value, column, snapshot.persistentIdentifier)
             }
@@ -239,5 +239,15 @@ final class EngineTransaction {
             if let table { all[table.plan.entityName] = table.finished() }
         }
         return EngineVersion(number: base.number + 1, nextSequence: nextSequence, tables: all, catalog: catalog)
+    }
+}
+
+extension StoredValue {
+    /// Whether storing one over the other would change nothing. Equivalent strings may be written differently.
+    fileprivate func isIdentical(to other: StoredValue) -> Bool {
+        if case .string(let mine) = self, case .string(let others) = other {
+            return mine.utf8.elementsEqual(others.utf8)
+        }
+        return self == other
     }
 }

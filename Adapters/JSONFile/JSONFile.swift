@@ -113,7 +113,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
         try checkUntouched()
         do {
-            identity = try replacement.replace(expecting: identity) { writer in
+            identity = try replacement.replace(expecting: identity, isNew: identity == nil) { writer in
                 try self.write(result) { bytes in
                     // What could not be read again is not written.
                     let size = writer.offset + Int64(bytes.count)
@@ -123,7 +123,6 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                     }
                     try writer.append(bytes)
                 }
-                if self.identity == nil { try self.checkUntouched() }
             }
         } catch let error as FileError where error.outcomeIsUnknown {
             failure = error.description

@@ -85,11 +85,9 @@ struct BehindTheBackCheck {
             }
             findings.inject()
             let error = thrown { try container.advance(to: 1) }
-            // Between the last look and the renaming nobody can look.
-            if operation != .sync {
-                findings.expect((error as? FileError)?.reason == .alreadyExists, "\(operation): \(String(describing: error))")
-                findings.expect(disk.contents(at: Depot.path) == theirs, "\(operation): it was overwritten")
-            }
+            findings.expect(
+                (error as? FileError)?.reason == .alreadyExists, "\(operation): \(String(describing: error))")
+            findings.expect(disk.contents(at: Depot.path) == theirs, "\(operation): it was overwritten")
             try container.close()
         }
         return findings

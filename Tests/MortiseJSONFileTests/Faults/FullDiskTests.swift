@@ -130,15 +130,15 @@ struct FailingOperationCheck {
         var findings = Findings()
         let depot = try Depot(state: 2)
         let container = try depot.open()
-        for exhaust in [\SimulatedFileSystem.Limits.nodes, \.openFiles] {
-            depot.disk.limits[keyPath: exhaust] = 2
+        // The file and its lock file are there; the lock is open.
+        for (exhaust, supply) in [(\SimulatedFileSystem.Limits.nodes, 2), (\.openFiles, 1)] {
+            depot.disk.limits[keyPath: exhaust] = supply
             findings.inject()
             let error = thrown { try container.advance(to: 3) } as? FileError
             depot.disk.limits[keyPath: exhaust] = nil
-            if let error {
-                findings.expect([.noSpace, .tooManyOpenFiles].contains(error.reason), "\(error)")
-                findings.expect(error.operation == .open && depot.state() == 2, "\(error)")
-            }
+            findings.expect(
+                error.map { [.noSpace, .tooManyOpenFiles].contains($0.reason) } == true, "\(String(describing: error))")
+            findings.expect(depot.state() == 2 && depot.temporaries.isEmpty, "\(String(describing: error))")
         }
         depot.disk.inject(.fail(.processFiles), of: .open)
         #expect((thrown { try container.advance(to: 3) } as? FileError)?.reason == .tooManyOpenFiles)

@@ -81,7 +81,8 @@ let package = Package(
             name: "fault-helper", dependencies: ["FaultWorkload", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
             path: "Tests/Faults/Helper"),
         .target(
-            name: "ReaderFuzzing", dependencies: ["MortiseCore", "MortiseJSONFile"], path: "Tests/Faults/Fuzzing"),
+            name: "ReaderFuzzing", dependencies: ["MortiseCore", "MortiseJSONFile"], path: "Tests/Faults/Fuzzing",
+            exclude: ["build", "json.dict"]),
         .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
@@ -108,8 +109,9 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
 }
 
 for target in package.targets {
-    target.swiftSettings = (target.swiftSettings ?? []) + [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
 }

@@ -53,9 +53,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         do {
             if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
             let content = try read(path, configuration)
-            let version = try content.map { content in
-                try JSONFileError.naming(path) { try load(content.bytes, configuration.integrity, schema: schema) }
-            } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString))
+            let version =
+                try content.map { content in
+                    try JSONFileError.naming(path) { try load(content.bytes, configuration.integrity, schema: schema) }
+                } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString))
             let file = JSONFile(
                 configuration, path: path, catalog: version.catalog, lock: lock, identity: content?.identity)
             return Engine(version, sink: file)

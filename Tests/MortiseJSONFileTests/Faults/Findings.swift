@@ -36,7 +36,9 @@ enum FaultLedger {
     static func add(_ cases: [String], injected: Int, violations: Int = 0) {
         guard let path = ProcessInfo.processInfo.environment["MORTISE_FAULT_COUNTS"] else { return }
         let line = "\(cases.joined(separator: ",")) \(injected) \(violations)\n"
-        if !FileManager.default.fileExists(atPath: path) { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+        }
         guard let file = FileHandle(forUpdatingAtPath: path) else { return }
         lock.withLock {
             _ = try? file.seekToEnd()

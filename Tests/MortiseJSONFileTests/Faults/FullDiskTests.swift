@@ -21,7 +21,8 @@ struct FullDiskCheck {
             depot.disk.limits.capacity = used + room
             findings.inject()
             let error = thrown { try context.save() }
-            findings.expect((error as? FileError)?.reason == .noSpace, "with \(room) bytes: \(String(describing: error))")
+            findings.expect(
+                (error as? FileError)?.reason == .noSpace, "with \(room) bytes: \(String(describing: error))")
             findings.expect(context.hasChanges, "with \(room) bytes: the context is not dirty")
             findings.expect(depot.state() == 2, "with \(room) bytes: the file is not as it was")
             findings.expect(depot.temporaries.isEmpty, "with \(room) bytes: a temporary takes room")
@@ -75,10 +76,13 @@ struct FailingOperationCheck {
     }
 
     /// The same save again: done, or refused by a typed error. What it acknowledges is there.
-    private func checkSecondTry(_ context: ModelContext, after first: (any Error)?, _ number: Int, _ findings: inout Findings) {
+    private func checkSecondTry(
+        _ context: ModelContext, after first: (any Error)?, _ number: Int, _ findings: inout Findings
+    ) {
         let error = thrown { try context.save() }
         findings.expect(
-            error == nil || isLatched(error) || error is FileError, "second try of \(number): \(String(describing: error))")
+            error == nil || isLatched(error) || error is FileError,
+            "second try of \(number): \(String(describing: error))")
         if let first = first as? FileError, first.outcomeIsUnknown {
             findings.expect(isLatched(error), "after \(first) the store was not latched")
         }
@@ -104,7 +108,9 @@ struct FailingOperationCheck {
         try FullDiskCheck().run().verify("F09")
     }
 
-    @Test(arguments: [FileError.Code.io, .noSpace, .quota, .fileTooLarge, .processFiles, .systemFiles, .access, .readOnly])
+    @Test(arguments: [
+        FileError.Code.io, .noSpace, .quota, .fileTooLarge, .processFiles, .systemFiles, .access, .readOnly,
+    ])
     func noFailureOfASingleOperationHarmsTheStore(code: FileError.Code) throws {
         try FailingOperationCheck(code: code).run().verify("F09", "F11", "F12")
     }

@@ -62,7 +62,8 @@ struct HelperProcess {
         if let injection, let strace {
             // Without --seccomp-bpf, with which strace 6.1 injects no signals.
             let call = String(injection.prefix { $0 != ":" })
-            command = [strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(injection)"] + command
+            command =
+                [strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(injection)"] + command
         }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: command[0])

@@ -34,7 +34,9 @@ struct KillSweep {
                 effects += helper.wasRefused || !helper.isClosed ? 1 : 0
                 check(path, helper, place, &findings)
             }
-            findings.expect(effects > 0 || fault.hasSuffix("EINTR") || calls == 0, "\(call), \(fault): no effect")
+            // Interrupted calls are repeated, and the text in the lock file only serves messages.
+            let mayPass = fault.hasSuffix("EINTR") || call == "ftruncate" || calls == 0
+            findings.expect(effects > 0 || mayPass, "\(call), \(fault): no effect")
         }
         return findings
     }
@@ -65,14 +67,24 @@ struct KillSweep {
     .serialized, .enabled(if: HelperProcess.strace != nil, "strace is not installed"),
     .enabled(if: ProcessInfo.processInfo.environment["MORTISE_SANITIZER"] == nil, "sanitizers cannot be traced"))
 struct KillSweepTests {
+    #if arch(arm64)
+        static let (rename, unlink) = ("renameat", "unlinkat")
+    #else
+        static let (rename, unlink) = ("rename", "unlink")
+    #endif
+
     /// The calls of a save; those that programs also make to start themselves are swept at full size only.
-    static let killed = isFullSize
-        ? ["openat", "pwrite64", "fsync", "rename", "fchmod", "ftruncate", "flock", "close", "pread64", "newfstatat", "fstat", "unlink"]
-        : ["pwrite64", "fsync", "rename"]
+    static let killed =
+        isFullSize
+        ? [
+            "openat", "pwrite64", "fsync", rename, "fchmod", "ftruncate", "flock", "close", "pread64", "newfstatat",
+            unlink,
+        ]
+        : ["pwrite64", "fsync", rename]
 
     @Test(arguments: killed) func aProcessKilledBeforeAnyCallLosesNothingAcknowledged(call: String) throws {
         let findings = try KillSweep.run(call, "signal=SIGKILL")
-        if call == "unlink" {
+        if call == Self.unlink {
             // A save that goes well removes nothing.
             #expect(findings.violations.isEmpty)
         } else {
@@ -80,11 +92,12 @@ struct KillSweepTests {
         }
     }
 
-    static let failures: [(call: String, error: String, id: String)] = isFullSize
+    static let failures: [(call: String, error: String, id: String)] =
+        isFullSize
         ? [
             ("fsync", "EIO", "F05"), ("fsync", "ENOSPC", "F06"), ("fsync", "EINTR", "F08"), ("pwrite64", "EIO", "F09"),
             ("pwrite64", "ENOSPC", "F09"), ("pwrite64", "EINTR", "F08"), ("pwrite64", "EFBIG", "F11"),
-            ("rename", "EIO", "F06"), ("rename", "ENOSPC", "F09"), ("fchmod", "EPERM", "F21"), ("flock", "EINTR", "F08"),
+            (rename, "EIO", "F06"), (rename, "ENOSPC", "F09"), ("fchmod", "EPERM", "F21"), ("flock", "EINTR", "F08"),
             ("ftruncate", "ENOSPC", "F09"),
         ] : [("fsync", "EIO", "F05"), ("pwrite64", "ENOSPC", "F09"), ("pwrite64", "EINTR", "F08")]
 
@@ -101,7 +114,7 @@ struct KillSweepTests {
             let path = folder + "/depot.json"
             for number in 1...3 {
                 try Data(Depot.document(of: 2)).write(to: URL(fileURLWithPath: path))
-                _ = try HelperProcess("save", path, "4", injecting: "rename:signal=SIGKILL:when=\(number)")
+                _ = try HelperProcess("save", path, "4", injecting: "\(Self.rename):signal=SIGKILL:when=\(number)")
                 let names = try FileManager.default.contentsOfDirectory(atPath: folder)
                 findings.expect(number > 2 || names.contains { $0.hasSuffix(".mortise-tmp") }, "no orphan to sweep")
                 findings.inject()

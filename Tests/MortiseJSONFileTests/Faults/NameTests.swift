@@ -14,7 +14,9 @@ import Testing
 
     @Test func namesOfEntitiesPropertiesAndRecordsNeverReachAPath() throws {
         let schema = StoredSchema(
-            entities: Self.names.map { StoredEntity(name: $0, properties: [attribute("../" + $0.prefix(900), .string)]) })
+            entities: Self.names.map {
+                StoredEntity(name: $0, properties: [attribute("../" + $0.prefix(900), .string)])
+            })
         let records = schema.entities.enumerated().map { index, entity in
             TestRecord(entity.name, UInt64(index + 1), [.string("../../" + entity.name)])
         }
@@ -28,8 +30,9 @@ import Testing
         #expect(Set(disk.paths) == Set(before + ["/data/depot.json.lock"]))
         #expect(disk.contents(at: "/etc/passwd") == [1])
         for operation in disk.trace {
-            #expect(operation.path == "/data" || operation.path.hasPrefix("/data/depot.json")
-                || operation.path.hasPrefix("/data/.depot.json."), "\(operation)")
+            #expect(
+                operation.path == "/data" || operation.path.hasPrefix("/data/depot.json")
+                    || operation.path.hasPrefix("/data/.depot.json."), "\(operation)")
         }
         FaultLedger.add(["F24"], injected: Self.names.count)
     }

@@ -7,7 +7,9 @@ import Testing
 /// Who may write the file, and who may tidy up beside it.
 struct OrphanCheck {
     var mistake: BrokenFileSystem.Mistake?
-    static let orphans = ["/.depot.json.77-0123456789abcdef.mortise-tmp", "/.depot.json.1-ffffffffffffffff.mortise-tmp"]
+    static let orphans = [
+        "/.depot.json.77-0123456789abcdef.mortise-tmp", "/.depot.json.1-ffffffffffffffff.mortise-tmp",
+    ]
     static let strangers = [
         "/.depot.json.77-0123456789abcdeg.mortise-tmp", "/.depot.json.mortise-tmp", "/depot.json.bak",
         "/.other.json.77-0123456789abcdef.mortise-tmp", "/.depot.json.x.77-0123456789abcdef.mortise-tmp",

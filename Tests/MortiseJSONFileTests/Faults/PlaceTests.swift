@@ -14,7 +14,9 @@ struct LinkCheck {
         for isDangling in [false, true] {
             let depot = try Depot(breaking: mistake)
             try depot.disk.install(.directory, at: "/data")
-            if !isDangling { try depot.disk.install(try Depot.document(of: 2), at: "/data/real.json", permissions: 0o640) }
+            if !isDangling {
+                try depot.disk.install(try Depot.document(of: 2), at: "/data/real.json", permissions: 0o640)
+            }
             try depot.disk.installLink(to: "data/real.json", at: Depot.path)
             findings.inject()
             let first = isDangling ? 1 : 3
@@ -109,7 +111,9 @@ struct PermissionCheck {
             #expect(error?.reason == .invalidPath, "\(path.debugDescription)")
             #expect(disk.paths.isEmpty)
         }
-        #expect((thrown { _ = try Workload.open(JSONFileConfiguration("x", path: long)) } as? FileError)?.reason == .invalidPath)
+        #expect(
+            (thrown { _ = try Workload.open(JSONFileConfiguration("x", path: long)) } as? FileError)?.reason
+                == .invalidPath)
         let error = thrown { _ = try Workload.open(JSONFileConfiguration(path: "/none/depot.json")) } as? FileError
         #expect(error?.reason == .notFound)
         FaultLedger.add(["F24"], injected: 9)

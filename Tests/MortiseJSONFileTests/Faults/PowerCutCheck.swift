@@ -28,7 +28,9 @@ struct PowerCutCheck {
         let promises = try work(on: depot)
         depot.disk.forEachCrash(limit: limit) { image in
             findings.inject()
-            let promise = promises.last { $0.operation <= image.operation } ?? Promise(operation: 0, acknowledged: 0, attempted: 0)
+            let promise =
+                promises.last { $0.operation <= image.operation }
+                ?? Promise(operation: 0, acknowledged: 0, attempted: 0)
             let next = promises.first { $0.operation > image.operation }
             // A save whose first operations the image may hold was begun right after the promise.
             let attempted = max(promise.attempted, next?.attempted ?? 0)

@@ -31,7 +31,8 @@ import Testing
             for _ in 0..<5 {
                 let container = try Workload.open(JSONFileConfiguration(path: Depot.path, in: disk))
                 let found = container.workloadState
-                findings.expect(found == state || found == state + 1, "found \(String(describing: found)), not \(state)")
+                findings.expect(
+                    found == state || found == state + 1, "found \(String(describing: found)), not \(state)")
                 state = found ?? state
                 let before = disk.operationCount
                 try container.advance(to: state + 1)

@@ -73,7 +73,10 @@ import Testing
             let limited = try HelperProcess(
                 "save", path, "4", before: ["/bin/bash", "-c", "ulimit -f 1; exec \"$@\"", "bash"])
             #expect(!limited.wasKilled)
-            #expect(limited.lines.contains { $0.hasPrefix("refused 3 dirty:true") && $0.contains("EFBIG") || $0.contains("exceed") })
+            #expect(
+                limited.lines.contains {
+                    $0.hasPrefix("refused 3 dirty:true") && $0.contains("EFBIG") || $0.contains("exceed")
+                })
             #expect(limited.acknowledged == nil)
             let store = try Workload.openStore(JSONFileConfiguration(path: path, allowsSave: false))
             #expect(Workload.state(of: store) == 2)

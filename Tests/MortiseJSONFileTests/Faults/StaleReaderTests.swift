@@ -27,7 +27,9 @@ struct StaleReaderCheck {
             findings.inject()
             try container.advance(to: 3)
             let state = seen.state.withLock { $0 }
-            findings.expect(state == 2 || state == 3, "before operation \(number) of a save a reader saw \(String(describing: state))")
+            findings.expect(
+                state == 2 || state == 3,
+                "before operation \(number) of a save a reader saw \(String(describing: state))")
             try container.close()
         }
         return findings
@@ -49,7 +51,8 @@ struct StaleReaderCheck {
             switch outcome {
             case .success(let store):
                 let state = Workload.state(of: store)
-                findings.expect(state == 2 || state == 3, "at \(number): a reader opened on \(String(describing: state))")
+                findings.expect(
+                    state == 2 || state == 3, "at \(number): a reader opened on \(String(describing: state))")
             case .failure(let error): findings.expect(false, "at \(number): \(error)")
             }
             depot.disk.removeFaults()

@@ -30,10 +30,12 @@ struct SyncFailureCheck {
             findings.expect(container.workloadState == state - 1, "the failed save is visible")
             let writes = depot.disk.operationCount
             findings.expect(isLatched(thrown { try context.save() }), "the same save again was not refused")
-            findings.expect(isLatched(thrown { try ModelContext(container).jsonInsert() }), "another save was not refused")
+            findings.expect(
+                isLatched(thrown { try ModelContext(container).jsonInsert() }), "another save was not refused")
             findings.expect(depot.disk.operationCount == writes, "a latched store touched its file")
             let shared = try depot.open()
-            findings.expect(isLatched(thrown { try ModelContext(shared).jsonInsert() }), "a second opening unlatched it")
+            findings.expect(
+                isLatched(thrown { try ModelContext(shared).jsonInsert() }), "a second opening unlatched it")
             try shared.close()
             try container.close()
 

@@ -54,7 +54,8 @@ struct InterruptionCheck {
             findings.inject()
             findings.expect(error == nil || error is FileError, "\(last): \(String(describing: error))")
             let state = depot.state()
-            findings.expect(isAcknowledged ? state == 3 : state == 2 || state == 3, "\(last): state \(String(describing: state))")
+            findings.expect(
+                isAcknowledged ? state == 3 : state == 2 || state == 3, "\(last): state \(String(describing: state))")
             // Only syncs, locks lost on the way and renamings that nobody can vouch for may fail by a signal.
             if !afterwards, error != nil {
                 findings.expect(

@@ -66,7 +66,8 @@ import Testing
 
     @Test func textsOfEveryKindComeBackToTheLastCodeUnit() throws {
         let texts = [
-            "\u{0}", "a\u{0}b", "é", "e\u{301}", "👩‍👩‍👧‍👦", "\u{202E}abc\u{202C}", "\u{FEFF}", "\u{2028}\u{2029}", "\"\\/\u{7F}",
+            "\u{0}", "a\u{0}b", "é", "e\u{301}", "👩‍👩‍👧‍👦", "\u{202E}abc\u{202C}", "\u{FEFF}", "\u{2028}\u{2029}",
+            "\"\\/\u{7F}",
             "\u{FFFF}", "\u{10FFFF}", "../../etc/passwd", String(repeating: "x", count: 100_000),
         ]
         let found = try roundTrip(texts.enumerated().map { Sample(key: $0, text: $1) })
@@ -76,7 +77,8 @@ import Testing
 
     @Test func codedValuesKeepTheirNumbersAndTheirDepth() throws {
         let fuses = [
-            Fuse(name: "deep", nest: Nest(depth: 400)), Fuse(name: "", weight: -0.0), Fuse(name: "", weight: Double(bitPattern: 10_121)),
+            Fuse(name: "deep", nest: Nest(depth: 400)), Fuse(name: "", weight: -0.0),
+            Fuse(name: "", weight: Double(bitPattern: 10_121)),
             Fuse(name: "", weight: .greatestFiniteMagnitude), Fuse(name: "", weight: .infinity),
         ]
         let found = try roundTrip(fuses.enumerated().map { Sample(key: $0, fuse: $1) })

@@ -75,7 +75,18 @@ let package = Package(
         .testTarget(
             name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
-        .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise"]),
+        .testTarget(
+            name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise", "FaultWorkload", "fault-helper"],
+            exclude: ["Golden"]),
+        .target(
+            name: "FaultWorkload", dependencies: ["MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            path: "Tests/Faults/Workload"),
+        .executableTarget(
+            name: "fault-helper", dependencies: ["FaultWorkload", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            path: "Tests/Faults/Helper"),
+        .target(
+            name: "ReaderFuzzing", dependencies: ["MortiseCore", "MortiseJSONFile"], path: "Tests/Faults/Fuzzing",
+            exclude: ["build", "json.dict"]),
         .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
@@ -91,9 +102,20 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
-    target.swiftSettings = (target.swiftSettings ?? []) + [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
+// The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
+if Context.environment["MORTISE_STORES_ONLY"] != nil {
+    let names: Set = [
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseEngineTests",
+        "MortiseJSONFileTests", "FaultWorkload", "fault-helper", "ReaderFuzzing",
     ]
+    package.targets.removeAll { !names.contains($0.name) }
+    package.products = []
+}
+
+for target in package.targets {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+        ]
 }

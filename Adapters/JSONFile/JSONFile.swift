@@ -7,10 +7,10 @@ import Synchronization
 ///
 /// @unchecked Sendable: what changes is behind the engine's writer lock, under which commits and closing happen.
 final class JSONFile: CommitSink, @unchecked Sendable {
-    /// A file larger than this is refused before it is read.
-    static let largestFile: Int64 = 8 << 30
-
+    /// The path with links at its end resolved, and as it was given.
     private let path: String
+    private let givenPath: String
+    private let largestFile: Int64
     private let catalog: Catalog
     private let replacement: DurableReplacement
     private let fileSystem: any FileSystem
@@ -28,6 +28,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         self.lock = lock
         self.identity = identity
         fileSystem = configuration.fileSystem
+        givenPath = Self.absolute(configuration.path)
+        largestFile = configuration.largestFile
         replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: configuration.fileSystem)
     }
@@ -36,9 +38,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
-    /// Tells simulated file systems apart; all real ones are one.
+    /// Tells file systems apart: objects one by one, values by their type. Nil is the operating system's.
     static func identity(of fileSystem: any FileSystem) -> ObjectIdentifier? {
-        type(of: fileSystem) is AnyClass ? ObjectIdentifier(fileSystem as AnyObject) : nil
+        if fileSystem is POSIXFileSystem { return nil }
+        let type = type(of: fileSystem)
+        return type is AnyClass ? ObjectIdentifier(fileSystem as AnyObject) : ObjectIdentifier(type)
     }
 
     static func open(
@@ -48,10 +52,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         let lock = configuration.allowsSave ? try FileLock(forStoreAt: path, in: fileSystem) : nil
         do {
             if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
-            let content = try read(path, mayBeMissing: configuration.allowsSave, in: fileSystem)
-            let version = try content.map { content in
-                try JSONFileError.naming(path) { try load(content.bytes, configuration.integrity, schema: schema) }
-            } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString))
+            let content = try read(path, configuration)
+            let version =
+                try content.map { content in
+                    try JSONFileError.naming(path) { try load(content.bytes, configuration.integrity, schema: schema) }
+                } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString))
             let file = JSONFile(
                 configuration, path: path, catalog: version.catalog, lock: lock, identity: content?.identity)
             return Engine(version, sink: file)
@@ -63,12 +68,12 @@ final class JSONFile: CommitSink, @unchecked Sendable {
 
     /// The file's content; nil where it may be missing and is.
     private static func read(
-        _ path: String, mayBeMissing: Bool, in fileSystem: any FileSystem
+        _ path: String, _ configuration: JSONFileConfiguration
     ) throws(FileError) -> (bytes: [UInt8], identity: FileIdentity)? {
         do {
-            return try fileSystem.readWhole(path, limit: largestFile)
+            return try configuration.fileSystem.readWhole(path, limit: configuration.largestFile)
         } catch {
-            if mayBeMissing, error.reason == .notFound { return nil }
+            if configuration.allowsSave, error.reason == .notFound { return nil }
             throw error
         }
     }
@@ -109,8 +114,16 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
         try checkUntouched()
         do {
-            identity = try replacement.replace(expecting: identity) { writer in
-                try self.write(result) { try writer.append($0) }
+            identity = try replacement.replace(expecting: identity, isNew: identity == nil) { writer in
+                try self.write(result) { bytes in
+                    // What could not be read again is not written.
+                    let size = writer.offset + Int64(bytes.count)
+                    guard size <= self.largestFile else {
+                        let reason = FileError.Reason.exceedsLimit(size: size, limit: self.largestFile)
+                        throw FileError(reason, operation: .replace, path: self.path)
+                    }
+                    try writer.append(bytes)
+                }
             }
         } catch let error as FileError where error.outcomeIsUnknown {
             failure = error.description
@@ -123,11 +136,15 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         if let lock, try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
         }
+        // A link at the path may lead somewhere else by now; what it leads to is what the next opening would show.
+        guard try fileSystem.resolvingLinks(givenPath) == path else {
+            throw FileError(.changed(.replaced), operation: .replace, path: givenPath)
+        }
         if let identity {
             if let change = try identity.change(at: path, in: fileSystem) {
                 throw FileError(.changed(change), operation: .replace, path: path)
             }
-        } else if (try? fileSystem.info(path, followingLinks: true)) != nil {
+        } else if try fileSystem.infoIfPresent(path, followingLinks: true) != nil {
             throw FileError(.alreadyExists, operation: .replace, path: path)
         }
     }

@@ -17,6 +17,9 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     /// The permission bits of a file that was not there before; an existing one keeps its own.
     public let newFilePermissions: UInt32
     let fileSystem: any FileSystem
+    /// A file larger than this is refused before it is read, and not written.
+    package var largestFile = Self.largestFile
+    static let largestFile: Int64 = 8 << 30
 
     /// - Parameter name: the file's name without extension where none is given.
     public init(
@@ -52,6 +55,6 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
 
     func hasSameOptions(as other: JSONFileConfiguration) -> Bool {
         allowsSave == other.allowsSave && integrity == other.integrity && newFilePermissions == other.newFilePermissions
-            && schema == other.schema
+            && schema == other.schema && largestFile == other.largestFile
     }
 }

@@ -44,7 +44,7 @@ public final class JSONFileStore: EngineDataStore {
     public static func reseal(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws {
         let lock = try FileLock(forStoreAt: path, in: fileSystem)
         defer { lock.release() }
-        let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFile.largestFile)
+        let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFileConfiguration.largestFile)
         let replacement = DurableReplacement(of: path, in: fileSystem)
         try replacement.replace(expecting: identity) { writer in
             try JSONFileError.naming(path) {
@@ -89,14 +89,15 @@ final class OpenJSONFiles: Sendable {
     }
 
     /// Closes the engine when its last user does.
+    ///
+    /// Under the same lock as opening: who opens the file meanwhile must not find it locked by its own process.
     func close(_ engine: Engine) throws {
-        let isLast = openings.withLock { openings in
-            guard let index = openings.firstIndex(where: { $0.engine === engine }) else { return true }
+        try openings.withLock { openings in
+            guard let index = openings.firstIndex(where: { $0.engine === engine }) else { return try engine.close() }
             openings[index].uses -= 1
-            guard openings[index].uses <= 0 else { return false }
+            guard openings[index].uses <= 0 else { return }
             openings.remove(at: index)
-            return true
+            try engine.close()
         }
-        if isLast { try engine.close() }
     }
 }

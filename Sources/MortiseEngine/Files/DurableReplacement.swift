@@ -48,6 +48,8 @@ public struct DurableReplacement: Sendable {
     /// - Parameters:
     ///   - expected: If given, the identity that the file must still have, looked at last thing before the renaming;
     ///     otherwise the replacement throws ``FileError/Reason/changed(_:)`` and leaves the stranger's file alone.
+    ///   - isNew: Whether nothing may be at the path, looked at at the same time; otherwise the replacement throws
+    ///     ``FileError/Reason/alreadyExists``.
     ///   - body: Appends the whole content. It may not keep the writer. What it throws is rethrown, the file untouched.
     /// - Returns: The identity of the file now in place.
     /// - Throws: What `body` throws, or a ``FileError``. If its ``FileError/outcomeIsUnknown`` is true and its operation
@@ -56,7 +58,7 @@ public struct DurableReplacement: Sendable {
     ///   the old file is as it was. No sync is ever tried twice.
     @discardableResult
     public func replace(
-        expecting expected: FileIdentity? = nil, with body: (FileWriter) throws -> Void
+        expecting expected: FileIdentity? = nil, isNew: Bool = false, with body: (FileWriter) throws -> Void
     ) throws -> FileIdentity {
         let target = try fileSystem.resolvingLinks(path)
         let old = try existingFile(at: target)
@@ -69,6 +71,9 @@ public struct DurableReplacement: Sendable {
             identity = try fill(file, old: old, with: body)
             if let expected, let change = try expected.change(at: target, in: fileSystem) {
                 throw FileError(.changed(change), operation: .replace, path: path)
+            }
+            if isNew, try fileSystem.infoIfPresent(target, followingLinks: false) != nil {
+                throw FileError(.alreadyExists, operation: .replace, path: path)
             }
             try retryingInterrupts { () throws(FileError) in try fileSystem.rename(temporary.path, to: target) }
         } catch {

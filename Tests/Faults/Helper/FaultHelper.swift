@@ -1,0 +1,78 @@
+import Foundation
+import FaultWorkload
+import MortiseCore
+import MortiseEngine
+import MortiseJSONFile
+
+/// A process that uses a JSON store and says what happened, to be killed, starved and misled by tests.
+///
+/// `save PATH LAST` goes on from the state that the file holds to state LAST. It prints `trying N` before a save,
+/// `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
+/// `hold PATH` opens the file for writing and keeps it until standard input ends.
+/// `state PATH` prints the state that the file holds, read only. Any error in opening is printed as `error …`, status 1.
+@main struct FaultHelper {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 3 else { return finish("usage: fault-helper save|hold|state PATH [LAST]", 64) }
+        let path = arguments[2]
+        do {
+            switch arguments[1] {
+            case "save": try save(path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1)
+            case "hold": try hold(path)
+            case "state": try state(path)
+            default: finish("unknown command", 64)
+            }
+        } catch {
+            finish("error \(error)", 1)
+        }
+    }
+
+    static func save(_ path: String, upTo last: Int) throws {
+        let container = try Workload.open(JSONFileConfiguration(path: path))
+        guard let store = container.store(JSONFileStore.self), let first = Workload.state(of: store) else {
+            return finish("error no state of the workload", 1)
+        }
+        say("opened \(first)")
+        let context = ModelContext(container)
+        for state in stride(from: first + 1, through: last, by: 1) {
+            try Workload.change(context, to: state)
+            guard save(context, state) || save(context, state) else { break }
+        }
+        try container.close()
+        say("closed")
+    }
+
+    private static func save(_ context: ModelContext, _ state: Int) -> Bool {
+        say("trying \(state)")
+        do {
+            try context.save()
+            say("acknowledged \(state)")
+            return true
+        } catch {
+            var isLatched = false
+            if case EngineError.latched = error { isLatched = true }
+            say("refused \(state) \(isLatched ? "latched" : "dirty:\(context.hasChanges)") \(error)")
+            return false
+        }
+    }
+
+    static func hold(_ path: String) throws {
+        let container = try Workload.open(JSONFileConfiguration(path: path))
+        say("opened")
+        while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
+        try container.close()
+    }
+
+    static func state(_ path: String) throws {
+        let store = try Workload.openStore(JSONFileConfiguration(path: path, allowsSave: false))
+        say(Workload.state(of: store).map { "state \($0)" } ?? "error no state of the workload")
+    }
+
+    /// One unbuffered line: a process that is killed afterwards has said it.
+    static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+    static func finish(_ line: String, _ status: Int32) {
+        say(line)
+        exit(status)
+    }
+}

@@ -1,0 +1,153 @@
+public import MortiseEngine
+import Synchronization
+
+/// A file system with one classic mistake, as a store over it would have it: to see that the checks notice it.
+public final class BrokenFileSystem: FileSystem {
+    public enum Mistake: String, CaseIterable, Sendable {
+        /// A renaming is taken for durable as it is.
+        case skipsDirectorySync
+        /// Written is taken for durable.
+        case skipsFileSync
+        /// A short write is taken for a whole one.
+        case ignoresShortWrites
+        /// A failed sync of a file is tried once more and believed.
+        case retriesFailedSync
+        /// A failed sync of a directory is tried once more and believed.
+        case retriesFailedDirectorySync
+        /// An interrupted write is repeated although it has written.
+        case doublesInterruptedWrites
+        /// The new content is written over the old one instead of beside it.
+        case writesInPlace
+        /// Everybody gets the lock.
+        case ignoresLocks
+        /// A file is looked at once and then taken to stay as it was.
+        case remembersInfo
+        /// Files left behind by a crash are not found.
+        case findsNoOrphans
+        /// A symbolic link is taken for the file itself.
+        case followsNoLinks
+        /// New files get whatever the process's habits give them.
+        case forgetsPermissions
+        /// A full disk is not noticed.
+        case ignoresFullDisk
+    }
+
+    let base: any FileSystem
+    let mistake: Mistake
+    private let remembered = Mutex<[String: FileInfo]>([:])
+
+    public init(_ base: any FileSystem, mistake: Mistake) {
+        self.base = base
+        self.mistake = mistake
+    }
+
+    public var processID: Int32 { base.processID }
+    public func uniqueNumber() -> UInt64 { base.uniqueNumber() }
+
+    public func open(_ path: String, mode: OpenMode) throws(FileError) -> any OpenFile {
+        var (path, mode) = (path, mode)
+        if mistake == .writesInPlace, case .createExclusive(let permissions) = mode {
+            path = Self.target(of: path)
+            mode = .create(permissions: permissions)
+        }
+        let file = BrokenFile(base: try base.open(path, mode: mode), mistake: mistake)
+        if mistake == .writesInPlace, case .create = mode, !path.hasSuffix(".lock") { try file.truncate(to: 0) }
+        return file
+    }
+
+    public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
+        if mistake == .remembersInfo, let info = remembered.withLock({ $0[path] }) { return info }
+        let info = try base.info(path, followingLinks: followingLinks || mistake == .followsNoLinks)
+        if mistake == .remembersInfo { remembered.withLock { $0[path] = info } }
+        return info
+    }
+
+    public func readLink(_ path: String) throws(FileError) -> String { try base.readLink(path) }
+
+    public func list(_ directory: String) throws(FileError) -> [String] {
+        mistake == .findsNoOrphans ? [] : try base.list(directory)
+    }
+
+    public func createDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try base.createDirectory(path, permissions: permissions)
+    }
+
+    public func rename(_ source: String, to target: String) throws(FileError) {
+        if mistake == .remembersInfo { remembered.withLock { $0 = [:] } }
+        if mistake == .writesInPlace { return }
+        try base.rename(source, to: target)
+    }
+
+    public func unlink(_ path: String) throws(FileError) {
+        if mistake == .writesInPlace { return }
+        try base.unlink(path)
+    }
+
+    public func syncDirectory(_ path: String) throws(FileError) {
+        switch mistake {
+        case .skipsDirectorySync: return
+        case .retriesFailedDirectorySync:
+            do { try base.syncDirectory(path) } catch { try base.syncDirectory(path) }
+        default: try base.syncDirectory(path)
+        }
+    }
+
+    /// The file that a temporary is for: `/folder/.name.1-0.mortise-tmp` is for `/folder/name`.
+    private static func target(of temporary: String) -> String {
+        var parts = temporary.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard let last = parts.popLast() else { return temporary }
+        return (parts + [last.dropFirst().split(separator: ".").dropLast(2).joined(separator: ".")])
+            .joined(separator: "/")
+    }
+}
+
+private final class BrokenFile: OpenFile {
+    let base: any OpenFile
+    let mistake: BrokenFileSystem.Mistake
+
+    init(base: any OpenFile, mistake: BrokenFileSystem.Mistake) {
+        self.base = base
+        self.mistake = mistake
+    }
+
+    var path: String { base.path }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        try base.read(into: buffer, at: offset)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        do {
+            let count = try base.write(bytes, at: offset)
+            return mistake == .ignoresShortWrites ? bytes.count : count
+        } catch {
+            switch (mistake, error.reason) {
+            case (.ignoresFullDisk, .noSpace): return bytes.count
+            case (.doublesInterruptedWrites, .interrupted):
+                // Behind what is there already, as a writer with a position of its own would.
+                _ = try base.write(bytes, at: offset + Int64(bytes.count))
+                return try base.write(bytes, at: offset)
+            default: throw error
+            }
+        }
+    }
+
+    func sync(_ kind: SyncKind) throws(FileError) {
+        switch mistake {
+        case .skipsFileSync: return
+        case .retriesFailedSync: do { try base.sync(kind) } catch { try base.sync(kind) }
+        default: try base.sync(kind)
+        }
+    }
+
+    func truncate(to size: Int64) throws(FileError) { try base.truncate(to: size) }
+    func info() throws(FileError) -> FileInfo { try base.info() }
+    func setPermissions(_ permissions: UInt32) throws(FileError) {
+        if mistake != .forgetsPermissions { try base.setPermissions(permissions) }
+    }
+    func setOwner(user: UInt32?, group: UInt32?) throws(FileError) { try base.setOwner(user: user, group: group) }
+    func tryLock(_ kind: LockKind) throws(FileError) -> Bool {
+        mistake == .ignoresLocks ? true : try base.tryLock(kind)
+    }
+    func close() throws(FileError) { try base.close() }
+}

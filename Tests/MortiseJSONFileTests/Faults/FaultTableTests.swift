@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// The table of fault cases and the tests say the same.
+@Suite struct FaultTableTests {
+    private static let tests = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let faults = tests.appending(path: "MortiseJSONFileTests/Faults")
+
+    private struct Row {
+        var id: String
+        var store: String
+        var text: String
+        var tests: [String]
+    }
+
+    private static func table() throws -> String {
+        try String(contentsOf: tests.appending(path: "Faults/FAULTS.md"), encoding: .utf8)
+    }
+
+    private static func rows() throws -> [Row] {
+        try table().split(separator: "\n").filter { $0.hasPrefix("| F") }.map { line in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            try #require(cells.count == 6)
+            return Row(id: cells[0], store: cells[1], text: cells[5], tests: names(in: cells[5]))
+        }
+    }
+
+    /// What stands in a text as `Suite/test`.
+    private static func names(in text: String) -> [String] {
+        text.matches(of: /`([A-Za-z]+Tests\/[A-Za-z0-9]+)`/).map { String($0.output.1) }
+    }
+
+    /// Every test below a folder, as `Suite/test`. Each suite of this package is one struct, with its tests inside.
+    private static func declared(below folder: URL) throws -> Set<String> {
+        var found: Set<String> = []
+        for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            ?? .init()
+        where file.pathExtension == "swift" {
+            var suite = ""
+            var isTest = false
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                // The expressions are slow; most lines need neither.
+                if line.contains("struct "), let name = line.firstMatch(of: /^(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
+                {
+                    suite = String(name.output.1)
+                }
+                if line.contains("@Test") { isTest = true }
+                if isTest, line.contains("func "), let name = line.firstMatch(of: /\bfunc ([A-Za-z0-9]+)\(/) {
+                    found.insert("\(suite)/\(name.output.1)")
+                    isTest = false
+                }
+            }
+        }
+        return found
+    }
+
+    @Test func everyCaseIsThereOnceWithATestOrAReason() throws {
+        let rows = try Self.rows()
+        #expect(rows.map(\.id) == (1...35).map { String(format: "F%02d", $0) })
+        for row in rows {
+            #expect(["L", "J", "B"].contains(row.store), "\(row.id)")
+            #expect(!row.tests.isEmpty || (row.store == "L" && row.text.contains("comes with the log")), "\(row.id)")
+        }
+    }
+
+    @Test func everyTestOfTheTableExists() throws {
+        let declared = try Self.declared(below: Self.tests)
+        for name in Self.names(in: try Self.table()) { #expect(declared.contains(name), "\(name)") }
+    }
+
+    @Test func everyFaultTestIsInTheTable() throws {
+        let declared = try Self.declared(below: Self.faults)
+        #expect(declared.count > 40)
+        #expect(declared.subtracting(Self.names(in: try Self.table())).sorted() == [])
+    }
+}

@@ -1,0 +1,111 @@
+import FaultWorkload
+import Foundation
+import MortiseCore
+import MortiseEngine
+import MortiseJSONFile
+import Testing
+
+/// Names in the data never become names of files, and no time of day enters what is stored.
+@Suite struct NameTests {
+    static let names = [
+        "../escape", "/etc/passwd", "a/b", "..", ".", "nul\u{0}", "Case", "case", "e\u{301}clair", "\u{202E}rtl",
+        String(repeating: "n", count: 1_024), ".depot.json.1-0123456789abcdef.mortise-tmp", "depot.json.lock",
+    ]
+
+    @Test func namesOfEntitiesPropertiesAndRecordsNeverReachAPath() throws {
+        let schema = StoredSchema(
+            entities: Self.names.map {
+                StoredEntity(name: $0, properties: [attribute("../" + $0.prefix(900), .string)])
+            })
+        let records = schema.entities.enumerated().map { index, entity in
+            TestRecord(entity.name, UInt64(index + 1), [.string("../../" + entity.name)])
+        }
+        let document = try write(schema, records, store: "../../store\u{0}")
+        let disk = SimulatedFileSystem(seed: 4)
+        try disk.install(document, at: "/data/depot.json")
+        try disk.install([1], at: "/etc/passwd")
+        let before = disk.paths
+        try JSONFileStore.reseal("/data/depot.json", in: disk)
+        #expect(disk.contents(at: "/data/depot.json") == document)
+        #expect(Set(disk.paths) == Set(before + ["/data/depot.json.lock"]))
+        #expect(disk.contents(at: "/etc/passwd") == [1])
+        for operation in disk.trace {
+            #expect(
+                operation.path == "/data" || operation.path.hasPrefix("/data/depot.json")
+                    || operation.path.hasPrefix("/data/.depot.json."), "\(operation)")
+        }
+        FaultLedger.add(["F24"], injected: Self.names.count)
+    }
+
+    @Test func everythingASaveTouchesLiesBesideTheFile() throws {
+        let depot = try Depot()
+        try depot.disk.install([1], at: "/elsewhere/kept")
+        let path = "/elsewhere/de pot.json"
+        let container = try Workload.open(JSONFileConfiguration(path: path, in: depot.disk))
+        for state in 1...3 { try container.advance(to: state) }
+        try container.close()
+        for operation in depot.disk.trace { #expect(operation.path.hasPrefix("/elsewhere"), "\(operation)") }
+        #expect(depot.disk.paths == ["/elsewhere", path, path + ".lock", "/elsewhere/kept"])
+    }
+
+    /// The longest name that the folder takes is too long once the temporary's is built from it: an error, and the same
+    /// each time.
+    @Test func aNameTooLongForItsTemporaryIsATypedErrorAndLeavesNothing() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/" + String(repeating: "n", count: 250)
+            let container = try Workload.open(JSONFileConfiguration(path: path))
+            let error = thrown { try container.advance(to: 1) } as? FileError
+            #expect(error?.reason == .invalidPath)
+            try container.close()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count <= 1)
+        }
+        FaultLedger.add(["F24"], injected: 1)
+    }
+
+    /// The file says the same whenever it is written: identifiers are counted, records ordered by them, and the file's
+    /// time only tells whether somebody else wrote it.
+    @Test func noClockEntersIdentifiersOrderOrBytes() throws {
+        var documents: [[UInt8]] = []
+        for _ in 0..<2 {
+            let disk = SimulatedFileSystem(seed: 5)
+            try disk.install(try Depot.document(of: 2), at: Depot.path)
+            let container = try Workload.open(JSONFileConfiguration(path: Depot.path, in: disk))
+            for state in 3...5 { try container.advance(to: state) }
+            documents.append(disk.contents(at: Depot.path) ?? [])
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        let one = String(decoding: documents[0], as: UTF8.self)
+        let other = String(decoding: documents[1], as: UTF8.self)
+        let identifier = try #require(Self.storeIdentifier(in: one))
+        let otherIdentifier = try #require(Self.storeIdentifier(in: other))
+        // The seal covers the store's identifier, which is random.
+        #expect(
+            one.replacing(identifier, with: "S").split(separator: "\n").dropLast()
+                == other.replacing(otherIdentifier, with: "S").split(separator: "\n").dropLast())
+        FaultLedger.add(["F31"], injected: 2)
+    }
+
+    /// A file from the future, by its time, is saved like any other.
+    @Test(arguments: [-2_000_000_000.0, 0, 4_000_000_000])
+    func aClockThatJumpedDisturbsNothing(time: Double) throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/depot.json"
+            try Data(Depot.document(of: 2)).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: path)
+            let container = try Workload.open(JSONFileConfiguration(path: path))
+            try container.advance(to: 3)
+            try container.advance(to: 4)
+            #expect(container.workloadState == 4)
+            try container.close()
+            let store = try Workload.openStore(JSONFileConfiguration(path: path, allowsSave: false))
+            #expect(Workload.state(of: store) == 4)
+        }
+        FaultLedger.add(["F31"], injected: 1)
+    }
+
+    private static func storeIdentifier(in text: String) -> String? {
+        text.split(separator: "\n").first { $0.contains("\"store\": ") }
+            .flatMap { $0.split(separator: "\"").dropFirst(3).first }.map(String.init)
+    }
+}

@@ -1,0 +1,146 @@
+import FaultWorkload
+import Foundation
+import MortiseCore
+import MortiseEngine
+import MortiseJSONFile
+import Testing
+
+/// The path leads to something else than a file.
+struct LinkCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        for isDangling in [false, true] {
+            let depot = try Depot(breaking: mistake)
+            try depot.disk.install(.directory, at: "/data")
+            if !isDangling {
+                try depot.disk.install(try Depot.document(of: 2), at: "/data/real.json", permissions: 0o640)
+            }
+            try depot.disk.installLink(to: "data/real.json", at: Depot.path)
+            findings.inject()
+            let first = isDangling ? 1 : 3
+            let container = try depot.open()
+            let error = thrown { try container.advance(to: first) }
+            findings.expect(error == nil, "\(String(describing: error))")
+            try container.close()
+            findings.expect((try? depot.disk.readLink(Depot.path)) == "data/real.json", "the link was replaced")
+            findings.expect(Depot.state(in: depot.disk, at: "/data/real.json") == first, "the target was not replaced")
+            let permissions = try? depot.disk.info("/data/real.json", followingLinks: false).permissions
+            findings.expect(permissions == (isDangling ? 0o600 : 0o640), "the target's permissions changed")
+        }
+        return findings
+    }
+}
+
+/// The permission bits of what a store writes.
+struct PermissionCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        func check(_ depot: Depot, _ configuration: JSONFileConfiguration, _ wanted: UInt32, state: Int) throws {
+            let container = try Workload.open(configuration)
+            findings.inject()
+            try container.advance(to: state)
+            try container.close()
+            let found = try depot.disk.info(Depot.path, followingLinks: true).permissions
+            findings.expect(found == wanted, "\(String(found, radix: 8)) instead of \(String(wanted, radix: 8))")
+        }
+        let depot = try Depot(breaking: mistake)
+        try check(depot, depot.configuration(), 0o600, state: 1)
+        for wanted in [0o640, 0o664, 0o666, 0o604] as [UInt32] {
+            let depot = try Depot(breaking: mistake)
+            // The simulated umask is 022: what is asked for is set exactly.
+            let asked = JSONFileConfiguration(path: Depot.path, newFilePermissions: wanted, in: depot.fileSystem)
+            try check(depot, asked, wanted, state: 1)
+        }
+        for kept in [0o400, 0o640, 0o644, 0o777] as [UInt32] {
+            let depot = try Depot(breaking: mistake)
+            try depot.disk.install(try Depot.document(of: 2), at: Depot.path, permissions: kept)
+            try check(depot, depot.configuration(), kept, state: 3)
+        }
+        return findings
+    }
+}
+
+@Suite struct PlaceTests {
+    @Test func aLinkStaysAndWhatItLeadsToIsReplacedOrCreated() throws {
+        try LinkCheck().run().verify("F22")
+    }
+
+    @Test func newFilesArePrivateUnlessAskedOtherwiseAndOldOnesKeepTheirBits() throws {
+        try PermissionCheck().run().verify("F23")
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
+    func whateverIsNoRegularFileIsRefusedAtOnceAndStays(kind: FileKind) throws {
+        let depot = try Depot()
+        try depot.disk.install(kind, at: Depot.path)
+        for allowsSave in [true, false] {
+            let error = thrown { _ = try Workload.open(depot.configuration(allowsSave: allowsSave)) } as? FileError
+            #expect(error?.reason == .notARegularFile(kind))
+        }
+        #expect(try depot.disk.info(Depot.path, followingLinks: false).kind == kind)
+        FaultLedger.add(["F22"], injected: 2)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func realPipesDevicesAndFoldersAreRefusedAtOnceToo() throws {
+        try withTemporaryFolder { folder in
+            let pipe = folder + "/pipe"
+            try #require(mkfifo(pipe, 0o600) == 0)
+            for path in [pipe, folder, "/dev/null"] where path != "/dev/null" || getuid() != 0 {
+                #expect(throws: FileError.self) { _ = try Workload.open(JSONFileConfiguration(path: path)) }
+            }
+            for path in [pipe, folder, "/dev/null", "/dev/zero"] {
+                let error = thrown { _ = try Workload.open(JSONFileConfiguration(path: path, allowsSave: false)) }
+                guard case .notARegularFile? = (error as? FileError)?.reason else {
+                    Issue.record("\(path): \(String(describing: error))")
+                    continue
+                }
+            }
+        }
+        FaultLedger.add(["F22"], injected: 7)
+    }
+
+    @Test func aPathThatIsNoneIsRefusedBeforeAnythingIsMade() throws {
+        let long = "/" + String(repeating: "x", count: 5_000)
+        for path in ["", "/", "/a/", "/a/..", ".", "/data\u{0}.json", "/\u{0}"] {
+            let disk = SimulatedFileSystem(seed: 1)
+            let error = thrown { _ = try Workload.open(JSONFileConfiguration("x", path: path, in: disk)) } as? FileError
+            #expect(error?.reason == .invalidPath, "\(path.debugDescription)")
+            #expect(disk.paths.isEmpty)
+        }
+        #expect(
+            (thrown { _ = try Workload.open(JSONFileConfiguration("x", path: long)) } as? FileError)?.reason
+                == .invalidPath)
+        let error = thrown { _ = try Workload.open(JSONFileConfiguration(path: "/none/depot.json")) } as? FileError
+        #expect(error?.reason == .notFound)
+        FaultLedger.add(["F24"], injected: 9)
+    }
+
+    @Test func onAReadOnlyMediumTheStoreCanBeReadAndASaveIsATypedError() throws {
+        let depot = try Depot(state: 2)
+        let writer = try depot.open()
+        depot.disk.limits.isReadOnly = true
+        let error = thrown { try writer.advance(to: 3) } as? FileError
+        #expect(error?.reason == .readOnly)
+        #expect(depot.state() == 2 && depot.temporaries.isEmpty)
+        try writer.close()
+        #expect((thrown { _ = try depot.open() } as? FileError)?.reason == .readOnly)
+        let reader = try Workload.open(depot.configuration(allowsSave: false))
+        #expect(reader.workloadState == 2)
+        depot.disk.limits.isReadOnly = false
+        #expect(depot.disk.paths == [Depot.path, Depot.path + ".lock"])
+        FaultLedger.add(["F21"], injected: 2)
+    }
+}
+
+/// Runs a body with a folder of its own on the real disk.
+func withTemporaryFolder<Value>(_ body: (String) throws -> Value) throws -> Value {
+    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        .appendingPathComponent("mortise-faults-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try body(url.path)
+}

@@ -41,6 +41,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case outOfOrder(offset: Int64, expected: UInt64, found: UInt64)
     /// The log begins behind this transaction, and there is no checkpoint of it.
     case checkpointMissing(transaction: UInt64)
+    /// There is a checkpoint and no log.
+    case logMissing
     /// The checkpoint belongs to another store or another log.
     case checkpointOfAnother
     /// The log ends before the place that its checkpoint names.
@@ -75,6 +77,8 @@ extension LogFault: CustomStringConvertible {
             "At offset \(offset) stands number \(found) where \(expected) should. Salvage the store, or restore a backup."
         case .checkpointMissing(let transaction):
             "The log begins after transaction \(transaction), and its checkpoint is not there. Restore the file."
+        case .logMissing:
+            "There is no log, but a checkpoint of one. Restore the log, or remove the checkpoint too to start anew."
         case .checkpointOfAnother: "The checkpoint belongs to another log. Restore the one that belongs to this."
         case .logShorterThanCheckpoint(let offset, let size):
             "The log has \(size) bytes and its checkpoint goes on at \(offset). Salvage the store, or restore a backup."

@@ -25,14 +25,14 @@ extension FrameReader {
     /// - Parameters:
     ///   - allowsGaps: whether transactions up to this one may be missing.
     ///   - body: gets each frame; the payload is valid inside only. Returns false to stop behind the frame.
-    /// - Returns: the position behind the last frame, why it ends there (nil where the body stopped it), and the highest
-    ///   frame that another calls synced.
+    /// - Returns: the position behind the last frame, why it ends there (nil where the body stopped it), and where the
+    ///   frames begin that none calls synced.
     /// - Throws: `LogFault`; what the body throws.
     func scan(
         from start: LogPosition, allowingGapsTo base: UInt64 = 0, _ body: (ScannedFrame) throws -> Bool
-    ) throws -> (position: LogPosition, end: LogEnd?, synced: UInt64) {
+    ) throws -> (position: LogPosition, end: LogEnd?, unsynced: LogPosition) {
         var position = start
-        var synced: UInt64 = 0
+        var unsynced: [LogPosition] = []
         while true {
             let offset = position.offset
             guard let header = try header(at: offset), hasWhole(header, at: offset) else { break }
@@ -49,11 +49,14 @@ extension FrameReader {
                 return try body(ScannedFrame(header: header, position: position, payload: payload))
             }
             guard let goesOn else { break }
-            synced = max(synced, min(header.synced, position.sequence))
+            if let first = unsynced.first, first.sequence <= header.synced {
+                unsynced.removeFirst(min(Int(clamping: header.synced - first.sequence + 1), unsynced.count))
+            }
+            unsynced.append(position)
             position = position.following(header)
-            if !goesOn { return (position, nil, synced) }
+            if !goesOn { return (position, nil, unsynced.first ?? position) }
         }
-        return (position, try end(at: position), synced)
+        return (position, try end(at: position), unsynced.first ?? position)
     }
 
     private func checkTransaction(

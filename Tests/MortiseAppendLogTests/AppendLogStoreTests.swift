@@ -114,7 +114,7 @@ struct AppendLogStoreTests {
 
     @Test func shortWritesAndInterruptionsChangeNothing() throws {
         let disk = try makeDisk()
-        disk.inject(.shorten(to: 7), of: .write, times: 500)
+        disk.inject(.shorten(to: 700), of: .write, times: 100)
         disk.inject(.fail(.interrupted), at: 3, of: .write)
         let states = try makeSmallLog(on: disk)
         disk.removeFaults()

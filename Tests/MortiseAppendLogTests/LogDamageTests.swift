@@ -50,7 +50,7 @@ struct LogDamageTests {
         let states = try makeSmallLog(on: disk)
         let log = try #require(disk.contents(at: logPath))
         var seen: Set<Int> = []
-        for length in 0..<log.count {
+        for length in 0...log.count {
             let cut = Array(log[..<length])
             do {
                 let (found, recovery, other) = try open(cut)

@@ -64,7 +64,7 @@ extension FrameReader {
     ) throws(LogFault) {
         let isExpected =
             if header.kind != .transaction {
-                header.transaction == last
+                header.transaction == last || (header.transaction > last && header.transaction <= base)
             } else if header.transaction <= base {
                 header.transaction > last
             } else {

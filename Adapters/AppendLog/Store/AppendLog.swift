@@ -12,7 +12,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     let catalog: LogCatalog
     private let process = ProcessInfo.processInfo.processName
     private let bundle = Bundle.main.bundleIdentifier ?? ""
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let timer: BatchedSync?
     private let state = NSLock()
     /// The last version that was appended.
@@ -71,16 +71,25 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// The last version that was appended, and the place behind it.
+    /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.
     func snapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader) {
-        // The two are taken apart; a commit in between shows in the numbers.
+        if state.withLock({ needsSchema }) {
+            // Whoever reads on from a checkpoint knows its schema; whoever reads the whole log needs it there too.
+            _ = try writer.append([(.schema, try catalog.schemaPayload())], transaction: 0)
+            state.withLock { needsSchema = false }
+        }
+        // Version and place are taken apart; a commit in between shows in the numbers.
         while true {
             let version = state.withLock { last }
             let (header, position) = writer.state
-            if position.transaction == version.number { return (version, position, header) }
+            if position.transaction == version.number {
+                try writer.syncAll()
+                return (version, position, header)
+            }
             if position.transaction < version.number {
                 throw EngineError.latched(store: path, cause: "its log is behind its records")
             }
+            Thread.sleep(forTimeInterval: 0.000_1)
         }
     }
 

@@ -24,6 +24,10 @@ final class LogWriter: @unchecked Sendable {
     private var allocated: Int64
     /// The highest frame that is known to be on the disk.
     private var synced: UInt64
+    /// How often something was appended, and how much of that is on the disk. Frames are numbered anew in a new file, what
+    /// savers wait for is not.
+    private var appends: UInt64 = 0
+    private var syncedAppends: UInt64 = 0
     private var isSyncing = false
     private var failure: String?
 
@@ -57,7 +61,7 @@ final class LogWriter: @unchecked Sendable {
 
     /// Writes frames behind the last one, in one piece.
     /// - Parameter transaction: the number of the transaction that the last of them holds.
-    /// - Returns: the number of the last frame, to wait for.
+    /// - Returns: what to wait for.
     /// - Throws: `EngineError.latched`; `FileError`.
     func append(_ frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64) throws -> UInt64 {
         try locked {
@@ -80,7 +84,8 @@ final class LogWriter: @unchecked Sendable {
             }
             allocated = max(allocated, start + Int64(writer.count))
             position = next
-            return next.sequence - 1
+            appends += 1
+            return appends
         }
     }
 
@@ -110,62 +115,82 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Syncing
 
-    /// Returns when the frame is on the disk. Whoever comes first syncs for all whose frames are written by then.
+    /// Returns when what was appended is on the disk. Whoever comes first syncs for all who have appended by then.
     /// - Throws: `FileError` or `EngineError.latched` if a sync failed; it is not tried again.
-    func sync(upTo sequence: UInt64) throws {
+    func sync(upTo append: UInt64) throws {
         condition.lock()
         defer { condition.unlock() }
-        while synced < sequence {
+        while syncedAppends < append {
             try checkOpen()
             if isSyncing {
                 condition.wait()
                 continue
             }
             isSyncing = true
-            let target = position.sequence - 1
+            let target = (frame: position.sequence - 1, append: appends)
             let file = file
             condition.unlock()
             let result = Result { () throws(FileError) in try file.sync(.data) }
             condition.lock()
             isSyncing = false
             condition.broadcast()
-            switch result {
-            case .success: synced = max(synced, target)
-            case .failure(let error):
-                failure = failure ?? "\(error)"
-                throw error
-            }
+            try take(result, target)
+        }
+    }
+
+    private func take(_ result: Result<Void, FileError>, _ target: (frame: UInt64, append: UInt64)) throws {
+        switch result {
+        case .success:
+            synced = max(synced, target.frame)
+            syncedAppends = max(syncedAppends, target.append)
+        case .failure(let error):
+            failure = failure ?? "\(error)"
+            throw error
         }
     }
 
     /// Syncs everything that was appended so far.
-    func syncAll() throws { try sync(upTo: state.position.sequence - 1) }
+    func syncAll() throws { try sync(upTo: locked { appends }) }
 
-    /// Puts another file in the place of this one, with everything that was appended by then.
-    ///
-    /// Nothing is appended meanwhile.
-    /// - Parameter body: makes the other file from the present position, and takes it into use: header, position and
-    ///   open file. If it throws with an unknown outcome the writer is latched.
-    func exchange(
-        _ body: (LogPosition) throws -> (file: any OpenFile, header: FileHeader, position: LogPosition)
-    ) throws {
-        try locked {
+    // MARK: Another file
+
+    /// Lets nothing be appended until `releaseAppends`, which the same thread has to call.
+    /// - Returns: the place behind everything that was appended; all of it is synced.
+    func holdAppends() throws -> LogPosition {
+        condition.lock()
+        do {
             while isSyncing { condition.wait() }
             try checkOpen()
             try checkUntouched()
-            do {
-                let old = file
-                (file, header, position) = try body(position)
-                seed = header.seed
-                identity = try file.info().identity
-                allocated = identity.size
-                synced = position.sequence - 1
-                try? old.close()
-            } catch let error as FileError where error.outcomeIsUnknown {
-                failure = "\(error)"
-                throw error
+            if syncedAppends < appends {
+                let result = Result { () throws(FileError) in try file.sync(.data) }
+                try take(result, (position.sequence - 1, appends))
             }
+            return position
+        } catch {
+            condition.unlock()
+            throw error
         }
+    }
+
+    /// Goes on in another file, which holds what was appended to this one and has taken its name.
+    func releaseAppends(takingUp next: any OpenFile, header: FileHeader, position: LogPosition) throws {
+        identity = try next.info().identity
+        let old = file
+        file = next
+        self.header = header
+        self.position = position
+        seed = header.seed
+        allocated = identity.size
+        synced = position.sequence - 1
+        condition.unlock()
+        try? old.close()
+    }
+
+    /// Goes on in this file, unless another may have taken its name.
+    func releaseAppends(after error: any Error) {
+        if (error as? FileError)?.outcomeIsUnknown ?? true { failure = failure ?? "\(error)" }
+        condition.unlock()
     }
 
     /// Cuts off what was allocated ahead, and gives file and lock free.

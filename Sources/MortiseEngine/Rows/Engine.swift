@@ -35,6 +35,8 @@ public struct CommittedChanges: Sendable {
     public var author: String?
     /// Everything was removed.
     public var isErasure = false
+
+    public init() {}
 }
 
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.

@@ -6,8 +6,25 @@ import Synchronization
 public protocol CommitSink: Sendable {
     /// Returns when the result is as durable as the store promises. Throwing leaves the engine as it was.
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws
+    /// As `commit`, but may return before the result is durable, with a ticket to wait on: transactions that follow meanwhile
+    /// share the wait. Called for one transaction after another, in order. The default commits and returns nil.
+    func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)?
     /// Gives files and locks free; no commit follows.
     func close() throws
+}
+
+/// Stands for a transaction that a sink has taken in and not made durable yet.
+public protocol CommitTicket: Sendable {
+    /// Returns when the transaction and all before it are durable. Throws where that failed; the sink then takes no more
+    /// transactions, and all tickets that still wait fail too.
+    func wait() throws
+}
+
+extension CommitSink {
+    public func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
+        try commit(result, changes: changes)
+        return nil
+    }
 }
 
 /// What a transaction did, for a sink that writes changes rather than states.
@@ -18,6 +35,8 @@ public struct CommittedChanges: Sendable {
     public var author: String?
     /// Everything was removed.
     public var isErasure = false
+
+    public init() {}
 }
 
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
@@ -25,6 +44,8 @@ public final class Engine: Sendable {
     public let catalog: Catalog
     private let sink: (any CommitSink)?
     private let published: Mutex<EngineVersion>
+    /// The last version that the sink has taken in, with its ticket, while it is not published.
+    private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)
     private let writing = NSLock()
     private let isClosed = Atomic(false)
 
@@ -44,10 +65,16 @@ public final class Engine: Sendable {
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
-        try write { transaction in
-            if let base = request.baseVersion, base != transaction.baseNumber { throw VersionSuperseded() }
-            transaction.changes.author = request.editingState.author
-            return try transaction.apply(request)
+        do {
+            return try write { transaction in
+                if let base = request.baseVersion, base != transaction.baseNumber { throw VersionSuperseded() }
+                transaction.changes.author = request.editingState.author
+                return try transaction.apply(request)
+            }
+        } catch let superseded as VersionSuperseded {
+            // What superseded it may not be published yet; the caller would read the same version again.
+            if let pending = appended.withLock({ $0 }) { try publish(pending.version, after: pending.ticket) }
+            throw superseded
         }
     }
 
@@ -70,16 +97,33 @@ public final class Engine: Sendable {
     }
 
     private func write<R>(_ body: (EngineTransaction) throws -> R) throws -> R {
-        try writing.withLock {
+        let (result, pending) = try writing.withLock { () -> (R, (EngineVersion, any CommitTicket)?) in
             if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
-            let base = version
-            let transaction = EngineTransaction(base)
+            let transaction = EngineTransaction(appended.withLock { $0?.version } ?? version)
             let result = try body(transaction)
-            guard let next = transaction.finished() else { return result }
-            try sink?.commit(next, changes: transaction.changes)
-            published.withLock { $0 = next }
-            return result
+            guard let next = transaction.finished() else { return (result, nil) }
+            guard let ticket = try sink?.append(next, changes: transaction.changes) else {
+                published.withLock { $0 = next }
+                return (result, nil)
+            }
+            appended.withLock { $0 = (next, ticket) }
+            return (result, (next, ticket))
         }
+        // Outside the lock, so that others append meanwhile and share the wait.
+        if let (next, ticket) = pending { try publish(next, after: ticket) }
+        return result
+    }
+
+    private func publish(_ next: EngineVersion, after ticket: any CommitTicket) throws {
+        do {
+            try ticket.wait()
+        } catch {
+            appended.withLock { $0 = nil }
+            throw error
+        }
+        // Whoever waits for a later one may have been here first: what it published holds this one.
+        published.withLock { if $0.number < next.number { $0 = next } }
+        appended.withLock { if let last = $0, last.version.number <= next.number { $0 = nil } }
     }
 }
 

@@ -1,0 +1,95 @@
+import Foundation
+
+/// What is wrong with the bytes of a payload whose checksum is right, and where.
+struct PayloadFault: Error, Hashable {
+    /// From the beginning of the payload.
+    let offset: Int
+    let what: String
+}
+
+/// Reads a payload. Nothing is allocated for a length or count that what is left cannot hold.
+struct ByteReader {
+    private let base: UnsafeRawBufferPointer
+    private(set) var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { base = bytes }
+
+    var rest: Int { base.count - offset }
+
+    func fault(_ what: String) -> PayloadFault { PayloadFault(offset: offset, what: what) }
+
+    mutating func byte() throws(PayloadFault) -> UInt8 {
+        guard offset < base.count else { throw fault("ends too early") }
+        defer { offset += 1 }
+        return base[offset]
+    }
+
+    mutating func fixed<T: FixedWidthInteger>(_ type: T.Type) throws(PayloadFault) -> T {
+        let size = MemoryLayout<T>.size
+        guard rest >= size else { throw fault("ends too early") }
+        defer { offset += size }
+        return T(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+
+    mutating func varint() throws(PayloadFault) -> UInt64 {
+        let first = try byte()
+        if first < 0x80 { return UInt64(first) }
+        var value = UInt64(first & 0x7F)
+        var shift: UInt64 = 7
+        while true {
+            let next = try byte()
+            // The tenth byte has room for one bit only.
+            if shift == 63, next > 1 { throw fault("has a number of more than 64 bits") }
+            value |= UInt64(next & 0x7F) << shift
+            if next < 0x80 {
+                if next == 0 { throw fault("has a number with a superfluous byte") }
+                return value
+            }
+            shift += 7
+        }
+    }
+
+    mutating func zigzag() throws(PayloadFault) -> Int64 {
+        let value = try varint()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// A count of things that take at least so many bytes each.
+    mutating func count(of size: Int = 1) throws(PayloadFault) -> Int {
+        let value = try varint()
+        guard value <= UInt64(rest / size) else { throw fault("counts \(value) where there is no room for them") }
+        return Int(value)
+    }
+
+    mutating func number(below limit: Int, _ what: String) throws(PayloadFault) -> Int {
+        let value = try varint()
+        guard value < UInt64(limit) else { throw fault("names \(what) \(value) of \(limit)") }
+        return Int(value)
+    }
+
+    mutating func raw() throws(PayloadFault) -> UnsafeRawBufferPointer {
+        let count = try count()
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: base[offset..<(offset + count)])
+    }
+
+    mutating func text() throws(PayloadFault) -> String {
+        let start = fault("has text that is not UTF-8")
+        guard let text = String(validating: try raw(), as: UTF8.self) else { throw start }
+        return text
+    }
+
+    mutating func flag() throws(PayloadFault) -> Bool {
+        let value = try byte()
+        guard value < 2 else { throw fault("has \(value) where 0 or 1 stands") }
+        return value == 1
+    }
+
+    mutating func optionalText() throws(PayloadFault) -> String? { try flag() ? try text() : nil }
+
+    mutating func uuid() throws(PayloadFault) -> UUID {
+        guard rest >= 16 else { throw fault("ends too early") }
+        defer { offset += 16 }
+        return UUID(uuid: base.loadUnaligned(fromByteOffset: offset, as: uuid_t.self))
+    }
+}

@@ -1,0 +1,89 @@
+import MortiseEngine
+
+/// What a frame is. Raw, because a file may hold kinds of a later time.
+struct FrameKind: RawRepresentable, Hashable {
+    let rawValue: UInt8
+    static let schema = FrameKind(rawValue: 1)
+    static let transaction = FrameKind(rawValue: 2)
+    static let records = FrameKind(rawValue: 3)
+    static let checkpointEnd = FrameKind(rawValue: 4)
+}
+
+/// The 48 bytes before a payload.
+struct FrameHeader: Hashable {
+    static let size = 48
+    static let sector: Int64 = 512
+    static let marker: UInt32 = 0x1A52_464D
+
+    var kind: FrameKind
+    /// Whether those who do not know the kind may go on.
+    var isSkippable = false
+    var sequence: UInt64
+    var transaction: UInt64
+    /// The last frame that was known to be on the disk.
+    var synced: UInt64
+    var length: UInt64
+    var checksum: UInt32
+
+    /// Where a frame goes whose predecessor ends at `end`: its header lies in one sector.
+    static func place(after end: Int64) -> Int64 {
+        let aligned = (end + 7) & ~7
+        return aligned % sector > sector - Int64(size) ? (aligned / sector + 1) * sector : aligned
+    }
+
+    /// Appends the header.
+    /// - Parameter seed: what the checksums of the file's frames go on from.
+    func write(to writer: inout ByteWriter, seed: UInt32) {
+        var header = ByteWriter(capacity: Self.size)
+        header.fixed(Self.marker)
+        header.byte(kind.rawValue)
+        header.byte(isSkippable ? 1 : 0)
+        header.fixed(UInt16(0))
+        header.fixed(sequence)
+        header.fixed(transaction)
+        header.fixed(synced)
+        header.fixed(length)
+        header.fixed(checksum)
+        var sum = CRC32C(resuming: seed)
+        sum.update(header.bytes)
+        header.fixed(sum.value)
+        header.bytes.withUnsafeBytes { writer.raw($0) }
+    }
+
+    /// The header in 48 bytes; nil where they are none of this file.
+    init?(_ raw: UnsafeRawBufferPointer, seed: UInt32) {
+        guard raw.count >= Self.size, raw.loadUnaligned(as: UInt32.self).littleEndian == Self.marker else { return nil }
+        var sum = CRC32C(resuming: seed)
+        sum.update(UnsafeRawBufferPointer(rebasing: raw[0..<44]))
+        func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
+            T(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: T.self))
+        }
+        guard sum.value == load(44, UInt32.self), raw[5] & ~1 == 0, load(6, UInt16.self) == 0 else { return nil }
+        self.init(
+            kind: FrameKind(rawValue: raw[4]), isSkippable: raw[5] & 1 != 0, sequence: load(8, UInt64.self),
+            transaction: load(16, UInt64.self), synced: load(24, UInt64.self), length: load(32, UInt64.self),
+            checksum: load(40, UInt32.self))
+    }
+
+    init(
+        kind: FrameKind, isSkippable: Bool = false, sequence: UInt64, transaction: UInt64, synced: UInt64,
+        length: UInt64, checksum: UInt32
+    ) {
+        self.kind = kind
+        self.isSkippable = isSkippable
+        self.sequence = sequence
+        self.transaction = transaction
+        self.synced = synced
+        self.length = length
+        self.checksum = checksum
+    }
+
+    /// The header of a payload.
+    init(kind: FrameKind, payload: [UInt8], sequence: UInt64, transaction: UInt64, synced: UInt64, seed: UInt32) {
+        var sum = CRC32C(resuming: seed)
+        sum.update(payload)
+        self.init(
+            kind: kind, sequence: sequence, transaction: transaction, synced: synced, length: UInt64(payload.count),
+            checksum: sum.value)
+    }
+}

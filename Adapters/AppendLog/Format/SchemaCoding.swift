@@ -1,0 +1,157 @@
+import MortiseCore
+
+extension ByteWriter {
+    /// The schema's payload.
+    mutating func schema(_ schema: StoredSchema, store: String) throws(UnwritableValue) {
+        // Default values hold no references, so the catalogue serves them although it is of this very schema.
+        let catalog = LogCatalog(schema, store: store)
+        varint(UInt64(clamping: schema.version.major))
+        varint(UInt64(clamping: schema.version.minor))
+        varint(UInt64(clamping: schema.version.patch))
+        varint(schema.entities.count)
+        for entity in schema.entities {
+            text(entity.name)
+            optionalText(entity.superentity)
+            varint(entity.properties.count)
+            for property in entity.properties { try self.property(property, catalog) }
+            varint(entity.uniquenessConstraints.count)
+            for names in entity.uniquenessConstraints { texts(names) }
+            varint(entity.indices.count)
+            for index in entity.indices {
+                byte(index.kind == .rtree ? 1 : 0)
+                texts(index.properties)
+            }
+        }
+    }
+
+    private mutating func texts(_ values: [String]) {
+        varint(values.count)
+        for value in values { text(value) }
+    }
+
+    private mutating func property(_ property: StoredProperty, _ catalog: LogCatalog) throws(UnwritableValue) {
+        text(property.name)
+        text(property.originalName)
+        byte((property.isOptional ? 1 : 0) | (property.relationship == nil ? 0 : 2))
+        switch property.content {
+        case .attribute(let attribute):
+            text(attribute.kind.rawValue)
+            varint(UInt64(attribute.options.rawValue))
+            byte(attribute.defaultValue == nil ? 0 : 1)
+            if let value = attribute.defaultValue { try self.value(value, catalog) }
+            optionalText(attribute.hashModifier)
+        case .relationship(let relationship):
+            text(relationship.destination)
+            byte((relationship.isToMany ? 1 : 0) | (relationship.isUnique ? 2 : 0))
+            optionalText(relationship.inverse)
+            text(relationship.deleteRule.rawValue)
+            for count in [relationship.minimumCount, relationship.maximumCount] {
+                byte(count == nil ? 0 : 1)
+                if let count { zigzag(Int64(count)) }
+            }
+        }
+    }
+}
+
+extension ByteReader {
+    /// What the largest schema may have, so that laying out a hostile one costs little.
+    private static let mostEntities = 4096
+    private static let mostProperties = 16_384
+
+    mutating func schema() throws(PayloadFault) -> StoredSchema {
+        let version = Schema.Version(try part(), try part(), try part())
+        var entities: [StoredEntity] = []
+        let count = try number(below: Self.mostEntities + 1, "entity count")
+        var properties = 0
+        for _ in 0..<count {
+            let entity = try self.entity()
+            properties += entity.properties.count
+            guard properties <= Self.mostProperties else { throw fault("has too many properties") }
+            entities.append(entity)
+        }
+        let names = Set(entities.map(\.name))
+        guard names.count == entities.count else { throw fault("has two entities of one name") }
+        for entity in entities { try check(entity, names) }
+        let schema = StoredSchema(version: version, entities: entities)
+        guard schema.entities.map(\.name) == entities.map(\.name) else { throw fault("has entities out of order") }
+        return schema
+    }
+
+    private func check(_ entity: StoredEntity, _ names: Set<String>) throws(PayloadFault) {
+        if let parent = entity.superentity, !names.contains(parent) {
+            throw fault("has an entity whose superentity is not there")
+        }
+        guard Set(entity.properties.map(\.name)).count == entity.properties.count else {
+            throw fault("has two properties of one name")
+        }
+        for property in entity.properties {
+            if let destination = property.relationship?.destination, !names.contains(destination) {
+                throw fault("has a relationship that leads nowhere")
+            }
+        }
+    }
+
+    private mutating func part() throws(PayloadFault) -> Int {
+        guard let value = Int(exactly: try varint()) else { throw fault("has a version that is none") }
+        return value
+    }
+
+    private mutating func texts() throws(PayloadFault) -> [String] {
+        var values: [String] = []
+        for _ in 0..<(try count()) { values.append(try text()) }
+        return values
+    }
+
+    private mutating func entity() throws(PayloadFault) -> StoredEntity {
+        let name = try text()
+        let superentity = try optionalText()
+        var properties: [StoredProperty] = []
+        for _ in 0..<(try count(of: 6)) { properties.append(try property()) }
+        var constraints: [[String]] = []
+        for _ in 0..<(try count()) { constraints.append(try texts()) }
+        var indices: [StoredIndex] = []
+        for _ in 0..<(try count(of: 2)) {
+            let kind: StoredIndex.Kind = try flag() ? .rtree : .binary
+            indices.append(StoredIndex(kind: kind, properties: try texts()))
+        }
+        return StoredEntity(
+            name: name, superentity: superentity, properties: properties, uniquenessConstraints: constraints,
+            indices: indices)
+    }
+
+    private mutating func property() throws(PayloadFault) -> StoredProperty {
+        let name = try text()
+        let originalName = try text()
+        let bits = try byte()
+        guard bits < 4 else { throw fault("has a property with unknown bits") }
+        let content: StoredProperty.Content =
+            bits & 2 == 0 ? .attribute(try attribute()) : .relationship(try relationship())
+        return StoredProperty(name: name, originalName: originalName, isOptional: bits & 1 != 0, content: content)
+    }
+
+    private mutating func attribute() throws(PayloadFault) -> StoredAttribute {
+        guard let kind = StorageKind(rawValue: try text()) else { throw fault("has an unknown kind of attribute") }
+        guard let options = UInt16(exactly: try varint()) else { throw fault("has unknown options") }
+        // A reference in a default has no entity to name, and is refused.
+        let none = LogCatalog(StoredSchema(entities: []), store: "")
+        let value = try flag() ? try self.value(none) : nil
+        if let value, !value.fits(kind) { throw fault("has a default of another kind") }
+        return StoredAttribute(
+            kind: kind, options: .init(rawValue: options), defaultValue: value, hashModifier: try optionalText())
+    }
+
+    private mutating func relationship() throws(PayloadFault) -> StoredRelationship {
+        let destination = try text()
+        let bits = try byte()
+        guard bits < 4 else { throw fault("has a relationship with unknown bits") }
+        let inverse = try optionalText()
+        guard let rule = Schema.Relationship.DeleteRule(rawValue: try text()) else {
+            throw fault("has an unknown delete rule")
+        }
+        let smallest = try flag() ? Int(try zigzag()) : nil
+        let largest = try flag() ? Int(try zigzag()) : nil
+        return StoredRelationship(
+            destination: destination, isToMany: bits & 1 != 0, inverse: inverse, deleteRule: rule,
+            minimumCount: smallest, maximumCount: largest, isUnique: bits & 2 != 0)
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// Who saved, and when.
+struct TransactionOrigin: Hashable, Sendable {
+    var timestamp: Date
+    var author: String?
+    var process: String
+    var bundle: String
+}
+
+/// Takes a transaction's content in the order in which it is applied.
+protocol TransactionVisitor {
+    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws
+    /// - Parameter preserved: slots with the values that stay in the history.
+    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws
+    mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws
+    /// - Parameter values: one for each slot of the layout; null where a slot is not stored.
+    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws
+}
+
+/// The last byte of every payload: a frame that ends in zero was never written to its end.
+let payloadEnd: UInt8 = 0xFF
+
+// MARK: - Writing
+
+extension ByteWriter {
+    /// The payload of a transaction.
+    /// - Parameters:
+    ///   - before: the version that the transaction started from; deleted records are read there.
+    ///   - after: the version that it makes.
+    /// - Throws: `LogFault.unwritableValue`.
+    mutating func transaction(
+        _ changes: CommittedChanges, from before: EngineVersion, to after: EngineVersion, origin: TransactionOrigin,
+        catalog: LogCatalog
+    ) throws {
+        fixed(origin.timestamp.timeIntervalSinceReferenceDate.bitPattern)
+        byte((origin.author == nil ? 0 : 1) | (changes.isErasure ? 2 : 0))
+        if let author = origin.author { text(author) }
+        text(origin.process)
+        text(origin.bundle)
+        varint(after.nextSequence)
+        try groups(changes.deleted, catalog) { entity in
+            let rows = before.tables[catalog.names[entity]]
+            let layout = catalog.layouts[entity]
+            return { writer, identifier, sequence in
+                writer.varint(sequence)
+                let row = rows?.row(of: identifier)
+                let slots = row == nil ? [] : catalog.preservedSlots[entity]
+                writer.varint(slots.count)
+                for slot in slots {
+                    writer.varint(slot)
+                    try writer.checked(rows?.value(row: row ?? 0, slot: slot) ?? .null, layout, slot, catalog)
+                }
+            }
+        }
+        var slots: [PersistentIdentifier: SlotSet] = [:]
+        var updated: [PersistentIdentifier] = []
+        for (record, changed) in changes.updated {
+            // One record may come several times: changed by the save, and by what followed from it.
+            if slots[record] == nil { updated.append(record) }
+            slots[record, default: SlotSet()].formUnion(changed)
+        }
+        try groups(updated, catalog) { entity in
+            let rows = after.tables[catalog.names[entity]]
+            let layout = catalog.layouts[entity]
+            let stored = SlotSet(catalog.storedSlots[entity])
+            return { writer, identifier, sequence in
+                writer.varint(sequence)
+                let changed = (slots[identifier] ?? SlotSet()).slots.filter(stored.contains)
+                guard let rows, let row = rows.row(of: identifier) else { return writer.varint(0) }
+                writer.varint(changed.count)
+                for slot in changed {
+                    writer.varint(slot)
+                    try writer.checked(rows.value(row: row, slot: slot), layout, slot, catalog)
+                }
+            }
+        }
+        try groups(changes.inserted, catalog) { entity in
+            let rows = after.tables[catalog.names[entity]]
+            return { writer, identifier, sequence in
+                guard let rows, let row = rows.row(of: identifier) else {
+                    throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
+                }
+                try writer.record(sequence, rows, row, entity, catalog)
+            }
+        }
+        byte(payloadEnd)
+    }
+
+    /// A record's number and stored values.
+    mutating func record(
+        _ sequence: UInt64, _ rows: RowSource, _ row: Int, _ entity: Int, _ catalog: LogCatalog
+    ) throws {
+        varint(sequence)
+        let layout = catalog.layouts[entity]
+        for slot in catalog.storedSlots[entity] {
+            try checked(rows.value(row: row, slot: slot), layout, slot, catalog)
+        }
+    }
+
+    private mutating func checked(
+        _ value: StoredValue, _ layout: RecordLayout, _ slot: Int, _ catalog: LogCatalog
+    ) throws {
+        do throws(UnwritableValue) {
+            try self.value(value, catalog)
+        } catch {
+            throw LogFault.unwritableValue(entity: layout.entityName, property: layout.slots[slot].name)
+        }
+    }
+
+    private mutating func groups(
+        _ records: [PersistentIdentifier], _ catalog: LogCatalog,
+        _ body: (Int) -> (inout ByteWriter, PersistentIdentifier, UInt64) throws -> Void
+    ) throws {
+        var byEntity: [Int: [PersistentIdentifier]] = [:]
+        for record in records {
+            if let number = catalog.numbers[record.entityName] { byEntity[number, default: []].append(record) }
+        }
+        varint(byEntity.count)
+        for (entity, members) in byEntity.sorted(by: { $0.key < $1.key }) {
+            varint(entity)
+            varint(members.count)
+            let write = body(entity)
+            for member in members { try write(&self, member, member.sequenceNumber ?? 0) }
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension ByteReader {
+    /// Only who saved and when.
+    mutating func origin() throws(PayloadFault) -> (origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) {
+        let timestamp = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(UInt64.self)))
+        let bits = try byte()
+        guard bits < 4 else { throw fault("is a transaction with unknown bits") }
+        let author = bits & 1 == 0 ? nil : try text()
+        let origin = TransactionOrigin(timestamp: timestamp, author: author, process: try text(), bundle: try text())
+        return (origin, bits & 2 != 0, try varint())
+    }
+
+    /// Hands a transaction's content to the visitor.
+    mutating func transaction<V: TransactionVisitor>(_ catalog: LogCatalog, to visitor: inout V) throws {
+        let (origin, isErasure, nextSequence) = try origin()
+        try visitor.begin(origin, isErasure: isErasure, nextSequence: nextSequence)
+        for _ in 0..<(try count(of: 2)) {
+            let (entity, count) = try group(catalog)
+            for _ in 0..<count {
+                let sequence = try varint()
+                try visitor.deleted(entity, sequence, preserved: try pairs(entity, catalog))
+            }
+        }
+        for _ in 0..<(try count(of: 2)) {
+            let (entity, count) = try group(catalog)
+            for _ in 0..<count {
+                let sequence = try varint()
+                try visitor.updated(entity, sequence, try pairs(entity, catalog))
+            }
+        }
+        for _ in 0..<(try count(of: 2)) {
+            let (entity, count) = try group(catalog)
+            try records(entity, count, catalog) { try visitor.inserted(entity, $0, $1) }
+        }
+        guard rest > 0 else { throw fault("ends too early") }
+    }
+
+    mutating func group(_ catalog: LogCatalog) throws(PayloadFault) -> (entity: Int, count: Int) {
+        let entity = try number(below: catalog.names.count, "entity")
+        return (entity, try count())
+    }
+
+    /// So many records with all their stored values.
+    mutating func records(
+        _ entity: Int, _ count: Int, _ catalog: LogCatalog,
+        _ body: (UInt64, ContiguousArray<StoredValue>) throws -> Void
+    ) throws {
+        let width = catalog.layouts[entity].slots.count
+        let stored = catalog.storedSlots[entity]
+        for _ in 0..<count {
+            let sequence = try varint()
+            var values = ContiguousArray<StoredValue>(repeating: .null, count: width)
+            for slot in stored { values[slot] = try fitting(entity, slot, catalog) }
+            try body(sequence, values)
+        }
+    }
+
+    private mutating func pairs(
+        _ entity: Int, _ catalog: LogCatalog
+    ) throws(PayloadFault) -> [(slot: Int, value: StoredValue)] {
+        var pairs: [(slot: Int, value: StoredValue)] = []
+        for _ in 0..<(try count(of: 2)) {
+            let slot = try number(below: catalog.layouts[entity].slots.count, "slot")
+            pairs.append((slot, try fitting(entity, slot, catalog)))
+        }
+        return pairs
+    }
+
+    private mutating func fitting(
+        _ entity: Int, _ slot: Int, _ catalog: LogCatalog
+    ) throws(PayloadFault) -> StoredValue {
+        let value = try value(catalog)
+        let description = catalog.layouts[entity].slots[slot]
+        let fits =
+            switch (description.role, value) {
+            case (.attribute, _): description.property.attribute.map { value.fits($0.kind) } ?? false
+            case (.toOne, .identifier), (.toOne, .null): true
+            case (.toManyStored, .identifiers), (.toManyStored, .null): true
+            case (.toManyDerived, _): true
+            default: false
+            }
+        guard fits else { throw fault("has a value for \(description.name) that is not of its kind") }
+        return value
+    }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import MortiseCore
+
+/// The numbers of the entities under the schema in force, and the slots that are stored.
+struct LogCatalog: Sendable {
+    let schema: StoredSchema
+    let store: String
+    let names: [String]
+    let numbers: [String: Int]
+    let layouts: [RecordLayout]
+    /// For each entity, the slots whose values are in the log.
+    let storedSlots: [[Int]]
+    /// For each entity, the slots whose last values stay in the history.
+    let preservedSlots: [[Int]]
+
+    init(_ schema: StoredSchema, store: String) {
+        self.schema = schema
+        self.store = store
+        names = schema.entities.map(\.name)
+        numbers = Dictionary(names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        let all = schema.recordLayouts()
+        let layouts = names.compactMap { all[$0] }
+        self.layouts = layouts
+        storedSlots = layouts.map { layout in
+            layout.slots.indices.filter { slot in
+                layout.slots[slot].role != .toManyDerived
+                    && layout.slots[slot].property.attribute?.options.contains(.ephemeral) != true
+            }
+        }
+        preservedSlots = zip(layouts, storedSlots).map { layout, stored in
+            stored.filter { layout.slots[$0].property.attribute?.options.contains(.preserveValueOnDeletion) == true }
+        }
+    }
+
+    func identifier(_ entity: Int, _ sequence: UInt64) -> PersistentIdentifier {
+        .numbered(sequence, storeIdentifier: store, entityName: names[entity])
+    }
+}
+
+enum ValueTag {
+    static let null: UInt8 = 0
+    static let no: UInt8 = 1
+    static let yes: UInt8 = 2
+    static let integer: UInt8 = 3
+    static let unsigned: UInt8 = 4
+    static let float: UInt8 = 5
+    static let double: UInt8 = 6
+    static let decimal: UInt8 = 7
+    static let string: UInt8 = 8
+    static let data: UInt8 = 9
+    static let date: UInt8 = 10
+    static let uuid: UInt8 = 11
+    static let url: UInt8 = 12
+    static let relativeURL: UInt8 = 13
+    static let reference: UInt8 = 14
+    static let references: UInt8 = 15
+    static let array: UInt8 = 16
+    static let object: UInt8 = 17
+
+    static let deepest = 512
+}
+
+/// A value that would not come back bit for bit.
+struct UnwritableValue: Error {}
+
+extension ByteWriter {
+    mutating func value(_ value: StoredValue, _ catalog: LogCatalog, depth: Int = 0) throws(UnwritableValue) {
+        switch value {
+        case .null: byte(ValueTag.null)
+        case .bool(let value): byte(value ? ValueTag.yes : ValueTag.no)
+        case .integer(let value):
+            byte(ValueTag.integer)
+            zigzag(value)
+        case .unsigned(let value):
+            byte(ValueTag.unsigned)
+            varint(value)
+        case .float(let value):
+            byte(ValueTag.float)
+            fixed(value.bitPattern)
+        case .double(let value):
+            byte(ValueTag.double)
+            fixed(value.bitPattern)
+        case .decimal(let value):
+            let text = value.isNaN ? "NaN" : value.description
+            guard Decimal(logText: text) == value else { throw UnwritableValue() }
+            byte(ValueTag.decimal)
+            self.text(text)
+        case .string(let value):
+            byte(ValueTag.string)
+            text(value)
+        case .data(let value):
+            byte(ValueTag.data)
+            varint(value.count)
+            value.withUnsafeBytes { raw($0) }
+        case .date(let value):
+            byte(ValueTag.date)
+            fixed(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .uuid(let value):
+            byte(ValueTag.uuid)
+            uuid(value)
+        case .url(let value): try url(value)
+        case .identifier(let value):
+            byte(ValueTag.reference)
+            try reference(value, catalog)
+        case .identifiers(let values):
+            byte(ValueTag.references)
+            varint(values.count)
+            for value in values { try reference(value, catalog) }
+        case .array(let values):
+            guard depth < ValueTag.deepest else { throw UnwritableValue() }
+            byte(ValueTag.array)
+            varint(values.count)
+            for value in values { try self.value(value, catalog, depth: depth + 1) }
+        case .object(let values):
+            guard depth < ValueTag.deepest else { throw UnwritableValue() }
+            byte(ValueTag.object)
+            varint(values.count)
+            for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+                text(key)
+                try self.value(value, catalog, depth: depth + 1)
+            }
+        }
+    }
+
+    private mutating func reference(
+        _ identifier: PersistentIdentifier, _ catalog: LogCatalog
+    ) throws(UnwritableValue) {
+        guard let sequence = identifier.sequenceNumber, let entity = catalog.numbers[identifier.entityName] else {
+            throw UnwritableValue()
+        }
+        varint(entity)
+        varint(sequence)
+    }
+
+    private mutating func url(_ value: URL) throws(UnwritableValue) {
+        let relative = value.relativeString
+        let base = value.baseURL?.absoluteString
+        guard let back = URL(logText: relative, base: base),
+            StoredValue.url(back).isIdentical(to: .url(value))
+        else { throw UnwritableValue() }
+        byte(base == nil ? ValueTag.url : ValueTag.relativeURL)
+        text(relative)
+        if let base { text(base) }
+    }
+}
+
+extension ByteReader {
+    mutating func value(_ catalog: LogCatalog, depth: Int = 0) throws(PayloadFault) -> StoredValue {
+        switch try byte() {
+        case ValueTag.null: return .null
+        case ValueTag.no: return .bool(false)
+        case ValueTag.yes: return .bool(true)
+        case ValueTag.integer: return .integer(try zigzag())
+        case ValueTag.unsigned: return .unsigned(try varint())
+        case ValueTag.float: return .float(Float(bitPattern: try fixed(UInt32.self)))
+        case ValueTag.double: return .double(Double(bitPattern: try fixed(UInt64.self)))
+        case ValueTag.decimal:
+            let start = fault("has a decimal number that is none")
+            guard let value = Decimal(logText: try text()) else { throw start }
+            return .decimal(value)
+        case ValueTag.string: return .string(try text())
+        case ValueTag.data: return .data(Data(try raw()))
+        case ValueTag.date:
+            return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(UInt64.self))))
+        case ValueTag.uuid: return .uuid(try uuid())
+        case ValueTag.url:
+            let start = fault("has a URL that is none")
+            guard let value = URL(logText: try text(), base: nil) else { throw start }
+            return .url(value)
+        case ValueTag.relativeURL:
+            let start = fault("has a URL that is none")
+            guard let value = URL(logText: try text(), base: try text()) else { throw start }
+            return .url(value)
+        case ValueTag.reference: return .identifier(try reference(catalog))
+        case ValueTag.references:
+            let count = try count(of: 2)
+            var values: [PersistentIdentifier] = []
+            values.reserveCapacity(count)
+            for _ in 0..<count { values.append(try reference(catalog)) }
+            return .identifiers(values)
+        case ValueTag.array: return .array(try array(catalog, depth))
+        case ValueTag.object: return .object(try object(catalog, depth))
+        case let tag: throw fault("has a value of kind \(tag), which there is not")
+        }
+    }
+
+    private mutating func reference(_ catalog: LogCatalog) throws(PayloadFault) -> PersistentIdentifier {
+        catalog.identifier(try number(below: catalog.names.count, "entity"), try varint())
+    }
+
+    private mutating func array(_ catalog: LogCatalog, _ depth: Int) throws(PayloadFault) -> [StoredValue] {
+        guard depth < ValueTag.deepest else { throw fault("nests too deep") }
+        var values: [StoredValue] = []
+        for _ in 0..<(try count()) { values.append(try value(catalog, depth: depth + 1)) }
+        return values
+    }
+
+    private mutating func object(_ catalog: LogCatalog, _ depth: Int) throws(PayloadFault) -> [String: StoredValue] {
+        guard depth < ValueTag.deepest else { throw fault("nests too deep") }
+        var values: [String: StoredValue] = [:]
+        for _ in 0..<(try count(of: 2)) {
+            let key = try text()
+            guard values.updateValue(try value(catalog, depth: depth + 1), forKey: key) == nil else {
+                throw fault("has two members of one name")
+            }
+        }
+        return values
+    }
+}
+
+extension Decimal {
+    /// The number that the text stands for; nil where it stands for none.
+    fileprivate init?(logText text: String) {
+        if text == "NaN" {
+            self = .nan
+        } else if let value = Decimal(string: text, locale: nil), !value.isNaN {
+            self = value
+        } else {
+            return nil
+        }
+    }
+}
+
+extension URL {
+    fileprivate init?(logText text: String, base: String?) {
+        if let base {
+            guard let base = URL(string: base) else { return nil }
+            self.init(string: text, relativeTo: base)
+        } else {
+            self.init(string: text)
+        }
+    }
+}

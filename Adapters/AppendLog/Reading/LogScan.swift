@@ -1,0 +1,77 @@
+import MortiseEngine
+
+/// A valid frame on its way past.
+struct ScannedFrame {
+    let header: FrameHeader
+    let position: LogPosition
+    let payload: UnsafeRawBufferPointer
+
+    /// Runs a body that reads the payload, and says where in the file it was faulty.
+    func reading<R>(_ body: (inout ByteReader) throws -> R) throws -> R {
+        var reader = ByteReader(payload)
+        do {
+            return try body(&reader)
+        } catch let fault as PayloadFault {
+            throw LogFault.malformed(
+                offset: position.offset + Int64(FrameHeader.size + fault.offset), what: fault.what)
+        }
+    }
+}
+
+extension FrameReader {
+    /// Hands over each frame from a position on, verified, to the first place where there is none.
+    ///
+    /// Kinds that are not known and may be skipped are skipped.
+    /// - Parameters:
+    ///   - allowsGaps: whether transactions up to this one may be missing.
+    ///   - body: gets each frame; the payload is valid inside only. Returns false to stop behind the frame.
+    /// - Returns: the position behind the last frame, why it ends there (nil where the body stopped it), and where the
+    ///   frames begin that none calls synced.
+    /// - Throws: `LogFault`; what the body throws.
+    func scan(
+        from start: LogPosition, allowingGapsTo base: UInt64 = 0, _ body: (ScannedFrame) throws -> Bool
+    ) throws -> (position: LogPosition, end: LogEnd?, unsynced: LogPosition) {
+        var position = start
+        var unsynced: [LogPosition] = []
+        while true {
+            let offset = position.offset
+            guard let header = try header(at: offset), hasWhole(header, at: offset) else { break }
+            let isKnown = (1...4).contains(header.kind.rawValue)
+            let goesOn = try withPayload(of: header, at: offset) { payload -> Bool in
+                guard header.sequence == position.sequence else {
+                    throw LogFault.outOfOrder(offset: offset, expected: position.sequence, found: header.sequence)
+                }
+                try checkTransaction(header, after: position.transaction, base, at: offset)
+                guard isKnown || header.isSkippable else {
+                    throw LogFault.unknownKind(offset: offset, kind: header.kind.rawValue)
+                }
+                if !isKnown { return true }
+                return try body(ScannedFrame(header: header, position: position, payload: payload))
+            }
+            guard let goesOn else { break }
+            if let first = unsynced.first, first.sequence <= header.synced {
+                unsynced.removeFirst(min(Int(clamping: header.synced - first.sequence + 1), unsynced.count))
+            }
+            unsynced.append(position)
+            position = position.following(header)
+            if !goesOn { return (position, nil, unsynced.first ?? position) }
+        }
+        return (position, try end(at: position), unsynced.first ?? position)
+    }
+
+    private func checkTransaction(
+        _ header: FrameHeader, after last: UInt64, _ base: UInt64, at offset: Int64
+    ) throws(LogFault) {
+        let isExpected =
+            if header.kind != .transaction {
+                header.transaction == last || (header.transaction > last && header.transaction <= base)
+            } else if header.transaction <= base {
+                header.transaction > last
+            } else {
+                header.transaction == last + 1 || (last <= base && header.transaction == base + 1)
+            }
+        guard isExpected else {
+            throw .outOfOrder(offset: offset, expected: last + 1, found: header.transaction)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// The log behind a store: takes commits in, and answers for what is in it.
+///
+/// @unchecked Sendable: what changes is behind the engine's writer lock, under which commits come, or behind its own.
+final class AppendLog: CommitSink, @unchecked Sendable {
+    let configuration: AppendLogConfiguration
+    let path: String
+    let writer: LogWriter
+    let catalog: LogCatalog
+    private let process = ProcessInfo.processInfo.processName
+    private let bundle = Bundle.main.bundleIdentifier ?? ""
+    let now: @Sendable () -> Date
+    private let timer: BatchedSync?
+    private let state = NSLock()
+    /// The last version that was appended.
+    private var last: EngineVersion
+    /// Whether the log's last schema is another than the store's.
+    private var needsSchema: Bool
+    /// One checkpoint or compaction at a time.
+    let maintenance = NSLock()
+
+    init(
+        _ configuration: AppendLogConfiguration, path: String, writer: LogWriter, catalog: LogCatalog,
+        initial: EngineVersion, needsSchema: Bool, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.configuration = configuration
+        self.path = path
+        self.writer = writer
+        self.catalog = catalog
+        self.last = initial
+        self.needsSchema = needsSchema
+        self.now = now
+        if case .batched(let interval) = configuration.durability {
+            timer = BatchedSync(writer, every: interval)
+        } else {
+            timer = nil
+        }
+    }
+
+    var fileSystem: any FileSystem { configuration.fileSystem }
+    var checkpointPath: String { path + LogOpening.checkpointSuffix }
+
+    func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
+        try append(result, changes: changes)?.wait()
+    }
+
+    func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
+        let (base, needsSchema) = state.withLock { (last, self.needsSchema) }
+        var frames: [(kind: FrameKind, payload: [UInt8])] = []
+        if needsSchema { frames.append((.schema, try catalog.schemaPayload())) }
+        var payload = ByteWriter(capacity: 512)
+        let origin = TransactionOrigin(timestamp: now(), author: changes.author, process: process, bundle: bundle)
+        try AppendLogError.naming(path) {
+            try payload.transaction(changes, from: base, to: result, origin: origin, catalog: catalog)
+        }
+        frames.append((.transaction, payload.bytes))
+        let sequence = try writer.append(frames, transaction: result.number)
+        state.withLock {
+            last = result
+            self.needsSchema = false
+        }
+        switch configuration.durability {
+        case .full: return Ticket(writer: writer, sequence: sequence)
+        case .batched:
+            timer?.noteAppended()
+            return nil
+        case .none: return nil
+        }
+    }
+
+    /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.
+    func snapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader) {
+        if state.withLock({ needsSchema }) {
+            // Whoever reads on from a checkpoint knows its schema; whoever reads the whole log needs it there too.
+            _ = try writer.append([(.schema, try catalog.schemaPayload())], transaction: 0)
+            state.withLock { needsSchema = false }
+        }
+        // Version and place are taken apart; a commit in between shows in the numbers.
+        while true {
+            let version = state.withLock { last }
+            let (header, position) = writer.state
+            if position.transaction == version.number {
+                try writer.syncAll()
+                return (version, position, header)
+            }
+            if position.transaction < version.number {
+                throw EngineError.latched(store: path, cause: "its log is behind its records")
+            }
+            Thread.sleep(forTimeInterval: 0.000_1)
+        }
+    }
+
+    func close() throws {
+        timer?.stop()
+        let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }
+        writer.close()
+        try result.get()
+    }
+
+    private struct Ticket: CommitTicket {
+        let writer: LogWriter
+        let sequence: UInt64
+        func wait() throws { try writer.sync(upTo: sequence) }
+    }
+}
+
+extension LogCatalog {
+    func schemaPayload() throws -> [UInt8] {
+        var writer = ByteWriter(capacity: 1024)
+        do throws(UnwritableValue) {
+            try writer.schema(schema, store: store)
+        } catch {
+            throw LogFault.unwritableValue(entity: "schema", property: "default value")
+        }
+        writer.byte(payloadEnd)
+        return writer.bytes
+    }
+}
+
+/// Syncs a log in the background, at most once in an interval and only after appends.
+///
+/// @unchecked Sendable: what changes is behind the lock.
+final class BatchedSync: @unchecked Sendable {
+    private let writer: LogWriter
+    private let interval: DispatchTimeInterval
+    private let lock = NSLock()
+    private var isScheduled = false
+    private var isStopped = false
+
+    init(_ writer: LogWriter, every interval: Duration) {
+        self.writer = writer
+        let (seconds, attoseconds) = interval.components
+        let nanoseconds = min(max(seconds, 0), 3_600) * 1_000_000_000 + attoseconds / 1_000_000_000
+        self.interval = .nanoseconds(Int(max(nanoseconds, 0)))
+    }
+
+    func noteAppended() {
+        let starts = lock.withLock {
+            defer { isScheduled = true }
+            return !isScheduled && !isStopped
+        }
+        guard starts else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [weak self] in self?.run() }
+    }
+
+    func stop() { lock.withLock { isStopped = true } }
+
+    private func run() {
+        let goesOn = lock.withLock {
+            isScheduled = false
+            return !isStopped
+        }
+        // A failure latches the writer, and the next save tells.
+        if goesOn { try? writer.syncAll() }
+    }
+}

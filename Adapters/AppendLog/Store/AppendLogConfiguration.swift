@@ -1,0 +1,81 @@
+import Foundation
+public import MortiseCore
+public import MortiseEngine
+
+/// When a save is on the disk.
+public enum AppendLogDurability: Sendable, Hashable {
+    /// Before `save()` returns.
+    case full
+    /// At most so long after `save()` returns; a power cut may take the saves of that time, the latest first.
+    case batched(Duration)
+    /// When the system sees fit; a power cut may take any number of the latest saves.
+    case none
+}
+
+/// Keeps models in an append log: every save is a checksummed record behind the last one, and the log is the history.
+public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
+    public typealias Store = AppendLogStore
+
+    public let name: String
+    public var schema: Schema?
+    /// The log, relative to the current folder unless it begins with a slash. It need not be there; its folder must.
+    public let path: String
+    /// Whether the store may be changed. One that may not needs the log to be there, takes no lock, and sees the store as
+    /// it was when it was opened.
+    public let allowsSave: Bool
+    public let durability: AppendLogDurability
+    /// Which transactions a compaction keeps.
+    public let history: AppendLogHistory
+    /// The permission bits of a file that was not there before.
+    public let newFilePermissions: UInt32
+    let fileSystem: any FileSystem
+
+    /// - Parameter name: the file's name without extension where none is given.
+    public init(
+        _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
+        durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
+        newFilePermissions: UInt32 = 0o600
+    ) {
+        self.init(
+            name, schema: schema, path: path, allowsSave: allowsSave, durability: durability, history: history,
+            newFilePermissions: newFilePermissions, in: POSIXFileSystem())
+    }
+
+    /// A store on another file system, such as a simulated one.
+    public init(
+        _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
+        durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
+        newFilePermissions: UInt32 = 0o600, in fileSystem: any FileSystem
+    ) {
+        self.name = name ?? URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        self.schema = schema
+        self.path = path
+        self.allowsSave = allowsSave
+        self.durability = durability
+        self.history = history
+        self.newFilePermissions = newFilePermissions
+        self.fileSystem = fileSystem
+    }
+
+    public static func == (lhs: AppendLogConfiguration, rhs: AppendLogConfiguration) -> Bool {
+        lhs.name == rhs.name && lhs.path == rhs.path && lhs.hasSameOptions(as: rhs)
+    }
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(path)
+    }
+
+    func hasSameOptions(as other: AppendLogConfiguration) -> Bool {
+        allowsSave == other.allowsSave && durability == other.durability && history == other.history
+            && newFilePermissions == other.newFilePermissions && schema == other.schema
+    }
+}
+
+/// How much history a compaction keeps. Nothing else drops any, except `deleteHistory`.
+public enum AppendLogHistory: Sendable, Hashable {
+    case keepAll
+    /// The transactions of the last so many days.
+    case keep(days: Int)
+    /// The transactions after a place in the history.
+    case keepSince(DefaultHistoryToken)
+}

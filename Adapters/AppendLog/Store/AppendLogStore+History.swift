@@ -1,0 +1,115 @@
+import Foundation
+public import MortiseCore
+import MortiseEngine
+
+extension AppendLogStore: HistoryProviding {
+    public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
+
+    /// The saves that the log still has, oldest first unless the descriptor sorts. Reads the whole log.
+    /// - Throws: `AppendLogError` for damage in the log, also before a checkpoint; what the predicate throws.
+    public func fetchHistory(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] {
+        var found: [DefaultHistoryTransaction] = []
+        let limit = descriptor.fetchLimit == 0 ? Int.max : Int(clamping: descriptor.fetchLimit)
+        try forEachTransaction { transaction in
+            guard try descriptor.predicate?.evaluate(transaction) ?? true else { return true }
+            found.append(transaction)
+            return !descriptor.sortBy.isEmpty || found.count < limit
+        }
+        if !descriptor.sortBy.isEmpty { found.sort(using: descriptor.sortBy) }
+        return found.count > limit ? Array(found.prefix(limit)) : found
+    }
+
+    /// Forgets the transactions that match, by a compaction. The records stay as they are.
+    public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        let sink = try writable()
+        let doomed = Set(try fetchHistory(descriptor).map { UInt64(clamping: $0.transactionIdentifier) })
+        guard !doomed.isEmpty else { return }
+        try sink.compact { transaction, _ in !doomed.contains(transaction) }
+    }
+
+    /// Hands over the transactions that are published, in order, until the body returns false.
+    private func forEachTransaction(_ body: (DefaultHistoryTransaction) throws -> Bool) throws {
+        let last = engine.version.number
+        let fileSystem = configuration.fileSystem
+        // A compaction may exchange the file meanwhile; the one that is open stays whole.
+        let file = try fileSystem.open(opened.path, mode: .read)
+        defer { try? file.close() }
+        let size = try file.info().size
+        try AppendLogError.naming(opened.path) {
+            let header = try FileHeader(
+                try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
+            let reader = FrameReader(file, size: size, seed: header.seed)
+            var catalog: LogCatalog?
+            _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
+                if frame.header.kind == .schema {
+                    catalog = LogCatalog(try frame.reading { try $0.schema() }, store: identifier)
+                    return true
+                }
+                guard frame.header.transaction <= last, let catalog else { return false }
+                var builder = TransactionBuilder(
+                    schema: schema, catalog: catalog, number: Int64(clamping: frame.header.transaction))
+                try frame.reading { try $0.transaction(catalog, to: &builder) }
+                return try builder.transaction().map(body) ?? true
+            }
+        }
+    }
+}
+
+/// Makes a history's transaction out of the log's.
+private struct TransactionBuilder: TransactionVisitor {
+    let schema: Schema
+    let catalog: LogCatalog
+    let number: Int64
+    private var origin: TransactionOrigin?
+    private var changes: [HistoryChange] = []
+    private var inserted: [PersistentIdentifier] = []
+    private var nextChange: Int64 = 1
+
+    init(schema: Schema, catalog: LogCatalog, number: Int64) {
+        self.schema = schema
+        self.catalog = catalog
+        self.number = number
+    }
+
+    private mutating func append(_ make: (Int64) -> HistoryChange?) {
+        guard let change = make(nextChange) else { return }
+        changes.append(change)
+        nextChange += 1
+    }
+
+    private func name(_ entity: Int, _ slot: Int) -> String { catalog.layouts[entity].slots[slot].name }
+
+    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
+        self.origin = origin
+    }
+
+    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
+        let values = preserved.map { (name: name(entity, $0.slot), value: $0.value) }
+        let record = catalog.identifier(entity, sequence)
+        append { [schema, number] in schema.deletion(of: record, preserved: values, change: $0, transaction: number) }
+    }
+
+    mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
+        let names = changes.map { name(entity, $0.slot) }
+        let record = catalog.identifier(entity, sequence)
+        append { [schema, number] in schema.update(of: record, properties: names, change: $0, transaction: number) }
+    }
+
+    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
+        inserted.append(catalog.identifier(entity, sequence))
+    }
+
+    mutating func transaction() -> DefaultHistoryTransaction? {
+        guard let origin else { return nil }
+        // The log has them by entity; their numbers are the order in which they were inserted.
+        for record in inserted.sorted() {
+            append { [schema, number] in schema.insertion(of: record, change: $0, transaction: number) }
+        }
+        return DefaultHistoryTransaction(
+            transactionIdentifier: number, timestamp: origin.timestamp, changes: changes,
+            token: DefaultHistoryToken([catalog.store: number]), storeIdentifier: catalog.store,
+            bundleIdentifier: origin.bundle, processIdentifier: origin.process, author: origin.author)
+    }
+}

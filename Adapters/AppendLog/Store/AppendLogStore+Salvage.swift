@@ -1,0 +1,118 @@
+import Foundation
+import MortiseCore
+public import MortiseEngine
+
+/// What a salvage could and could not bring over.
+public struct AppendLogSalvage: Sendable {
+    /// Records in the new store.
+    public var records = 0
+    /// What could not be read.
+    public var lost: [AppendLogError] = []
+    /// Records that were left out because others have their unique values, or are required and not there.
+    public var leftOut: [PersistentIdentifier] = []
+    /// How many references to records that are not there were cleared.
+    public var clearedReferences = 0
+}
+
+extension AppendLogStore {
+    /// Writes what can be read of a damaged store into a new one, whose records keep their identifiers. The old files stay
+    /// as they are.
+    /// - Throws: `FileError` (`alreadyExists` where there is something at the new path); `AppendLogError` where nothing
+    ///   can be read.
+    public static func salvage(
+        _ path: String, to newPath: String, in fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws -> AppendLogSalvage {
+        for taken in [newPath, newPath + LogOpening.checkpointSuffix]
+        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
+            throw FileError(.alreadyExists, operation: .replace, path: taken)
+        }
+        var survey = LogSurvey(path: path, fileSystem: fileSystem)
+        try survey.run()
+        var result = AppendLogSalvage(lost: survey.problems)
+        // A log that is whole needs no checkpoint; one that is not is best followed from there.
+        let found = survey.isComplete ? survey.tables : survey.checkpointAtEnd ?? survey.tables
+        guard var tables = found, let store = UUID(uuidString: tables.catalog.store) else {
+            throw survey.problems.first ?? AppendLogError(path: path, fault: .notALog)
+        }
+        result.clearedReferences = tables.clearDanglingReferences(leavingOut: &result.leftOut)
+        let schema = tables.catalog.schema
+        var version: EngineVersion?
+        while version == nil {
+            do {
+                version = try tables.version(1, schema: schema)
+            } catch EngineError.notUnique(_, _, let record, _) {
+                result.leftOut.append(record)
+                tables.remove(record)
+            }
+        }
+        guard let version else { return result }
+        let lock = try FileLock(forStoreAt: newPath, in: fileSystem)
+        defer { lock.release() }
+        var changes = CommittedChanges()
+        tables.forEach { entity, sequence, _ in changes.inserted.append(tables.catalog.identifier(entity, sequence)) }
+        result.records = changes.inserted.count
+        var payload = ByteWriter(capacity: 1 << 16)
+        let catalog = Catalog(schema: schema, storeIdentifier: tables.catalog.store)
+        let origin = TransactionOrigin(
+            timestamp: Date(), author: "salvage", process: ProcessInfo.processInfo.processName, bundle: "")
+        try payload.transaction(changes, from: .empty(catalog), to: version, origin: origin, catalog: tables.catalog)
+        try DurableReplacement(of: newPath, in: fileSystem).replace { file in
+            var frames = try FrameWriter(FileHeader(kind: .log, store: store), to: file)
+            try frames.append(.schema, try tables.catalog.schemaPayload())
+            try frames.append(.transaction, payload.bytes, transaction: 1)
+        }
+        return result
+    }
+}
+
+extension ReplayTables {
+    mutating func remove(_ record: PersistentIdentifier) {
+        guard let entity = catalog.numbers[record.entityName], let sequence = record.sequenceNumber else { return }
+        try? deleted(entity, sequence, preserved: [])
+    }
+
+    /// Clears references to records that are not there; records that require one are left out, and what refers to them is
+    /// cleared in turn.
+    fileprivate mutating func clearDanglingReferences(leavingOut: inout [PersistentIdentifier]) -> Int {
+        var cleared = 0
+        while true {
+            var present: Set<PersistentIdentifier> = []
+            forEach { entity, sequence, _ in present.insert(catalog.identifier(entity, sequence)) }
+            var changes: [(entity: Int, sequence: UInt64, slot: Int, value: StoredValue)] = []
+            var removed: Set<PersistentIdentifier> = []
+            forEach { entity, sequence, values in
+                for slot in catalog.storedSlots[entity] {
+                    switch values[slot] {
+                    case .identifier(let target) where !present.contains(target):
+                        if catalog.layouts[entity].slots[slot].property.isOptional {
+                            changes.append((entity, sequence, slot, .null))
+                        } else {
+                            removed.insert(catalog.identifier(entity, sequence))
+                        }
+                    case .identifiers(let targets) where !targets.allSatisfy(present.contains):
+                        changes.append((entity, sequence, slot, .identifiers(targets.filter(present.contains))))
+                    default: break
+                    }
+                }
+            }
+            for change in changes { try? updated(change.entity, change.sequence, [(change.slot, change.value)]) }
+            for record in removed { remove(record) }
+            cleared += changes.count
+            leavingOut += removed.sorted()
+            if removed.isEmpty { return cleared }
+        }
+    }
+
+    /// Whether the records are the same, value for value.
+    func hasSameRecords(as other: ReplayTables) -> Bool {
+        guard catalog.schema == other.catalog.schema, count == other.count else { return false }
+        var mine: [[UInt64: ContiguousArray<StoredValue>]] = Array(repeating: [:], count: catalog.names.count)
+        forEach { mine[$0][$1] = $2 }
+        var isSame = true
+        other.forEach { entity, sequence, values in
+            guard let own = mine[entity][sequence] else { return isSame = false }
+            if !own.elementsEqual(values, by: { $0.isIdentical(to: $1) }) { isSame = false }
+        }
+        return isSame
+    }
+}

@@ -1,0 +1,52 @@
+public import MortiseCore
+public import MortiseEngine
+import Synchronization
+
+/// The engine over an append log.
+///
+/// Opened for writing it holds the lock of the log against other processes; opened again in this process with equal
+/// options it is the same store. What is damaged or not understood is a typed error, and the files stay as they are.
+public final class AppendLogStore: EngineDataStore {
+    public typealias Snapshot = DefaultSnapshot
+    public typealias Configuration = AppendLogConfiguration
+
+    public let configuration: AppendLogConfiguration
+    public let schema: Schema
+    public var engine: Engine { opened.engine }
+    public var allowsSave: Bool { configuration.allowsSave }
+    /// What opening had to leave out or put right; nil where nothing.
+    public var recovery: AppendLogRecovery? { opened.recovery }
+    let opened: OpenLog
+    private let isClosed = Atomic(false)
+
+    /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
+    ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
+    ///   `DataStoreError.unsupportedFeature` without a schema.
+    public init(_ configuration: AppendLogConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.configuration = configuration
+        self.schema = schema
+        opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
+    }
+
+    deinit { try? close() }
+
+    /// Gives the log free, unless another store of this process has it open too. Closing twice does nothing.
+    public func close() throws {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        try OpenLogs.shared.close(opened)
+    }
+}
+
+/// What opening a log had to leave out or put right.
+public struct AppendLogRecovery: Hashable, Sendable {
+    /// Where the log was cut, and how many bytes were behind; none of them were acknowledged as being on the disk.
+    public var tornAt: Int64?
+    public var droppedBytes: Int64 = 0
+    /// The file that holds those bytes now; nil for a reader, which leaves the log as it is.
+    public var keptAside: String?
+    /// Why the checkpoint was left aside and the whole log replayed.
+    public var ignoredCheckpoint: LogFault?
+    /// The number of the last transaction that is there.
+    public var lastTransaction: UInt64 = 0
+}

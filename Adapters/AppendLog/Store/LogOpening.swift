@@ -1,0 +1,149 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// Opens a log: makes it where it is missing, reads checkpoint and tail, and puts a torn end right.
+struct LogOpening {
+    static let checkpointSuffix = ".checkpoint"
+
+    let configuration: AppendLogConfiguration
+    let path: String
+    let schema: StoredSchema
+
+    init(_ configuration: AppendLogConfiguration, path: String, schema: StoredSchema) {
+        self.configuration = configuration
+        self.path = path
+        self.schema = schema
+    }
+
+    private var fileSystem: any FileSystem { configuration.fileSystem }
+
+    func open() throws -> OpenLog {
+        configuration.allowsSave ? try openForWriting() : try openForReading()
+    }
+
+    private func openForReading() throws -> OpenLog {
+        // A writer may be in the middle of a write, or put another file in the log's place.
+        var attempts = 0
+        while true {
+            do {
+                let file = try fileSystem.open(path, mode: .read)
+                defer { try? file.close() }
+                let content = try LogContent.read(file, path: path, in: fileSystem)
+                let version = try content.version(for: schema)
+                return OpenLog(
+                    path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil))
+            } catch let error as AppendLogError where error.fault.mayPass && attempts < 5 {
+                attempts += 1
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    private func openForWriting() throws -> OpenLog {
+        let lock = try FileLock(forStoreAt: path, in: fileSystem)
+        do {
+            try sweep(holding: lock)
+            if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
+            let file = try fileSystem.open(path, mode: .readWrite)
+            let content = try LogContent.read(file, path: path, in: fileSystem)
+            let version = try content.version(for: schema)
+            let recovery = content.recovery(keptAside: try cutTornTail(of: file, content))
+            let catalog = LogCatalog(schema, store: content.catalog.store)
+            let writer = try LogWriter(
+                file, path: path, header: content.header, position: content.position,
+                synced: try renewUnsynced(file, content), lock: lock, in: fileSystem)
+            let sink = AppendLog(
+                configuration, path: path, writer: writer, catalog: catalog, initial: version,
+                needsSchema: content.catalog.schema != schema)
+            return OpenLog(path: path, engine: Engine(version, sink: sink), sink: sink, recovery: recovery)
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    /// Removes what crashed replacements left behind.
+    private func sweep(holding lock: FileLock) throws {
+        try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
+        let directory = PathText.directory(of: path)
+        let prefix = "." + PathText.name(of: path) + Self.checkpointSuffix + "."
+        for name in try fileSystem.list(directory) where name.hasPrefix(prefix) && name.hasSuffix(".mortise-tmp") {
+            try fileSystem.unlink(PathText.join(directory, name))
+        }
+    }
+
+    private func make() throws {
+        if try fileSystem.infoIfPresent(path + Self.checkpointSuffix, followingLinks: true) != nil {
+            throw AppendLogError(path: path, fault: .logMissing)
+        }
+        let header = FileHeader(kind: .log, store: UUID())
+        let catalog = LogCatalog(schema, store: header.store.uuidString)
+        var writer = ByteWriter(capacity: 4096)
+        header.bytes.withUnsafeBytes { writer.raw($0) }
+        var frames = ByteWriter(capacity: 4096)
+        let payload = try AppendLogError.naming(path) { try catalog.schemaPayload() }
+        _ = frames.frames([(.schema, payload)], from: .first, transaction: 0, synced: 0, seed: header.seed)
+        frames.bytes.withUnsafeBytes { writer.raw($0) }
+        let replacement = DurableReplacement(
+            of: path, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
+        try replacement.replace(bytes: writer.bytes)
+    }
+
+    /// Copies what is behind the last whole frame to a file of its own, and cuts the log there.
+    private func cutTornTail(of file: any OpenFile, _ content: LogContent) throws -> String? {
+        guard case .torn(let bytes) = content.end else { return nil }
+        let offset = content.position.offset
+        let digits = String(fileSystem.uniqueNumber(), radix: 16)
+        let kept = "\(path).torn-\(offset)-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+        let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
+        let writer = FileWriter(copy)
+        var done: Int64 = 0
+        while done < bytes {
+            let piece = try file.readAll(count: Int(min(bytes - done, 1 << 20)), at: offset + done)
+            if piece.isEmpty { break }
+            try writer.append(piece)
+            done += Int64(piece.count)
+        }
+        try writer.flush()
+        try copy.sync(.full)
+        try copy.close()
+        try fileSystem.syncDirectory(PathText.directory(of: path))
+        try file.truncate(to: content.position.end)
+        try file.sync(.full)
+        return kept
+    }
+
+    /// Writes the frames once more that no frame calls synced. A sync of them may have failed in an earlier process: then
+    /// they can be read, are not on the disk, and no later sync would write them.
+    /// - Returns: the highest frame that is on the disk.
+    private func renewUnsynced(_ file: any OpenFile, _ content: LogContent) throws -> UInt64 {
+        if case .none = configuration.durability { return content.unsynced.sequence - 1 }
+        var offset = min(content.unsynced.offset, content.position.end)
+        guard offset < content.position.end else { return content.position.sequence - 1 }
+        while offset < content.position.end {
+            let count = Int(min(content.position.end - offset, 1 << 20))
+            let bytes = try file.readAll(count: count, at: offset)
+            guard bytes.count == count else {
+                throw FileError(
+                    .changed(.truncated(from: content.position.end, to: offset + Int64(bytes.count))), operation: .read,
+                    path: path)
+            }
+            try file.writeAll(bytes, at: offset)
+            offset += Int64(count)
+        }
+        try file.sync(.data)
+        return content.position.sequence - 1
+    }
+}
+
+extension LogFault {
+    /// Whether a reader beside a writer may see this for a moment.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .damagedFrame, .outOfOrder, .checkpointMissing, .checkpointOfAnother, .logShorterThanCheckpoint, .malformed:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Synchronization
+
+/// A log that is open in this process.
+final class OpenLog: Sendable {
+    let path: String
+    let engine: Engine
+    /// Nil for a reader.
+    let sink: AppendLog?
+    let recovery: AppendLogRecovery?
+
+    init(path: String, engine: Engine, sink: AppendLog?, recovery: AppendLogRecovery?) {
+        self.path = path
+        self.engine = engine
+        self.sink = sink
+        self.recovery = recovery
+    }
+}
+
+/// The logs that are open in this process: a file has one engine, however often it is opened.
+final class OpenLogs: Sendable {
+    static let shared = OpenLogs()
+
+    private struct Opening {
+        weak var log: OpenLog?
+        var configuration: AppendLogConfiguration
+        var fileSystem: ObjectIdentifier?
+        var uses: Int
+    }
+    private let openings = Mutex<[Opening]>([])
+
+    func open(_ configuration: AppendLogConfiguration, schema: StoredSchema) throws -> OpenLog {
+        let given = configuration.path
+        let absolute = given.hasPrefix("/") ? given : FileManager.default.currentDirectoryPath + "/" + given
+        let path = try configuration.fileSystem.resolvingLinks(absolute)
+        // Tells simulated file systems apart; all real ones are one.
+        let fileSystem =
+            type(of: configuration.fileSystem) is AnyClass
+            ? ObjectIdentifier(configuration.fileSystem as AnyObject) : nil
+        return try openings.withLock { openings in
+            openings.removeAll { $0.log == nil }
+            if let index = openings.firstIndex(where: { $0.log?.path == path && $0.fileSystem == fileSystem }),
+                let log = openings[index].log
+            {
+                guard openings[index].configuration.hasSameOptions(as: configuration) else {
+                    throw EngineError.openWithOtherOptions(path: path)
+                }
+                openings[index].uses += 1
+                return log
+            }
+            let log = try LogOpening(configuration, path: path, schema: schema).open()
+            openings.append(Opening(log: log, configuration: configuration, fileSystem: fileSystem, uses: 1))
+            return log
+        }
+    }
+
+    /// Closes the engine when its last user does.
+    func close(_ log: OpenLog) throws {
+        let isLast = openings.withLock { openings in
+            guard let index = openings.firstIndex(where: { $0.log === log }) else { return true }
+            openings[index].uses -= 1
+            guard openings[index].uses <= 0 else { return false }
+            openings.remove(at: index)
+            return true
+        }
+        if isLast { try log.engine.close() }
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import MortiseEngine
+
+/// Appends frames to a log that it alone writes, and syncs them, many at a time.
+///
+/// The first failed write or sync ends it: nobody knows then what is on the disk.
+///
+/// @unchecked Sendable: what changes is behind the condition's lock; the syncs run outside it.
+final class LogWriter: @unchecked Sendable {
+    /// How far ahead of the frames the file is filled with zeros, in steps of this.
+    static let allocationStep: Int64 = 256 << 10
+
+    let path: String
+    private let fileSystem: any FileSystem
+    private let lock: FileLock
+    private let allocationStep: Int64
+    private let condition = NSCondition()
+    private var file: any OpenFile
+    private var header: FileHeader
+    private var seed: UInt32
+    private var identity: FileIdentity
+    private var position: LogPosition
+    /// The length of the file.
+    private var allocated: Int64
+    /// The highest frame that is known to be on the disk.
+    private var synced: UInt64
+    /// How often something was appended, and how much of that is on the disk. Frames are numbered anew in a new file, what
+    /// savers wait for is not.
+    private var appends: UInt64 = 0
+    private var syncedAppends: UInt64 = 0
+    private var isSyncing = false
+    private var failure: String?
+
+    init(
+        _ file: any OpenFile, path: String, header: FileHeader, position: LogPosition, synced: UInt64, lock: FileLock,
+        allocationStep: Int64 = LogWriter.allocationStep, in fileSystem: any FileSystem
+    ) throws {
+        self.file = file
+        self.path = path
+        self.header = header
+        self.lock = lock
+        self.fileSystem = fileSystem
+        self.position = position
+        self.synced = synced
+        self.allocationStep = allocationStep
+        seed = header.seed
+        identity = try file.info().identity
+        allocated = identity.size
+    }
+
+    /// Where the log stands, and which file it is.
+    var state: (header: FileHeader, position: LogPosition) { locked { (header, position) } }
+
+    private func locked<R>(_ body: () throws -> R) rethrows -> R {
+        condition.lock()
+        defer { condition.unlock() }
+        return try body()
+    }
+
+    // MARK: Appending
+
+    /// Writes frames behind the last one, in one piece.
+    /// - Parameter transaction: the number of the transaction that the last of them holds.
+    /// - Returns: what to wait for.
+    /// - Throws: `EngineError.latched`; `FileError`.
+    func append(_ frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64) throws -> UInt64 {
+        try locked {
+            try checkOpen()
+            try checkUntouched()
+            let start = position.offset
+            var writer = ByteWriter(capacity: frames.reduce(512) { $0 + $1.payload.count + 128 })
+            let next = writer.frames(frames, from: position, transaction: transaction, synced: synced, seed: seed)
+            if next.end > allocated, allocationStep > 0 {
+                let target = (next.end + allocationStep - 1) / allocationStep * allocationStep
+                writer.zeros(Int(target - next.end))
+            }
+            do {
+                try file.writeAll(writer.bytes, at: start)
+            } catch {
+                // So that the space is free, and the next opening finds a clean end.
+                try? file.truncate(to: position.end)
+                failure = "\(error)"
+                throw error
+            }
+            allocated = max(allocated, start + Int64(writer.count))
+            position = next
+            appends += 1
+            return appends
+        }
+    }
+
+    private func checkOpen() throws {
+        if let failure { throw EngineError.latched(store: path, cause: failure) }
+    }
+
+    /// Somebody else's file is never written, and none that somebody cut.
+    private func checkUntouched() throws {
+        if try !lock.isIntact(in: fileSystem) {
+            throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
+        }
+        let now = try file.info()
+        if now.size != allocated {
+            let change: FileChange =
+                now.size < allocated
+                ? .truncated(from: allocated, to: now.size) : .extended(from: allocated, to: now.size)
+            throw FileError(.changed(change), operation: .write, path: path)
+        }
+        guard let named = try fileSystem.infoIfPresent(path, followingLinks: true) else {
+            throw FileError(.changed(.deleted), operation: .write, path: path)
+        }
+        if named.device != identity.device || named.inode != identity.inode {
+            throw FileError(.changed(.replaced), operation: .write, path: path)
+        }
+    }
+
+    // MARK: Syncing
+
+    /// Returns when what was appended is on the disk. Whoever comes first syncs for all who have appended by then.
+    /// - Throws: `FileError` or `EngineError.latched` if a sync failed; it is not tried again.
+    func sync(upTo append: UInt64) throws {
+        condition.lock()
+        defer { condition.unlock() }
+        while syncedAppends < append {
+            try checkOpen()
+            if isSyncing {
+                condition.wait()
+                continue
+            }
+            isSyncing = true
+            let target = (frame: position.sequence - 1, append: appends)
+            let file = file
+            condition.unlock()
+            let result = Result { () throws(FileError) in try file.sync(.data) }
+            condition.lock()
+            isSyncing = false
+            condition.broadcast()
+            try take(result, target)
+        }
+    }
+
+    private func take(_ result: Result<Void, FileError>, _ target: (frame: UInt64, append: UInt64)) throws {
+        switch result {
+        case .success:
+            synced = max(synced, target.frame)
+            syncedAppends = max(syncedAppends, target.append)
+        case .failure(let error):
+            failure = failure ?? "\(error)"
+            throw error
+        }
+    }
+
+    /// Syncs everything that was appended so far.
+    func syncAll() throws { try sync(upTo: locked { appends }) }
+
+    // MARK: Another file
+
+    /// Lets nothing be appended until `releaseAppends`, which the same thread has to call.
+    /// - Returns: the place behind everything that was appended; all of it is synced.
+    func holdAppends() throws -> LogPosition {
+        condition.lock()
+        do {
+            while isSyncing { condition.wait() }
+            try checkOpen()
+            try checkUntouched()
+            if syncedAppends < appends {
+                let result = Result { () throws(FileError) in try file.sync(.data) }
+                try take(result, (position.sequence - 1, appends))
+            }
+            return position
+        } catch {
+            condition.unlock()
+            throw error
+        }
+    }
+
+    /// Goes on in another file, which holds what was appended to this one and has taken its name.
+    func releaseAppends(takingUp next: any OpenFile, header: FileHeader, position: LogPosition) throws {
+        identity = try next.info().identity
+        let old = file
+        file = next
+        self.header = header
+        self.position = position
+        seed = header.seed
+        allocated = identity.size
+        synced = position.sequence - 1
+        condition.unlock()
+        try? old.close()
+    }
+
+    /// Goes on in this file, unless another may have taken its name.
+    func releaseAppends(after error: any Error) {
+        if (error as? FileError)?.outcomeIsUnknown ?? true { failure = failure ?? "\(error)" }
+        condition.unlock()
+    }
+
+    /// Cuts off what was allocated ahead, and gives file and lock free.
+    func close() {
+        locked {
+            while isSyncing { condition.wait() }
+            if failure == nil {
+                if allocated > position.end, (try? file.info().size) == allocated {
+                    try? file.truncate(to: position.end)
+                }
+                failure = "it was closed"
+            }
+            try? file.close()
+        }
+        lock.release()
+    }
+}
+
+extension ByteWriter {
+    mutating func zeros(_ count: Int) {
+        // No memory for what is often a quarter of a megabyte would be better, but one write is one write.
+        for _ in 0..<count { byte(0) }
+    }
+
+    /// Appends frames as they follow one another from a position, beginning at its offset.
+    /// - Returns: the position behind the last.
+    mutating func frames(
+        _ frames: [(kind: FrameKind, payload: [UInt8])], from position: LogPosition, transaction: UInt64,
+        synced: UInt64, seed: UInt32
+    ) -> LogPosition {
+        var position = position
+        let start = position.offset
+        for (kind, payload) in frames {
+            zeros(Int(position.offset - start) - count)
+            let number = kind == .transaction ? transaction : position.transaction
+            let header = FrameHeader(
+                kind: kind, payload: payload, sequence: position.sequence, transaction: number, synced: synced,
+                seed: seed)
+            header.write(to: &self, seed: seed)
+            payload.withUnsafeBytes { raw($0) }
+            position = position.following(header)
+        }
+        return position
+    }
+}

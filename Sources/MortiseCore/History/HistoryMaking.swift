@@ -1,0 +1,68 @@
+/// Makes a history's changes for a store that knows its records by entity, slot and stored value.
+extension Schema {
+    /// The change of one record; nil for an entity that has no model type in this schema.
+    package func insertion(
+        of record: PersistentIdentifier, change: Int64, transaction: Int64
+    ) -> HistoryChange? {
+        func make<M: PersistentModel>(_ type: M.Type) -> HistoryChange {
+            .insert(DefaultHistoryInsert<M>(changeIdentifier: change, transactionIdentifier: transaction, changed: record))
+        }
+        return layouts[record.entityName].map { make($0.type) }
+    }
+
+    /// - Parameter properties: names; those that the model does not have (any more) are left out.
+    package func update(
+        of record: PersistentIdentifier, properties: [String], change: Int64, transaction: Int64
+    ) -> HistoryChange? {
+        guard let layout = layouts[record.entityName] else { return nil }
+        func make<M: PersistentModel>(_ type: M.Type) -> HistoryChange {
+            .update(
+                DefaultHistoryUpdate<M>(
+                    changeIdentifier: change, transactionIdentifier: transaction, changed: record,
+                    updatedAttributes: properties.compactMap { name in
+                        layout.record.slot(named: name).flatMap { layout.keyPaths[$0] as? PartialKeyPath<M> }
+                            // A key path of a model captures nothing; the marker says so, and cannot be asked for.
+                            .map { unsafeBitCast($0, to: (any PartialKeyPath<M> & Sendable).self) }
+                    }))
+        }
+        return make(layout.type)
+    }
+
+    /// - Parameter preserved: names with stored values, as the store kept them.
+    package func deletion(
+        of record: PersistentIdentifier, preserved: [(name: String, value: StoredValue)], change: Int64,
+        transaction: Int64
+    ) -> HistoryChange? {
+        guard let layout = layouts[record.entityName] else { return nil }
+        func make<M: PersistentModel>(_ type: M.Type) -> HistoryChange {
+            var values: [PartialKeyPath<M>: any Sendable] = [:]
+            for (name, value) in preserved {
+                guard let slot = layout.record.slot(named: name), let path = layout.keyPaths[slot] as? PartialKeyPath<M>
+                else { continue }
+                values[path] = Self.propertyValue(value, of: Swift.type(of: path).valueType)
+            }
+            return .delete(
+                DefaultHistoryDelete<M>(
+                    changeIdentifier: change, transactionIdentifier: transaction, changed: record,
+                    tombstone: HistoryTombstone<M>(values)))
+        }
+        return make(layout.type)
+    }
+
+    /// The value that a property of the type has for a stored one; nil for null and for what the type cannot be.
+    private static func propertyValue(_ value: StoredValue, of type: any Any.Type) -> (any Sendable)? {
+        if value.isNull { return nil }
+        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
+        if let scalar = plain as? any PersistentScalar.Type { return scalar.init(storedValue: value) }
+        func raw<R: RawRepresentable>(_ type: R.Type) -> Any? {
+            guard let scalar = R.RawValue.self as? any PersistentScalar.Type else { return nil }
+            return (scalar.init(storedValue: value) as? R.RawValue).flatMap(R.init(rawValue:))
+        }
+        func coded<D: Decodable>(_ type: D.Type) -> Any? { try? StoredValueDecoder().decode(type, from: value) }
+        var found: Any?
+        if let type = plain as? any RawRepresentable.Type { found = raw(type) }
+        if found == nil, let type = plain as? any Decodable.Type { found = coded(type) }
+        // The value was just made and nobody else has it; the marker cannot be asked for.
+        return found.map { unsafeBitCast($0, to: (any Sendable).self) }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Testing
+
+@testable import MortiseAppendLog
+
+struct CheckpointTests {
+    private let checkpointPath = logPath + ".checkpoint"
+
+    @Test func openingReadsTheCheckpointAndOnlyTheLogBehindIt() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let store = try openStore(logConfiguration(disk))
+        try store.checkpoint()
+        try store.close()
+        let before = try contents(logConfiguration(disk))
+        try withLog(logConfiguration(disk)) { context in
+            context.insert(Box("behind"))
+            try context.save()
+        }
+        // What is before the checkpoint is not looked at.
+        var log = try #require(disk.contents(at: logPath))
+        log[log.count / 3] ^= 1
+        let other = try makeDisk(with: log, checkpoint: disk.contents(at: checkpointPath))
+        let found = try contents(logConfiguration(other))
+        #expect(found.count == before.count + 1)
+        #expect(Set(before).isSubset(of: found))
+        #expect(throws: AppendLogError.self) {
+            try withLog(logConfiguration(other)) { try $0.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()) }
+        }
+    }
+
+    @Test func aDamagedCheckpointIsReportedAndTheWholeLogReplayed() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let store = try openStore(logConfiguration(disk))
+        try store.checkpoint()
+        try store.close()
+        let log = try #require(disk.contents(at: logPath))
+        let checkpoint = try #require(disk.contents(at: checkpointPath))
+        for bit in stride(from: 0, to: checkpoint.count * 8, by: 11) {
+            var flipped = checkpoint
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            let other = try makeDisk(with: log, checkpoint: flipped)
+            #expect(try contents(logConfiguration(other)) == states.last)
+        }
+        let cut = try makeDisk(with: log, checkpoint: Array(checkpoint.dropLast()))
+        let reopened = try openStore(logConfiguration(cut))
+        #expect(reopened.recovery?.ignoredCheckpoint != nil)
+        try reopened.close()
+    }
+
+    @Test func compactionDropsNothingUnlessItIsAskedTo() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let before = disk.contents(at: logPath)
+        let store = try openStore(logConfiguration(disk))
+        #expect(try store.compact() == 0)
+        try store.close()
+        #expect(disk.contents(at: logPath) == before)
+        #expect(try contents(logConfiguration(disk)) == states.last)
+    }
+
+    @Test func compactionKeepsTheRecordsAndTheHistorySinceTheToken() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        func history(_ configuration: AppendLogConfiguration) throws -> [DefaultHistoryTransaction] {
+            try withLog(configuration) { try $0.fetchHistory(HistoryDescriptor()) }
+        }
+        let token = try history(logConfiguration(disk))[1].token
+        let configuration = logConfiguration(disk, history: .keepSince(token))
+        let container = try openLog(configuration)
+        let context = ModelContext(container)
+        let store = try openStore(configuration)
+        #expect(try store.compact() == 2)
+        #expect(try contents(context) == states.last)
+        context.insert(Box("after"))
+        try context.save()
+        try container.close()
+        try store.close()
+        let all = try history(configuration)
+        #expect(all.map(\.transactionIdentifier) == [3, 4, 5])
+        #expect(try contents(configuration).count == (states.last?.count ?? 0) + 1)
+        // Again, with a log that already begins behind a checkpoint.
+        let again = try openStore(configuration)
+        #expect(try again.compact() == 0)
+        try again.checkpoint()
+        try again.close()
+        #expect(try contents(configuration).count == (states.last?.count ?? 0) + 1)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+        // Now the checkpoint is needed.
+        try disk.unlink(checkpointPath)
+        #expect {
+            try openStore(configuration)
+        } throws: {
+            if case .checkpointMissing = ($0 as? AppendLogError)?.fault { true } else { false }
+        }
+    }
+
+    @Test func commitsDuringACompactionAreCarriedOver() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let configuration = logConfiguration(disk, history: .keep(days: 0))
+        let store = try openStore(configuration)
+        let container = try openLog(configuration)
+        let context = ModelContext(container)
+        // The first syncs of a compaction are those of the log and of the checkpoint; a save comes right before the latter.
+        disk.interject(at: 2, of: .rename) {}
+        nonisolated(unsafe) let unsafeContext = context
+        disk.interject(at: 1, of: .rename) {
+            unsafeContext.insert(Box("meanwhile"))
+            do { try unsafeContext.save() } catch { Issue.record(error) }
+        }
+        #expect(try store.compact() == 4)
+        context.insert(Box("afterwards"))
+        try context.save()
+        let expected = try contents(context)
+        try container.close()
+        try store.close()
+        #expect(try contents(configuration) == expected)
+        #expect(expected.contains { $0.contains("meanwhile") })
+    }
+
+    @Test(arguments: [FileError.Operation.write, .sync, .rename, .syncDirectory, .open])
+    func aCompactionThatFailsAnywhereLeavesAStoreThatOpens(operation: FileError.Operation) throws {
+        for number in 1...12 {
+            let disk = try makeDisk()
+            let states = try makeSmallLog(on: disk)
+            let configuration = logConfiguration(disk, history: .keep(days: 0))
+            let store = try openStore(configuration)
+            disk.inject(.fail(.noSpace), at: number, of: operation)
+            _ = try? store.compact()
+            disk.removeFaults()
+            try store.close()
+            #expect(try contents(configuration) == states.last, "\(operation) \(number)")
+            #expect(!disk.paths.contains { $0.hasSuffix(".mortise-tmp") })
+        }
+    }
+}

@@ -46,8 +46,14 @@ let package = Package(
             name: "MortiseJSONFile", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/JSONFile",
             exclude: ["FORMAT.md"]),
         .target(
+            name: "MortiseAppendLog", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/AppendLog",
+            exclude: ["FORMAT.md"]),
+        .target(
             name: "Mortise",
-            dependencies: ["MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile"]),
+            dependencies: [
+                "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseAppendLog",
+            ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
 
@@ -63,7 +69,9 @@ let package = Package(
 
         .testTarget(
             name: "MortiseCoreTests",
-            dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "MortiseCore", "MortiseEngine", "MortiseInMemory", .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(
             name: "MortiseMacrosTests",
@@ -76,7 +84,8 @@ let package = Package(
             name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(
-            name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise", "FaultWorkload", "fault-helper"],
+            name: "MortiseJSONFileTests",
+            dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise", "FaultWorkload", "fault-helper"],
             exclude: ["Golden"]),
         .target(
             name: "FaultWorkload", dependencies: ["MortiseCore", "MortiseEngine", "MortiseJSONFile"],
@@ -96,6 +105,8 @@ let package = Package(
             name: "ReadmeTests", dependencies: ["ReadmeQuickStart", "ReadmeCustomStore"],
             exclude: ["QuickStart", "CustomStore"]),
         .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
+        .testTarget(
+            name: "MortiseAppendLogTests", dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
     ],

@@ -134,7 +134,9 @@ extension ModelConfiguration: DataStoreConfiguration {
         if file.utf8.count > Self.longestFileName {
             throw ModelConfigurationError.fileNameTooLong(configuration: name, bytes: file.utf8.count)
         }
-        if name.contains("/") || name.contains("\0") || file.isEmpty || file == "." || file == ".." || file.contains("\0") {
+        if name.contains("/") || name.contains("\0") || file.isEmpty || file == "." || file == ".."
+            || file.contains("\0")
+        {
             throw ModelConfigurationError.invalidFileName(configuration: name, file: file)
         }
     }

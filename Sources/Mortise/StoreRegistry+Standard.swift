@@ -1,3 +1,4 @@
+import MortiseAppendLog
 import MortiseCore
 import MortiseInMemory
 import MortiseJSONFile
@@ -7,6 +8,8 @@ extension StoreRegistry {
     ///
     /// - `memory:` or `memory:NAME`: in memory, gone with the container. No options.
     /// - `json:PATH`: one JSON file. Options: `allowsSave=true|false`; `integrity=required|acceptEdits`.
+    /// - `log:PATH`: an append log. Options: `allowsSave=true|false`; `durability=full|batched|none`;
+    ///   `interval=MILLISECONDSms` with `batched`.
     public static let standard: StoreRegistry = {
         var registry = StoreRegistry()
         registry.register("memory") { url in
@@ -27,6 +30,32 @@ extension StoreRegistry {
                 path: try url.requiredPath(), allowsSave: try url.flag("allowsSave", default: true),
                 integrity: integrity)
         }
+        registry.register("log") { url in
+            try url.allow(options: "allowsSave", "durability", "interval")
+            return AppendLogConfiguration(
+                path: try url.requiredPath(), allowsSave: try url.flag("allowsSave", default: true),
+                durability: try durability(url))
+        }
         return registry
     }()
+
+    private static func durability(_ url: StoreURL) throws -> AppendLogDurability {
+        let interval = url.options["interval"]
+        if interval != nil, url.options["durability"] != "batched" {
+            throw StoreURLError.malformed(url: url.text, fault: "interval goes with durability=batched")
+        }
+        switch url.options["durability"] {
+        case nil, "full": return .full
+        case "none": return .none
+        case "batched":
+            guard let interval else { return .batched(.milliseconds(50)) }
+            guard interval.hasSuffix("ms"), let number = Int(interval.dropLast(2)), number > 0 else {
+                throw StoreURLError.malformed(
+                    url: url.text, fault: "interval is written like 50ms, not \"\(interval)\"")
+            }
+            return .batched(.milliseconds(number))
+        case .some(let other):
+            throw StoreURLError.malformed(url: url.text, fault: "durability is full, batched or none, not \"\(other)\"")
+        }
+    }
 }

@@ -75,7 +75,8 @@ public struct StoreURL: Sendable, Hashable {
     /// - Throws: `StoreURLError.malformed`.
     public func requiredPath() throws -> String {
         if path.isEmpty {
-            throw StoreURLError.malformed(url: text, fault: "a path has to follow the colon, as in \(scheme):library.\(scheme)")
+            throw StoreURLError.malformed(
+                url: text, fault: "a path has to follow the colon, as in \(scheme):library.\(scheme)")
         }
         return path
     }

@@ -67,9 +67,9 @@ struct MortiseBenchmarks {
 
     private static var isOptimized: Bool {
         #if DEBUG
-            false
+        false
         #else
-            true
+        true
         #endif
     }
 }

@@ -6,7 +6,9 @@ import Testing
 
 /// Damaged logs: a typed error, or the same data; never fewer transactions in silence.
 struct LogDamageTests {
-    private func open(_ bytes: [UInt8]) throws -> (contents: [String], recovery: AppendLogRecovery?, disk: SimulatedFileSystem) {
+    private func open(_ bytes: [UInt8]) throws -> (
+        contents: [String], recovery: AppendLogRecovery?, disk: SimulatedFileSystem
+    ) {
         let disk = try makeDisk(with: bytes)
         let store = try openStore(logConfiguration(disk))
         let recovery = store.recovery
@@ -124,7 +126,9 @@ struct LogDamageTests {
         _ = try makeSmallLog(on: disk)
         let log = try #require(disk.contents(at: logPath))
         // The third transaction's frame, found by its header.
-        let offsets = stride(from: 64, to: log.count - 48, by: 8).filter { log[$0..<($0 + 4)] == [0x4D, 0x46, 0x52, 0x1A] }
+        let offsets = stride(from: 64, to: log.count - 48, by: 8).filter {
+            log[$0..<($0 + 4)] == [0x4D, 0x46, 0x52, 0x1A]
+        }
         var lost = log
         for index in offsets[3]..<offsets[4] { lost[index] = 0 }
         #expect {

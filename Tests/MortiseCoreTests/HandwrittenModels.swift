@@ -13,7 +13,8 @@ final class Author: PersistentModel {
             .init(name: "name", keypath: \Author.name, metadata: Schema.Attribute(.unique)),
             .init(name: "born", keypath: \Author.born),
             .init(
-                name: "books", keypath: \Author.books, metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Book.author)),
+                name: "books", keypath: \Author.books,
+                metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Book.author)),
         ]
     }
     init(backingData: any BackingData<Author>) { persistentBackingData = backingData }

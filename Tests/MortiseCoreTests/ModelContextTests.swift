@@ -102,7 +102,8 @@ import Testing
             context.insert(Book(title: title, pages: index * 100))
         }
         try context.save()
-        let first = try #require(try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == "a" })).first)
+        let first = try #require(
+            try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == "a" })).first)
         first.pages = 999
         context.insert(Book(title: "f", pages: 250))
         var descriptor = FetchDescriptor<Book>(

@@ -10,7 +10,8 @@ import Testing
 
     init() throws {
         container = try ModelContainer(
-            for: Schema([Author.self, Book.self, Shelf.self, Team.self, Leaflet.self]), configurations: [DictionaryConfiguration()])
+            for: Schema([Author.self, Book.self, Shelf.self, Team.self, Leaflet.self]),
+            configurations: [DictionaryConfiguration()])
         context = ModelContext(container)
         store = try #require(container.store(DictionaryStore.self))
     }

@@ -20,7 +20,8 @@ struct ClientProgram {
     static let products = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent()
 
     private static let libraries = [
-        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "Mortise", "SwiftData",
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "Mortise",
+        "SwiftData",
         "HashTreeCollections", "InternalCollectionsUtilities", "Logging",
     ]
 
@@ -36,10 +37,12 @@ struct ClientProgram {
         let objects = try Self.libraries.flatMap(Self.objects)
         let compilation = try Self.run(
             "/usr/bin/env",
-            ["swiftc", "-swift-version", "6", "-parse-as-library", "-module-name", "Client", "-o", program.path,
-             "-warnings-as-errors", "-I", Self.products.appending(path: "Modules").path,
-             "-load-plugin-executable",
-             Self.products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros"] + flags
+            [
+                "swiftc", "-swift-version", "6", "-parse-as-library", "-module-name", "Client", "-o", program.path,
+                "-warnings-as-errors", "-I", Self.products.appending(path: "Modules").path,
+                "-load-plugin-executable",
+                Self.products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
+            ] + flags
                 + sources.map(\.path) + objects, in: folder)
         if compilation.status != 0 {
             throw Failure(description: "The client does not compile:\n\(compilation.errors)\(compilation.output)")

@@ -17,7 +17,8 @@ struct LogCatalog: Sendable {
         self.schema = schema
         self.store = store
         names = schema.entities.map(\.name)
-        numbers = Dictionary(names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        numbers = Dictionary(
+            names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         let all = schema.recordLayouts()
         let layouts = names.compactMap { all[$0] }
         self.layouts = layouts

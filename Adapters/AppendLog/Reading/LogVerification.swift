@@ -81,7 +81,8 @@ struct LogSurvey {
             problems.append(AppendLogError(path: path ?? self.path, fault: fault))
         } else if let fault = fault as? PayloadFault {
             problems.append(
-                AppendLogError(path: path ?? self.path, fault: .malformed(offset: Int64(fault.offset), what: fault.what)))
+                AppendLogError(
+                    path: path ?? self.path, fault: .malformed(offset: Int64(fault.offset), what: fault.what)))
         } else {
             problems.append(AppendLogError(path: path ?? self.path, fault: .malformed(offset: 0, what: "\(fault)")))
         }
@@ -166,11 +167,14 @@ extension FrameReader {
     fileprivate func nextFrame(behind offset: Int64) throws -> LogPosition? {
         var place = offset + 8
         while size - place >= Int64(FrameHeader.size) {
-            let isMarker = try withBytes(at: place, count: 4) { $0.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker }
+            let isMarker = try withBytes(at: place, count: 4) {
+                $0.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker
+            }
             if isMarker, let header = try header(at: place) {
                 return LogPosition(
                     end: place, sequence: header.sequence,
-                    transaction: header.kind == .transaction ? header.transaction - min(1, header.transaction) : header.transaction)
+                    transaction: header.kind == .transaction
+                        ? header.transaction - min(1, header.transaction) : header.transaction)
             }
             place += 8
         }

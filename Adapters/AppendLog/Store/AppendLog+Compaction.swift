@@ -9,7 +9,9 @@ extension AppendLog {
     func checkpoint() throws {
         try maintenance.withLock {
             let (version, position, header) = try snapshot()
-            try write(CheckpointWriter(catalog: catalog, version: version, store: store), [.init(log: header.file, position: position)])
+            try write(
+                CheckpointWriter(catalog: catalog, version: version, store: store),
+                [.init(log: header.file, position: position)])
         }
     }
 

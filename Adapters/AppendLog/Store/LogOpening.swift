@@ -141,7 +141,8 @@ extension LogFault {
     /// Whether a reader beside a writer may see this for a moment.
     fileprivate var mayPass: Bool {
         switch self {
-        case .damagedFrame, .outOfOrder, .checkpointMissing, .checkpointOfAnother, .logShorterThanCheckpoint, .malformed:
+        case .damagedFrame, .outOfOrder, .checkpointMissing, .checkpointOfAnother, .logShorterThanCheckpoint,
+            .malformed:
             true
         default: false
         }

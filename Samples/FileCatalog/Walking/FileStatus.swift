@@ -20,9 +20,9 @@ struct FileStatus: Sendable {
         default: kind = .special
         }
         #if canImport(Darwin)
-            let time = status.st_mtimespec
+        let time = status.st_mtimespec
         #else
-            let time = status.st_mtim
+        let time = status.st_mtim
         #endif
         size = Int(status.st_size)
         modified = Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)

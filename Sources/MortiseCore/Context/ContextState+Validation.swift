@@ -68,7 +68,8 @@ extension ContextState {
             guard let relationship = description.property.relationship,
                 relationship.deleteRule == .deny || relationship.deleteRule == .noAction
             else { continue }
-            let related = (relationship.isToMany ? model._members(at: slot) : model._target(at: slot).map { [$0] } ?? [])
+            let related =
+                (relationship.isToMany ? model._members(at: slot) : model._target(at: slot).map { [$0] } ?? [])
                 .filter { !$0._modelState.flags.contains(.isDeleted) }
             if related.isEmpty { continue }
             if relationship.deleteRule == .deny {

@@ -89,15 +89,21 @@ struct ValueChange {
         of model: any PersistentModel, layout: ModelLayout, _ old: (Int) -> StoredValue, _ new: (Int) -> StoredValue
     ) {
         guard let registrar = model._modelState.existingRegistrar else { return nil }
-        self.init(model, registrar, slots: layout.properties.indices.filter { slot in
-            if case .unset = model._modelState.draft?[slot] ?? .unset { return !old(slot).isIdentical(to: new(slot)) }
-            return false
-        }, layout)
+        self.init(
+            model, registrar,
+            slots: layout.properties.indices.filter { slot in
+                if case .unset = model._modelState.draft?[slot] ?? .unset {
+                    return !old(slot).isIdentical(to: new(slot))
+                }
+                return false
+            }, layout)
     }
 
     /// The properties that a model's unsaved changes hide, which it is about to lose.
     init?(droppingDraftOf model: any PersistentModel, layout: ModelLayout) {
-        guard let registrar = model._modelState.existingRegistrar, let draft = model._modelState.draft else { return nil }
+        guard let registrar = model._modelState.existingRegistrar, let draft = model._modelState.draft else {
+            return nil
+        }
         self.init(model, registrar, slots: draft.changed.slots, layout)
     }
 
@@ -136,13 +142,15 @@ extension AnyStore {
     /// Checks, once for each state that was not made by typed models of this process, that every stored value is one that
     /// its property's type knows.
     func verify(_ version: any StoreVersion, _ layout: ModelLayout) throws {
-        guard layout.needsVerification, let rows = version.rows(ofEntity: layout.entityName), rows.needsVerification(for: layout)
+        guard layout.needsVerification, let rows = version.rows(ofEntity: layout.entityName),
+            rows.needsVerification(for: layout)
         else { return }
         for row in 0..<rows.endRow where rows.contains(row: row) {
             for slot in layout.checks.indices {
                 guard let check = layout.checks[slot], !check(rows.value(row: row, slot: slot)) else { continue }
                 throw ModelContextError.invalidStoredValue(
-                    entity: layout.entityName, property: layout.properties[slot].name, model: rows.identifier(ofRow: row),
+                    entity: layout.entityName, property: layout.properties[slot].name,
+                    model: rows.identifier(ofRow: row),
                     found: CodedForm(value: rows.value(row: row, slot: slot)).description)
             }
         }

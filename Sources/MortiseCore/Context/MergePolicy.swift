@@ -90,7 +90,9 @@ extension ContextState {
     }
 
     private func settle(_ model: any PersistentModel, _ policy: MergePolicy, isDeletion: Bool) throws {
-        guard let table = model._modelState.table, let draft = model._modelState.draft, let base = draft.base else { return }
+        guard let table = model._modelState.table, let draft = model._modelState.draft, let base = draft.base else {
+            return
+        }
         let row = model._modelState.row
         let slots = base.slotsChanged(in: table.source, row: row, table.layout.record)
         guard !slots.isEmpty else { return }
@@ -101,7 +103,8 @@ extension ContextState {
                 properties: slots.map { slot in
                     let description = table.layout.record.slots[slot]
                     return .init(
-                        name: description.name, base: base.value(slot), stored: table.source.value(row: row, slot: slot),
+                        name: description.name, base: base.value(slot),
+                        stored: table.source.value(row: row, slot: slot),
                         unsaved: draft.changed.contains(slot)
                             ? model._pendingValue(at: slot, role: description.role, in: table.layout) : nil)
                 }, isDeletion: isDeletion)

@@ -122,7 +122,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             if let parent = entity.superentity, indices[parent] != index {
                 throw SwiftDataError(
                     .loadIssueModelContainer,
-                    "\(entity.name) inherits from \(parent), which is in another store. Keep both in one configuration.")
+                    "\(entity.name) inherits from \(parent), which is in another store. Keep both in one configuration."
+                )
             }
         }
     }

@@ -105,7 +105,9 @@ extension ContextState {
         }
         if binding.version == nil {
             for record in changes.inserted + changes.updated {
-                guard let table = record.model._modelState.table, let rows = table.source as? SnapshotRows else { continue }
+                guard let table = record.model._modelState.table, let rows = table.source as? SnapshotRows else {
+                    continue
+                }
                 var values = record.values
                 for slot in values.indices { values[slot].remapIdentifiers(outcome.remapped) }
                 rows.put(outcome.remapped[record.identifier] ?? record.identifier, values)

@@ -16,7 +16,9 @@ struct UniqueUpsert {
             let isNew = model._modelState.row < 0
             var survivor: (any PersistentModel)?
             for (index, slots) in layout.record.uniqueConstraints.enumerated() {
-                if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { continue }
+                if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) {
+                    continue
+                }
                 guard let claim = Claim(model, slots, layout),
                     let other = try pendingOwner(of: claim, slots, claims)
                         ?? storedOwner(of: claim, index, slots, table, &stored),
@@ -45,7 +47,9 @@ struct UniqueUpsert {
     private func pendingOwner(
         of claim: Claim, _ slots: [Int], _ claims: [Claim: any PersistentModel]
     ) -> (any PersistentModel)? {
-        guard let owner = claims[claim], Claim(owner, slots, ModelLayout.of(type(of: owner))) == claim else { return nil }
+        guard let owner = claims[claim], Claim(owner, slots, ModelLayout.of(type(of: owner))) == claim else {
+            return nil
+        }
         return owner
     }
 

@@ -5,7 +5,8 @@ extension Schema {
         of record: PersistentIdentifier, change: Int64, transaction: Int64
     ) -> HistoryChange? {
         func make<M: PersistentModel>(_ type: M.Type) -> HistoryChange {
-            .insert(DefaultHistoryInsert<M>(changeIdentifier: change, transactionIdentifier: transaction, changed: record))
+            .insert(
+                DefaultHistoryInsert<M>(changeIdentifier: change, transactionIdentifier: transaction, changed: record))
         }
         return layouts[record.entityName].map { make($0.type) }
     }

@@ -85,7 +85,8 @@ struct CodedForm: Codable, CustomStringConvertible {
     var description: String {
         switch value {
         case .object(let members):
-            "{" + members.keys.sorted().map { "\($0):\(CodedForm(value: members[$0] ?? .null))" }.joined(separator: ",") + "}"
+            "{" + members.keys.sorted().map { "\($0):\(CodedForm(value: members[$0] ?? .null))" }.joined(separator: ",")
+                + "}"
         case .array(let elements): "[" + elements.map { CodedForm(value: $0).description }.joined(separator: ",") + "]"
         case .null: "null"
         case .bool(let value): "\(value)"

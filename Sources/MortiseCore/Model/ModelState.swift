@@ -1,11 +1,11 @@
 public import Observation
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The one stored property that `@Model` adds to a class: where the model's values are.

@@ -78,7 +78,9 @@ enum PropertyAccess {
 
     private static func plain(_ stored: StoredValue, as type: any Any.Type) -> Any? {
         if let scalar = type as? any PersistentScalar.Type { return scalar.init(storedValue: stored) }
-        if let raw = type as? any RawRepresentable.Type, StorageKind(of: type) != .coded { return self.raw(stored, raw) }
+        if let raw = type as? any RawRepresentable.Type, StorageKind(of: type) != .coded {
+            return self.raw(stored, raw)
+        }
         if let decodable = type as? any Decodable.Type { return coded(stored, decodable) }
         return nil
     }
@@ -202,7 +204,8 @@ extension BackingData {
         let layout = ModelLayout.of(Model.self)
         var values: ContiguousArray<StoredValue> = []
         for slot in layout.properties.indices {
-            values.append(SnapshotReading.value(of: self, at: layout.keyPaths[slot], role: layout.record.slots[slot].role))
+            values.append(
+                SnapshotReading.value(of: self, at: layout.keyPaths[slot], role: layout.record.slots[slot].role))
         }
         return DefaultSnapshot(
             persistentIdentifier: persistentModelID ?? .temporary(entityName: layout.entityName), layout: layout.record,

@@ -5,7 +5,9 @@ extension PersistentModel {
     /// detached themselves.
     func _target(at slot: Int) -> (any PersistentModel)? {
         if case .model(let target)? = _modelState.draft?[slot] {
-            if let target, target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
+            if let target, target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) {
+                return nil
+            }
             return target
         }
         if case .lost? = _modelState.draft?[slot] { return nil }
@@ -215,7 +217,8 @@ extension PersistentModel {
     /// Those that have found another partner since are left to it.
     func _relink(in layout: ModelLayout) {
         for slot in layout.properties.indices {
-            guard let relationship = layout.record.slots[slot].property.relationship, let inverse = layout.inverseSlots[slot]
+            guard let relationship = layout.record.slots[slot].property.relationship,
+                let inverse = layout.inverseSlots[slot]
             else { continue }
             let related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
@@ -249,7 +252,9 @@ extension PersistentModel {
         for (slot, description) in layout.record.slots.enumerated() {
             guard case .unset = draft[slot] else { continue }
             func isFree(_ model: any PersistentModel) -> Bool {
-                guard model._modelState.table != nil, !model._modelState.flags.contains(.isDeleted) else { return false }
+                guard model._modelState.table != nil, !model._modelState.flags.contains(.isDeleted) else {
+                    return false
+                }
                 guard let inverse = layout.inverseSlots[slot],
                     ModelLayout.of(type(of: model)).record.slots[inverse].role == .toOne
                 else { return true }

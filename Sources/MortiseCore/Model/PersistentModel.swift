@@ -49,7 +49,8 @@ extension PersistentModel {
     public var hasChanges: Bool {
         _adoptInitialValues()
         return !_modelState.flags.isDisjoint(with: [.isInserted, .isChanged])
-            || (_modelState.table == nil && _modelState.draft?.changed.isEmpty == false && !_modelState.flags.contains(.isDeleted))
+            || (_modelState.table == nil && _modelState.draft?.changed.isEmpty == false
+                && !_modelState.flags.contains(.isDeleted))
     }
 
     /// Whether the model was deleted from its context, saved or not.

@@ -151,7 +151,8 @@ extension StorageKind {
 
 extension StoredValue: Codable {
     private enum CodingKeys: String, CodingKey {
-        case null, bool, integer, unsigned, float, double, decimal, string, data, date, uuid, url, identifier, identifiers
+        case null, bool, integer, unsigned, float, double, decimal, string, data, date, uuid, url, identifier,
+            identifiers
         case array, object
     }
 
@@ -160,7 +161,8 @@ extension StoredValue: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let key = container.allKeys.first, container.allKeys.count == 1 else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "A stored value has exactly one key, its case."))
+                .init(codingPath: decoder.codingPath, debugDescription: "A stored value has exactly one key, its case.")
+            )
         }
         switch key {
         case .null: self = .null

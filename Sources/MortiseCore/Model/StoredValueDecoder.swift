@@ -222,7 +222,8 @@ private struct Unkeyed: UnkeyedDecodingContainer {
     private mutating func next<T>(_ type: any Any.Type, _ body: (TreeDecoder) throws -> T) throws -> T {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
-                type, .init(codingPath: codingPath, debugDescription: "The array ends after \(elements.count) elements."))
+                type,
+                .init(codingPath: codingPath, debugDescription: "The array ends after \(elements.count) elements."))
         }
         let result = try body(TreeDecoder(value: elements[currentIndex], codingPath: codingPath))
         currentIndex += 1

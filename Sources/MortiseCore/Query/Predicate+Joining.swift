@@ -18,7 +18,8 @@ extension Predicate {
         _ operation: JoinedPredicate.Operation, _ other: Predicate<repeat each Input>
     ) -> Predicate<repeat each Input> {
         Predicate<repeat each Input> { (variables: repeat PredicateExpressions.Variable<each Input>) in
-            JoinedPredicate(operation, part(variables: repeat each variables), other.part(variables: repeat each variables))
+            JoinedPredicate(
+                operation, part(variables: repeat each variables), other.part(variables: repeat each variables))
         }
     }
 
@@ -70,7 +71,8 @@ public struct JoinedPredicate: StandardPredicateExpression {
 
     /// - Throws: `SwiftDataError.unsupportedPredicate`: joined predicates are not decoded; decode the parts and join them.
     public init(from decoder: any Decoder) throws {
-        throw SwiftDataError(.unsupportedPredicate, "Joined predicates cannot be decoded. Decode the parts and join them.")
+        throw SwiftDataError(
+            .unsupportedPredicate, "Joined predicates cannot be decoded. Decode the parts and join them.")
     }
 
     /// - Throws: `SwiftDataError.unsupportedPredicate`.

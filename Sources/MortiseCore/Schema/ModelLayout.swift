@@ -169,9 +169,12 @@ extension ModelLayout {
                 && (destination !== self || candidate != slot)
         }
         if let first = naming.first { return first }
-        let back = relationSlots.filter { destination.isUnclaimed($0, towards: self) && (destination !== self || $0 != slot) }
+        let back = relationSlots.filter {
+            destination.isUnclaimed($0, towards: self) && (destination !== self || $0 != slot)
+        }
         let there = properties.indices.filter { candidate in
-            isUnclaimed(candidate, towards: destination) && !(destination === self && back.contains(candidate) && candidate != slot)
+            isUnclaimed(candidate, towards: destination)
+                && !(destination === self && back.contains(candidate) && candidate != slot)
         }
         return back.count == 1 && there == [slot] ? back[0] : nil
     }
@@ -240,7 +243,8 @@ extension ModelLayout {
             if let attribute = properties[slot] as? Schema.Attribute {
                 property = StoredProperty(attribute, kind: attribute.kind ?? .coded)
             } else {
-                property = relationship(slot).map(StoredProperty.init)
+                property =
+                    relationship(slot).map(StoredProperty.init)
                     ?? StoredProperty(
                         name: properties[slot].name, isOptional: true, content: .attribute(.init(kind: .coded)))
             }

@@ -60,7 +60,8 @@ struct PropertyReading {
     static func relationshipTarget(of type: any Any.Type) -> (any PersistentModel.Type, isToMany: Bool)? {
         if let collection = type as? any RelationshipCollection.Type { return (element(of: collection), true) }
         if let model = type as? any PersistentModel.Type { return (model, false) }
-        if let optional = type as? any OptionalValue.Type, let model = optional.wrappedType as? any PersistentModel.Type {
+        if let optional = type as? any OptionalValue.Type, let model = optional.wrappedType as? any PersistentModel.Type
+        {
             return (model, false)
         }
         return nil

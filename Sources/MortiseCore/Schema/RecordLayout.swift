@@ -41,8 +41,11 @@ public final class RecordLayout: Sendable {
         self.superentityName = superentityName
         self.slots = slots
         self.uniqueConstraints = uniqueConstraints
-        self.ephemeralSlots = slots.indices.filter { slots[$0].property.attribute?.options.contains(.ephemeral) == true }
-        self.slotsByName = Dictionary(slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.ephemeralSlots = slots.indices.filter {
+            slots[$0].property.attribute?.options.contains(.ephemeral) == true
+        }
+        self.slotsByName = Dictionary(
+            slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// A layout without properties.
@@ -80,7 +83,8 @@ extension StoredSchema {
                 }
                 constraints += member.uniquenessConstraints
             }
-            let indexOf = Dictionary(slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+            let indexOf = Dictionary(
+                slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
             layouts[entity.name] = RecordLayout(
                 entityName: entity.name, superentityName: entity.superentity, slots: slots,
                 uniqueConstraints: constraints.map { $0.compactMap { indexOf[$0] } })

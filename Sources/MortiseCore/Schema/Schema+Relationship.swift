@@ -110,7 +110,8 @@ extension Schema {
         public var isRelationship: Bool { true }
         public var isTransient: Bool { false }
         public var debugDescription: String {
-            "\(name) -> \(destination)" + (isToOneRelationship ? "" : "*") + (inverseName.map { " (inverse \($0))" } ?? "")
+            "\(name) -> \(destination)" + (isToOneRelationship ? "" : "*")
+                + (inverseName.map { " (inverse \($0))" } ?? "")
         }
     }
 }

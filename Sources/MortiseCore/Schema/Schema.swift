@@ -50,7 +50,8 @@ public final class Schema: Codable, Hashable, Sendable {
         self.layouts = Dictionary(layouts.map { ($0.entityName, $0) }, uniquingKeysWith: { first, _ in first })
         self.stored = StoredSchema(
             version: version,
-            entities: Set(layouts.map(\.entityName)).compactMap { [layouts = self.layouts] in layouts[$0]?.storedEntity })
+            entities: Set(layouts.map(\.entityName)).compactMap { [layouts = self.layouts] in layouts[$0]?.storedEntity
+            })
         self.entities = Entity.make(from: self.layouts)
         self.entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.recordLayouts = self.layouts.mapValues(\.record)
@@ -81,7 +82,8 @@ public final class Schema: Codable, Hashable, Sendable {
         encodingVersion = try container.decode(Version.self, forKey: .encodingVersion)
         guard encodingVersion <= Self.schemaEncodingVersion else {
             throw SwiftDataError(
-                .unknownSchema, "The schema was encoded in form \(encodingVersion); this library reads up to "
+                .unknownSchema,
+                "The schema was encoded in form \(encodingVersion); this library reads up to "
                     + "\(Self.schemaEncodingVersion). Update the library.")
         }
         stored = try container.decode(StoredSchema.self, forKey: .stored)

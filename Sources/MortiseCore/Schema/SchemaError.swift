@@ -62,7 +62,8 @@ extension ModelLayout {
     func validate() throws {
         if let fault = faults.first { throw fault }
         for slot in properties.indices {
-            guard let relationship = properties[slot] as? Schema.Relationship, let destination = destinations[slot] else {
+            guard let relationship = properties[slot] as? Schema.Relationship, let destination = destinations[slot]
+            else {
                 continue
             }
             let minimum = relationship.minimumModelCount ?? 0

@@ -33,14 +33,16 @@ struct SnapshotReader {
         _ byName: [String: StoredValue], of identifier: PersistentIdentifier
     ) throws -> ContiguousArray<StoredValue> {
         if let unknown = byName.keys.filter({ layout.record.slot(named: $0) == nil }).min() {
-            throw fault(identifier, "its snapshot has a value for \"\(unknown)\", which \(layout.entityName) does not have.")
+            throw fault(
+                identifier, "its snapshot has a value for \"\(unknown)\", which \(layout.entityName) does not have.")
         }
         var values: ContiguousArray<StoredValue> = []
         values.reserveCapacity(layout.record.slots.count)
         for slot in layout.record.slots {
             guard let found = byName[slot.name] else {
                 throw fault(
-                    identifier, "its snapshot has no value for \"\(slot.name)\"; a nil has to be there as an explicit null.")
+                    identifier,
+                    "its snapshot has no value for \"\(slot.name)\"; a nil has to be there as an explicit null.")
             }
             values.append(try value(found, for: slot, of: identifier))
         }
@@ -71,7 +73,8 @@ struct SnapshotReader {
 
     private func check(_ values: ContiguousArray<StoredValue>, of identifier: PersistentIdentifier) throws {
         guard values.count == layout.record.slots.count else {
-            throw fault(identifier, "its snapshot has \(values.count) values for \(layout.record.slots.count) properties.")
+            throw fault(
+                identifier, "its snapshot has \(values.count) values for \(layout.record.slots.count) properties.")
         }
         for (index, slot) in layout.record.slots.enumerated() {
             if values[index].isNull, !slot.property.isOptional, !slot.role.isToMany,

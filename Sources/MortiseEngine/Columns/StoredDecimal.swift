@@ -26,46 +26,46 @@ struct StoredDecimal {
     private var length: UInt8 { UInt8((128 - mantissa.leadingZeroBitCount + 15) / 16) }
 
     #if canImport(Darwin)
-        init(_ number: Decimal) {
-            exponent = Int8(truncatingIfNeeded: number._exponent)
-            flags = (number._isNegative == 0 ? 0 : 1) | (number.isNaN ? 2 : 0) | (number._isCompact == 0 ? 0 : 4)
-            mantissa = withUnsafeBytes(of: number._mantissa) { $0.loadUnaligned(as: UInt128.self) }
-        }
+    init(_ number: Decimal) {
+        exponent = Int8(truncatingIfNeeded: number._exponent)
+        flags = (number._isNegative == 0 ? 0 : 1) | (number.isNaN ? 2 : 0) | (number._isCompact == 0 ? 0 : 4)
+        mantissa = withUnsafeBytes(of: number._mantissa) { $0.loadUnaligned(as: UInt128.self) }
+    }
 
-        var number: Decimal {
-            if flags & 2 != 0 { return .nan }
-            var number = Decimal(
-                _exponent: Int32(exponent), _length: UInt32(length), _isNegative: UInt32(flags & 1),
-                _isCompact: UInt32(flags >> 2), _reserved: 0, _mantissa: (0, 0, 0, 0, 0, 0, 0, 0))
-            withUnsafeMutableBytes(of: &number._mantissa) { $0.storeBytes(of: mantissa, as: UInt128.self) }
-            return number
-        }
+    var number: Decimal {
+        if flags & 2 != 0 { return .nan }
+        var number = Decimal(
+            _exponent: Int32(exponent), _length: UInt32(length), _isNegative: UInt32(flags & 1),
+            _isCompact: UInt32(flags >> 2), _reserved: 0, _mantissa: (0, 0, 0, 0, 0, 0, 0, 0))
+        withUnsafeMutableBytes(of: &number._mantissa) { $0.storeBytes(of: mantissa, as: UInt128.self) }
+        return number
+    }
     #else
-        // Off Apple platforms Foundation has no public way to a decimal's parts but arithmetic; its value is twenty bytes: the
-        // exponent, then length, sign and compactness from the high bits down, two bytes of nothing, the mantissa. A test
-        // holds that against descriptions.
-        init(_ number: Decimal) {
-            (exponent, flags, mantissa) = withUnsafeBytes(of: number) { raw in
-                let marks = raw[1]
-                let isNaN = marks & 0xF8 == 0x08
-                return (
-                    Int8(bitPattern: raw[0]), (isNaN ? 2 : marks >> 3 & 1) | (marks & 4),
-                    raw.loadUnaligned(fromByteOffset: 4, as: UInt128.self)
-                )
-            }
+    // Off Apple platforms Foundation has no public way to a decimal's parts but arithmetic; its value is twenty bytes: the
+    // exponent, then length, sign and compactness from the high bits down, two bytes of nothing, the mantissa. A test
+    // holds that against descriptions.
+    init(_ number: Decimal) {
+        (exponent, flags, mantissa) = withUnsafeBytes(of: number) { raw in
+            let marks = raw[1]
+            let isNaN = marks & 0xF8 == 0x08
+            return (
+                Int8(bitPattern: raw[0]), (isNaN ? 2 : marks >> 3 & 1) | (marks & 4),
+                raw.loadUnaligned(fromByteOffset: 4, as: UInt128.self)
+            )
         }
+    }
 
-        var number: Decimal {
-            if flags & 2 != 0 { return .nan }
-            var number = Decimal()
-            withUnsafeMutableBytes(of: &number) { raw in
-                raw[0] = UInt8(bitPattern: exponent)
-                raw[1] = length << 4 | (flags & 1) << 3 | (flags & 4)
-                withUnsafeBytes(of: mantissa) { mantissa in
-                    for index in 0..<16 { raw[4 + index] = mantissa[index] }
-                }
+    var number: Decimal {
+        if flags & 2 != 0 { return .nan }
+        var number = Decimal()
+        withUnsafeMutableBytes(of: &number) { raw in
+            raw[0] = UInt8(bitPattern: exponent)
+            raw[1] = length << 4 | (flags & 1) << 3 | (flags & 4)
+            withUnsafeBytes(of: mantissa) { mantissa in
+                for index in 0..<16 { raw[4 + index] = mantissa[index] }
             }
-            return number
         }
+        return number
+    }
     #endif
 }

@@ -59,7 +59,9 @@ struct EngineQuery {
         guard let layout = catalog.layouts[query.entity] else { return nil }
         let slots = conditions.keys.sorted().filter { $0 < layout.slots.count }
         var names = slots.map { "\\.\(layout.slots[$0].name)" }
-        if names.isEmpty, query.conjuncts.isEmpty, case .property(.variable(0), let property)? = query.order.first?.expression {
+        if names.isEmpty, query.conjuncts.isEmpty,
+            case .property(.variable(0), let property)? = query.order.first?.expression
+        {
             names = ["\\.\(property.name)"]
         }
         guard let first = names.first else { return nil }
@@ -68,7 +70,8 @@ struct EngineQuery {
 
     /// The index that has the rows in the order asked for, where the query has one key and one table.
     private func orderedTable(_ plan: FetchPlan) -> (index: Int, name: String, isAscending: Bool)? {
-        guard plan.order == .total, plan.takesWindow, query.limit != nil, query.purpose != .count, query.order.count == 1,
+        guard plan.order == .total, plan.takesWindow, query.limit != nil, query.purpose != .count,
+            query.order.count == 1,
             query.order[0].stringOrder == nil, case .property(.variable(0), let property) = query.order[0].expression,
             entities.count == 1, let table = catalog.plan(query.entity),
             let index = table.indexes.firstIndex(where: { $0.slots == [property.slot] })
@@ -140,7 +143,7 @@ struct EngineQuery {
         guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
             let limit = query.limit
         else { return nil }
-        let filter = CompiledFilter(conjuncts, reader: reader)
+        let filter = CompiledFilter(conjuncts, reader: reader, table: number)
         var rows: [RecordReference] = []
         var scanned = 0
         var left = conjuncts.isEmpty ? 0 : query.offset

@@ -50,7 +50,8 @@ enum SearchCondition {
                 if case .constant(let value) = element { value } else { nil }
             }
             if values.count == elements.count { found[property.slot, default: []].append(.oneOf(values)) }
-        case .contains(.range(.constant(let lower), .constant(let upper), let isClosed), .property(.variable(0), let property)):
+        case .contains(
+            .range(.constant(let lower), .constant(let upper), let isClosed), .property(.variable(0), let property)):
             found[property.slot, default: []] += [
                 .lower(.init(value: lower, isIncluded: true)), .upper(.init(value: upper, isIncluded: isClosed)),
             ]

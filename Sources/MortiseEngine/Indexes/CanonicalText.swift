@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Foundation
+import Foundation
 #else
-    // The standard library's own composition, so that keys agree with `==` on strings to the last character: Foundation's
-    // leaves a composed syllable followed by a trailing consonant apart, and misorders some Tibetan vowel signs.
-    @_spi(_Unicode) import Swift
+// The standard library's own composition, so that keys agree with `==` on strings to the last character: Foundation's
+// leaves a composed syllable followed by a trailing consonant apart, and misorders some Tibetan vowel signs.
+@_spi(_Unicode) import Swift
 #endif
 
 /// The canonically composed form of strings (NFC), in which canonically equivalent strings are the same.
@@ -26,11 +26,11 @@ enum CanonicalText {
 
     static func composed(_ string: String) -> String {
         #if canImport(Darwin)
-            return string.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
+        return string.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
         #else
-            var scalars = String.UnicodeScalarView()
-            scalars.append(contentsOf: string._nfc)
-            return String(scalars)
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: string._nfc)
+        return String(scalars)
         #endif
     }
 

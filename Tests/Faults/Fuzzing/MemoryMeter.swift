@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Counts what is allocated while a body runs, where the address sanitizer is there to tell; elsewhere only runs it.

@@ -43,7 +43,7 @@ import Testing
         try check(
             library(), longByLem, finds: ["Fiasco"],
             by: """
-                fetch Book from books: scan of rows in memory
+                fetch Book from books: scan of all rows
                   pushed: pages > 250
                   pushed: author.name == "Lem"
                   sort (pushed): pages descending
@@ -111,7 +111,7 @@ import Testing
         try check(
             context, longByLem, finds: ["Eden"],
             by: """
-                fetch Book from books: scan of rows in memory
+                fetch Book from books: scan of all rows
                   pushed: pages > 250
                   residual: author.name == "Lem"
                   sort (in memory): pages descending
@@ -128,7 +128,10 @@ import Testing
         let long = FetchDescriptor<Book>(predicate: #Predicate { $0.pages > 250 })
         context.container.fullScanPolicy = .refuse
         let error = try #require(throws: QueryPlanError.self) { try context.fetch(long) }
-        #expect(error == .fullScanRefused(entity: "Book", conjuncts: ["pages > 250"], suggestion: nil))
+        #expect(
+            error
+                == .fullScanRefused(entity: "Book", conjuncts: ["pages > 250"], suggestion: #"#Index<Book>([\.pages])"#)
+        )
         #expect("\(error)".contains("pages > 250"))
         #expect(throws: QueryPlanError.self) { try context.fetchCount(long) }
         #expect(throws: QueryPlanError.self) { try context.fetchIdentifiers(long) }
@@ -172,7 +175,10 @@ import Testing
         #expect(log.lines.isEmpty)
         context.container.fullScanPolicy = .warn(above: 3)
         #expect(try context.fetch(long).count == 2)
-        #expect(log.lines == ["warning full scan [conjuncts: 1, entity: Book, scanned: 4, suggestion: none]"])
+        #expect(
+            log.lines == [
+                "warning full scan [conjuncts: 1, entity: Book, scanned: 4, suggestion: #Index<Book>([\\.pages])]"
+            ])
     }
 }
 

@@ -96,20 +96,20 @@ func makeFIFO(_ path: String) throws {
     }
 
     #if os(Linux)
-        @Test func aProgramStartedMeanwhileInheritsNoFile() throws {
-            try withTemporaryDirectory { directory in
-                let file = try fileSystem.open(directory + "/a", mode: .create(permissions: 0o600))
-                let listing = try #require(popen("ls -l /proc/self/fd", "r"))
-                defer { pclose(listing) }
-                var output = ""
-                while let character = UInt8(exactly: fgetc(listing)) {
-                    output.unicodeScalars.append(Unicode.Scalar(character))
-                }
-                #expect(output.contains("/proc/"))
-                #expect(!output.contains(directory))
-                try file.close()
+    @Test func aProgramStartedMeanwhileInheritsNoFile() throws {
+        try withTemporaryDirectory { directory in
+            let file = try fileSystem.open(directory + "/a", mode: .create(permissions: 0o600))
+            let listing = try #require(popen("ls -l /proc/self/fd", "r"))
+            defer { pclose(listing) }
+            var output = ""
+            while let character = UInt8(exactly: fgetc(listing)) {
+                output.unicodeScalars.append(Unicode.Scalar(character))
             }
+            #expect(output.contains("/proc/"))
+            #expect(!output.contains(directory))
+            try file.close()
         }
+    }
     #endif
 
     @Test func pastTheProcessLimitAWriteFailsInsteadOfEndingTheProcess() async {
@@ -155,9 +155,9 @@ func makeFIFO(_ path: String) throws {
 
     private func makeSocket(_ path: String) throws {
         #if canImport(Glibc)
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
         #endif
         defer { close(descriptor) }
         var address = sockaddr_un()
@@ -177,7 +177,7 @@ func makeFIFO(_ path: String) throws {
 private let smallFileSystem = ProcessInfo.processInfo.environment["MORTISE_SMALL_FILE_SYSTEM"]
 
 #if canImport(Glibc)
-    private let fileSizeResource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+private let fileSizeResource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
 #else
-    private let fileSizeResource = RLIMIT_FSIZE
+private let fileSizeResource = RLIMIT_FSIZE
 #endif

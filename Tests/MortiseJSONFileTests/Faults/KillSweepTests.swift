@@ -68,9 +68,9 @@ struct KillSweep {
     .enabled(if: ProcessInfo.processInfo.environment["MORTISE_SANITIZER"] == nil, "sanitizers cannot be traced"))
 struct KillSweepTests {
     #if arch(arm64)
-        static let (rename, unlink) = ("renameat", "unlinkat")
+    static let (rename, unlink) = ("renameat", "unlinkat")
     #else
-        static let (rename, unlink) = ("rename", "unlink")
+    static let (rename, unlink) = ("rename", "unlink")
     #endif
 
     /// The calls of a save; those that programs also make to start themselves are swept at full size only.

@@ -41,7 +41,8 @@ struct ObservatoryDriver {
         context.insert(m33)
         for serial in 0..<4 {
             let exposure = Exposure(
-                serial: serial, seconds: Double(serial) * 40, position: SkyPosition(rightAscension: 10.7, declination: 41.3),
+                serial: serial, seconds: Double(serial) * 40,
+                position: SkyPosition(rightAscension: 10.7, declination: 41.3),
                 filters: serial % 2 == 0 ? ["B", "V"] : ["R"], night: night)
             exposure.targets = [m31]
             exposure.header = ["OBSERVER": "n"]
@@ -99,7 +100,8 @@ struct ObservatoryDriver {
         try checks.expect(sites.map(\.name), ["Cerro Paranal"], "sites from the archive")
         try checks.expect(
             sites.flatMap(\.telescopes).map(\.name).sorted(), ["Antu", "SPECULOOS"], "telescopes from the archive")
-        guard let exposure = try context.fetch(FetchDescriptor<Exposure>(predicate: #Predicate { $0.serial == 2 })).first
+        guard
+            let exposure = try context.fetch(FetchDescriptor<Exposure>(predicate: #Predicate { $0.serial == 2 })).first
         else { throw CheckFailure(description: "the exposure is not in the archive") }
         try checks.expect(exposure.filters, ["B", "V"], "filters from the archive")
         try checks.expect(exposure.targets.map(\.catalogNumber), ["M31"], "targets from the archive")

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 // Free functions, because inside the types the methods of the same name hide the calls.
@@ -21,15 +21,15 @@ func posixUnlink(_ path: String) -> Int32 { unlink(path) }
 /// Syncs an open file or directory; `nil` means success.
 func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
     #if canImport(Darwin)
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return nil }
-        // Network file systems have no F_FULLFSYNC; there fsync is all there is.
-        guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return .lastError }
-        return fsync(descriptor) == 0 ? nil : .lastError
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return nil }
+    // Network file systems have no F_FULLFSYNC; there fsync is all there is.
+    guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return .lastError }
+    return fsync(descriptor) == 0 ? nil : .lastError
     #else
-        switch kind {
-        case .data: return fdatasync(descriptor) == 0 ? nil : .lastError
-        case .full: return fsync(descriptor) == 0 ? nil : .lastError
-        }
+    switch kind {
+    case .data: return fdatasync(descriptor) == 0 ? nil : .lastError
+    case .full: return fsync(descriptor) == 0 ? nil : .lastError
+    }
     #endif
 }
 
@@ -37,9 +37,9 @@ func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
 func fileSizeLimit() -> Int64? {
     var limit = rlimit()
     #if canImport(Glibc)
-        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return nil }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return nil }
     #else
-        guard getrlimit(RLIMIT_FSIZE, &limit) == 0 else { return nil }
+    guard getrlimit(RLIMIT_FSIZE, &limit) == 0 else { return nil }
     #endif
     return Int64(exactly: limit.rlim_cur)
 }
@@ -52,9 +52,9 @@ extension FileError.Code {
 extension FileInfo {
     init(_ status: stat) {
         #if canImport(Darwin)
-            let time = status.st_mtimespec
+        let time = status.st_mtimespec
         #else
-            let time = status.st_mtim
+        let time = status.st_mtim
         #endif
         self.init(
             kind: FileKind(modeBits: UInt32(status.st_mode)),

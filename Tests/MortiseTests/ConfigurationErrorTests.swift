@@ -66,7 +66,7 @@ import Testing
         func container(_ url: String) throws { _ = try ModelContainer(for: Gauge.self, store: url) }
         let sort = SwiftDataError.loadIssueModelContainer
         expect(
-            StoreURLError.unknownScheme(url: "floppy:a", scheme: "floppy", known: ["json", "memory"]), sort,
+            StoreURLError.unknownScheme(url: "floppy:a", scheme: "floppy", known: ["json", "log", "memory"]), sort,
             saying: "floppy", "json:", "memory:"
         ) { try container("floppy:a") }
         expect(

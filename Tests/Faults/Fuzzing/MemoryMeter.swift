@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Counts what is allocated while a body runs, where the address sanitizer is there to tell; elsewhere only runs it.
+/// Counts what is allocated while a body runs, with the help of the address sanitizer.
 enum MemoryMeter {
     private typealias Allocation = @convention(c) (UnsafeRawPointer?, Int) -> Void
     private typealias Release = @convention(c) (UnsafeRawPointer?) -> Void
@@ -36,9 +36,9 @@ enum MemoryMeter {
         return unsafeBitCast(install, to: Install.self)(allocated, released) != 0
     }()
 
-    /// Ends the process when the body has more than `limit` bytes allocated at any time.
+    /// Ends the process when the body has more than `limit` bytes allocated at any time, or where nobody counts.
     static func measure(limit: Int, _ body: () -> Void) {
-        guard isInstalled else { return body() }
+        precondition(isInstalled, "Build the fuzzer with the address sanitizer; without it nobody counts memory.")
         let before = bytes[0]
         bytes[1] = before
         body()

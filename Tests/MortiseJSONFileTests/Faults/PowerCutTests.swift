@@ -6,11 +6,11 @@ import Testing
 
 /// The power is cut after every operation of a run of saves and reopenings.
 @Suite struct PowerCutTests {
-    @Test(arguments: faultSeeds(small: 2, full: 20))
+    @Test(arguments: faultSeeds(small: 2, full: 10))
     func noCrashLosesAnAcknowledgedSaveOrLeavesHalfOfOne(seed: UInt64) throws {
         let findings = try PowerCutCheck(seed: seed, last: isFullSize ? 12 : 5, limit: isFullSize ? 24 : 8).run()
         findings.verify("F13", "F14", "F16", "F18")
-        #expect(findings.injected > (isFullSize ? 3_000 : 500))
+        #expect(findings.injected > (isFullSize ? 2_500 : 500))
     }
 
     @Test(arguments: [FileError.Operation.sync, .syncDirectory], 1...5)

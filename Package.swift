@@ -44,8 +44,13 @@ let package = Package(
             name: "MortiseJSONFile", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/JSONFile",
             exclude: ["FORMAT.md"]),
         .target(
+            name: "MortiseAppendLog", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/AppendLog",
+            exclude: ["FORMAT.md"]),
+        .target(
             name: "Mortise",
-            dependencies: ["MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile"]),
+            dependencies: [
+                "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+            ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
 
@@ -72,6 +77,11 @@ let package = Package(
             name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(name: "MortiseJSONFileTests", dependencies: ["MortiseJSONFile", "Mortise"]),
+        .testTarget(
+            name: "MortiseAppendLogTests", dependencies: ["MortiseAppendLog", "MortiseConformance"]),
+        .target(
+            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore"], path: "Tests/Kills/Harness"),
+        .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),

@@ -1,3 +1,4 @@
+@_exported public import MortiseAppendLog
 @_exported public import MortiseCore
 @_exported public import MortiseInMemory
 @_exported public import MortiseJSONFile

@@ -96,6 +96,9 @@ let package = Package(
         .target(
             name: "ReaderFuzzing", dependencies: ["MortiseCore", "MortiseJSONFile"], path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
+        .target(
+            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore"], path: "Tests/Kills/Harness"),
+        .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
@@ -106,7 +109,8 @@ let package = Package(
             exclude: ["QuickStart", "CustomStore"]),
         .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
         .testTarget(
-            name: "MortiseAppendLogTests", dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine"]),
+            name: "MortiseAppendLogTests",
+            dependencies: ["MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
     ],

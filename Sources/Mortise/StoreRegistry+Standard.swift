@@ -8,8 +8,8 @@ extension StoreRegistry {
     ///
     /// - `memory:` or `memory:NAME`: in memory, gone with the container. No options.
     /// - `json:PATH`: one JSON file. Options: `allowsSave=true|false`; `integrity=required|acceptEdits`.
-    /// - `log:PATH`: an append log. Options: `allowsSave=true|false`; `durability=full|batched|none`;
-    ///   `interval=MILLISECONDSms` with `batched`.
+    /// - `log:PATH`: an append log. Options: `allowsSave=true|false`; `durability=full|batched|none`; with `batched`
+    ///   `interval=50ms`, in `ms` or `s`.
     public static let standard: StoreRegistry = {
         var registry = StoreRegistry()
         registry.register("memory") { url in
@@ -42,20 +42,27 @@ extension StoreRegistry {
     private static func durability(_ url: StoreURL) throws -> AppendLogDurability {
         let interval = url.options["interval"]
         if interval != nil, url.options["durability"] != "batched" {
-            throw StoreURLError.malformed(url: url.text, fault: "interval goes with durability=batched")
+            throw StoreURLError.malformed(url: url.text, fault: "interval goes with durability=batched only")
         }
         switch url.options["durability"] {
         case nil, "full": return .full
         case "none": return .none
-        case "batched":
-            guard let interval else { return .batched(.milliseconds(50)) }
-            guard interval.hasSuffix("ms"), let number = Int(interval.dropLast(2)), number > 0 else {
-                throw StoreURLError.malformed(
-                    url: url.text, fault: "interval is written like 50ms, not \"\(interval)\"")
-            }
-            return .batched(.milliseconds(number))
+        case "batched": return .batched(try duration(interval ?? "50ms", url))
         case .some(let other):
-            throw StoreURLError.malformed(url: url.text, fault: "durability is full, batched or none, not \"\(other)\"")
+            throw StoreURLError.malformed(
+                url: url.text, fault: "durability is full, batched or none, not \"\(other)\"")
         }
+    }
+
+    private static func duration(_ text: String, _ url: StoreURL) throws -> Duration {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        if let number = Int(digits), number <= 3_600_000 {
+            switch text.dropFirst(digits.count) {
+            case "ms": return .milliseconds(number)
+            case "s" where number <= 3_600: return .seconds(number)
+            default: break
+            }
+        }
+        throw StoreURLError.malformed(url: url.text, fault: "\"\(text)\" is no interval such as 50ms or 2s")
     }
 }

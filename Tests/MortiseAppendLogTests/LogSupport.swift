@@ -1,7 +1,8 @@
 import Foundation
-import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
+
+@testable import MortiseAppendLog
 
 /// Where the tests' log is on a simulated disk.
 let logPath = "/data/store.log"
@@ -17,8 +18,11 @@ func logConfiguration(
     _ disk: any FileSystem, path: String = logPath, allowsSave: Bool = true,
     durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll
 ) -> AppendLogConfiguration {
-    AppendLogConfiguration(
+    var configuration = AppendLogConfiguration(
         path: path, allowsSave: allowsSave, durability: durability, history: history, in: disk)
+    // A simulated disk remembers every byte.
+    configuration.allocationStep = 4_096
+    return configuration
 }
 
 func openLog(_ configuration: AppendLogConfiguration) throws -> ModelContainer {

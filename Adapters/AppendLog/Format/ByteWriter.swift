@@ -31,6 +31,8 @@ struct ByteWriter {
 
     mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 
+    mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: max(0, count))) }
+
     mutating func text(_ value: String) {
         var value = value
         value.withUTF8 { utf8 in

@@ -29,6 +29,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// The permission bits of a file that was not there before.
     public let newFilePermissions: UInt32
     let fileSystem: any FileSystem
+    /// How far ahead of its frames the log is filled with zeros, in steps of this.
+    var allocationStep = LogWriter.allocationStep
 
     /// - Parameter name: the file's name without extension where none is given.
     public init(

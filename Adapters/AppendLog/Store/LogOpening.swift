@@ -45,6 +45,8 @@ struct LogOpening {
         do {
             try sweep(holding: lock)
             if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
+            // An earlier process may have died between giving a file its name and making the name durable.
+            try fileSystem.syncDirectory(PathText.directory(of: path))
             let file = try fileSystem.open(path, mode: .readWrite)
             let content = try LogContent.read(file, path: path, in: fileSystem)
             let version = try content.version(for: schema)
@@ -52,7 +54,8 @@ struct LogOpening {
             let catalog = LogCatalog(schema, store: content.catalog.store)
             let writer = try LogWriter(
                 file, path: path, header: content.header, position: content.position,
-                synced: try renewUnsynced(file, content), lock: lock, in: fileSystem)
+                synced: try renewUnsynced(file, content), lock: lock,
+                allocationStep: configuration.allocationStep, in: fileSystem)
             let sink = AppendLog(
                 configuration, path: path, writer: writer, catalog: catalog, initial: version,
                 needsSchema: content.catalog.schema != schema)

@@ -210,11 +210,6 @@ final class LogWriter: @unchecked Sendable {
 }
 
 extension ByteWriter {
-    mutating func zeros(_ count: Int) {
-        // No memory for what is often a quarter of a megabyte would be better, but one write is one write.
-        for _ in 0..<count { byte(0) }
-    }
-
     /// Appends frames as they follow one another from a position, beginning at its offset.
     /// - Returns: the position behind the last.
     mutating func frames(

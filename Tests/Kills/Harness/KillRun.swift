@@ -1,0 +1,113 @@
+public import Foundation
+import MortiseAppendLog
+import MortiseCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Kills a process that saves, again and again, and looks whether all that it was told is there.
+public enum KillRun {
+    /// How many records each save has; none of them may be there without the others.
+    private static let parts = 3
+
+    /// What the child does: saves numbers from where the store stands on, and prints each after its save returned.
+    public static func save(at path: String, seed: UInt64) throws -> Never {
+        var generator = Generator(state: seed)
+        let container = try open(path, history: .keep(days: 0))
+        let store = try AppendLogStore(configuration(path, history: .keep(days: 0)), migrationPlan: nil)
+        let context = ModelContext(container)
+        var number = (try numbers(in: context).max() ?? 0) + 1
+        while true {
+            for part in 0..<parts {
+                let length = Int(generator.next() % 2_000)
+                context.insert(Mark(number: number, part: part, text: String(repeating: "x", count: length)))
+            }
+            try context.save()
+            let line = Array("\(number)\n".utf8)
+            _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+            number += 1
+            switch generator.next() % 40 {
+            case 0: try store.checkpoint()
+            case 1: try store.compact()
+            default: break
+            }
+        }
+    }
+
+    /// Starts the program as its own child so many times and kills it each time.
+    /// - Returns: what was wrong, in words; empty where nothing.
+    public static func run(program: String, kills: Int, seed: UInt64, in folder: URL) throws -> [String] {
+        var generator = Generator(state: seed)
+        var faults: [String] = []
+        var acknowledged = 0
+        let path = folder.appending(path: "killed.log").path(percentEncoded: false)
+        for kill in 1...max(1, kills) {
+            let printed = try runChild(program, path, seed: generator.next(), for: generator.next())
+            acknowledged = max(acknowledged, printed.last ?? 0)
+            do {
+                let container = try open(path, history: .keepAll)
+                let found = try numbers(in: ModelContext(container))
+                try container.close()
+                let counts = Dictionary(found.map { ($0, 1) }, uniquingKeysWith: +)
+                let missing = (1...max(acknowledged, 1)).filter { acknowledged > 0 && counts[$0] == nil }
+                if !missing.isEmpty { faults.append("kill \(kill): acknowledged and missing: \(missing)") }
+                let half = counts.filter { $0.value != parts }
+                if !half.isEmpty { faults.append("kill \(kill): half there: \(half.keys.sorted())") }
+                if (found.max() ?? 0) > acknowledged + 1 { faults.append("kill \(kill): more than was begun") }
+                // What was not acknowledged and is there stays there.
+                acknowledged = found.max() ?? 0
+            } catch {
+                faults.append("kill \(kill): \(error)")
+                return faults
+            }
+        }
+        return faults
+    }
+
+    /// - Returns: the numbers that the child printed before it died.
+    private static func runChild(_ program: String, _ path: String, seed: UInt64, for chance: UInt64) throws -> [Int] {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = ["--save", path, String(seed)]
+        process.standardOutput = output
+        try process.run()
+        // A child needs some milliseconds to start; most of them die while they save.
+        usleep(UInt32(5_000 + chance % 60_000))
+        kill(process.processIdentifier, SIGKILL)
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        // A line that was cut off was not printed whole, and the save before it was acknowledged all the same.
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .dropLast()
+            .compactMap { Int($0) }
+    }
+
+    private static func configuration(_ path: String, history: AppendLogHistory) -> AppendLogConfiguration {
+        AppendLogConfiguration(schema: Schema([Mark.self]), path: path, history: history)
+    }
+
+    private static func open(_ path: String, history: AppendLogHistory) throws -> ModelContainer {
+        try ModelContainer(for: Schema([Mark.self]), configurations: [configuration(path, history: history)])
+    }
+
+    private static func numbers(in context: ModelContext) throws -> [Int] {
+        try context.fetch(FetchDescriptor<Mark>()).map(\.number)
+    }
+
+    private struct Generator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+}

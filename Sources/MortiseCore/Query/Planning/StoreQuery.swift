@@ -2,7 +2,7 @@
 public struct StoreQuery: Sendable, Hashable, Codable {
     /// What the answer is for.
     public enum Purpose: String, Sendable, Hashable, Codable {
-        case rows, count, identifiers, delete
+        case rows, count, identifiers, delete, update
     }
 
     /// One of the conditions that all have to hold, with the number by which a plan refers to it.

@@ -70,7 +70,8 @@ let package = Package(
         .testTarget(
             name: "MortiseCoreTests",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseInMemory", .product(name: "Logging", package: "swift-log"),
+                "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(

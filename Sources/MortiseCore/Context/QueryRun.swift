@@ -255,7 +255,7 @@ extension ContextState {
             return
         }
         throw QueryPlanError.fullScanRefused(
-            entity: query.entity, conjuncts: query.conjuncts.map { "\($0.expression)" }, suggestion: plan.suggestion)
+            entity: query.entity, causes: FullScanCause.all(of: query, plan), suggestion: plan.suggestion)
     }
 
     func warn(_ plan: FetchPlan, _ query: StoreQuery, scanned: Int, _ request: FullScanPolicy?) throws {

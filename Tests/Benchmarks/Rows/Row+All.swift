@@ -2,7 +2,7 @@ extension Row {
     /// Every row, in the order in which they are run and printed.
     static var all: [Row] {
         [
-            insert, fetchAll, filter, count, evaluate, lookUp, children, update, readNumber, readShortString,
+            insert, fetchAll, filter, count, evaluate, lowering, lookUp, children, update, readNumber, readShortString,
             readLongString,
             jsonSave, jsonLoad,
         ]

@@ -217,6 +217,9 @@ struct QueryRun<Model: PersistentModel> {
 
     func models() throws -> [Model] { records.compactMap { reader.model($0) as? Model } }
 
+    /// The names of the relationships that will be followed.
+    var prefetchedRelationships: [String] { lowered.query.prefetch }
+
     func identifiers() -> [PersistentIdentifier] { records.map(reader.identifier) }
 
     func references() -> [RowReference] {

@@ -41,7 +41,8 @@ struct LogOpening {
     }
 
     private func openForWriting() throws -> OpenLog {
-        let lock = try FileLock(forStoreAt: path, in: fileSystem)
+        let lock = try FileLock(
+            forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
         do {
             try sweep(holding: lock)
             if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }

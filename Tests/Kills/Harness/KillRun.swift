@@ -79,11 +79,12 @@ public enum KillRun {
                 return (faults, total)
             }
         }
+        if total == 0 { faults.append("no save was acknowledged before a kill, so nothing was tried") }
         return (faults, total)
     }
 
     /// - Parameter chance: decides when the child dies: one in eight while it starts and opens the store, the others within
-    ///   some milliseconds of saving.
+    ///   some milliseconds after so many saves.
     /// - Returns: the numbers that the child printed before it died.
     private static func runChild(_ command: [String], for chance: UInt64) throws -> [Int] {
         let process = Process()
@@ -94,8 +95,14 @@ public enum KillRun {
         try process.run()
         var bytes = Data()
         if chance % 8 > 0 {
-            bytes = output.fileHandleForReading.availableData
-            usleep(UInt32(chance / 8 % 20_000))
+            // So many acknowledgements, whatever the machine's speed, and then somewhere in the next save.
+            let lines = Int(chance / 8 % 12)
+            while bytes.count(where: { $0 == UInt8(ascii: "\n") }) <= lines {
+                let more = output.fileHandleForReading.availableData
+                if more.isEmpty { break }
+                bytes.append(more)
+            }
+            usleep(UInt32(chance / 96 % 6_000))
         } else {
             usleep(UInt32(chance / 8 % 60_000))
         }

@@ -46,7 +46,7 @@ public final class JSONFileStore: EngineDataStore {
         defer { lock.release() }
         let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFileConfiguration.largestFile)
         // What a text alone cannot tell: that unique values are.
-        try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits) }
+        _ = try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits) }
         let replacement = DurableReplacement(of: path, in: fileSystem)
         try replacement.replace(expecting: identity) { writer in
             try JSONFileError.naming(path) {

@@ -15,7 +15,7 @@ extension AppendLog {
         }
     }
 
-    private func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointContent.Place]) throws {
+    private func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointDirectory.Place]) throws {
         let permissions = try fileSystem.info(path, followingLinks: true).permissions
         try AppendLogError.naming(path) {
             try checkpoint.write(to: checkpointPath, places: places, permissions: permissions, in: fileSystem)

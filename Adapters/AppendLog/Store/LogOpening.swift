@@ -52,14 +52,14 @@ struct LogOpening {
             let content = try LogContent.read(file, path: path, in: fileSystem)
             let version = try content.version(for: schema)
             let recovery = content.recovery(keptAside: try cutTornTail(of: file, content))
-            let catalog = LogCatalog(schema, store: content.catalog.store)
+            let catalog = LogCatalog(schema, store: content.store)
             let writer = try LogWriter(
                 file, path: path, header: content.header, position: content.position,
                 synced: try renewUnsynced(file, content), lock: lock,
                 allocationStep: configuration.allocationStep, in: fileSystem)
             let sink = AppendLog(
                 configuration, path: path, writer: writer, catalog: catalog, initial: version,
-                needsSchema: content.catalog.schema != schema)
+                needsSchema: content.schema != schema)
             return OpenLog(path: path, engine: Engine(version, sink: sink), sink: sink, recovery: recovery)
         } catch {
             lock.release()

@@ -60,6 +60,7 @@ struct LogOpening {
             let sink = AppendLog(
                 configuration, path: path, writer: writer, catalog: catalog, initial: version,
                 needsSchema: content.schema != schema)
+            if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
             return OpenLog(path: path, engine: Engine(version, sink: sink), sink: sink, recovery: recovery)
         } catch {
             lock.release()

@@ -90,8 +90,8 @@ public struct ModelState: ~Copyable {
     /// Made on first use, because most fetched models are never observed.
     public var registrar: ObservationRegistrar {
         mutating get {
-            if let registrarReference { return registrarReference._withUnsafeGuaranteedRef { $0.registrar } }
-            return makeRegistrar()
+            if registrarReference == nil { makeRegistrar() }
+            return registrarReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.registrar }
         }
     }
 
@@ -100,22 +100,16 @@ public struct ModelState: ~Copyable {
         registrarReference?._withUnsafeGuaranteedRef { $0.registrar }
     }
 
-    @usableFromInline
-    mutating func makeRegistrar() -> ObservationRegistrar {
-        let made = ModelRegistrar()
-        registrarReference = .passRetained(made)
-        return made.registrar
-    }
+    // Never inlined, so that the way of every read but the first is short.
+    @inline(never) @usableFromInline
+    mutating func makeRegistrar() { registrarReference = .passRetained(ModelRegistrar()) }
 
     /// Tells whoever is tracking reads on this thread that a property was read.
     /// - Parameter model: the model whose state this is.
     @inlinable
     public mutating func noteAccess<Model: Observable, Member>(to keyPath: KeyPath<Model, Member>, of model: Model) {
-        if let registrarReference {
-            registrarReference._withUnsafeGuaranteedRef { $0.registrar.access(model, keyPath: keyPath) }
-        } else {
-            makeRegistrar().access(model, keyPath: keyPath)
-        }
+        if registrarReference == nil { makeRegistrar() }
+        registrarReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.registrar.access(model, keyPath: keyPath) }
     }
 
     /// An attribute straight from the row, for a model that has set nothing; the value is in both optionals, so that the

@@ -10,6 +10,8 @@ let package = Package(
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
+        .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
+        .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
         .executable(name: "music-library", targets: ["MusicLibrary"]),
@@ -56,6 +58,13 @@ let package = Package(
             ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
+        .target(
+            name: "MortiseCommands",
+            dependencies: ["MortiseCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            exclude: ["Predicates/GRAMMAR.md"]),
+        .executableTarget(
+            name: "MortiseProgram",
+            dependencies: ["MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"]),
 
         .executableTarget(
             name: "FileCatalog",
@@ -108,6 +117,12 @@ let package = Package(
             name: "ReadmeTests", dependencies: ["ReadmeQuickStart", "ReadmeCustomStore"],
             exclude: ["QuickStart", "CustomStore"]),
         .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
+        .testTarget(
+            name: "MortiseCommandsTests",
+            dependencies: [
+                "MortiseCommands", "MortiseProgram", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseAppendLog",
+            ]),
         .testTarget(
             name: "MortiseAppendLogTests",
             dependencies: ["MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine"]),

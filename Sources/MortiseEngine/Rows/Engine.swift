@@ -42,7 +42,7 @@ public struct CommittedChanges: Sendable {
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
 public final class Engine: Sendable {
     public let catalog: Catalog
-    private let sink: (any CommitSink)?
+    package let sink: (any CommitSink)?
     private let published: Mutex<EngineVersion>
     /// The last version that the sink has taken in, with its ticket, while it is not published.
     private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)

@@ -5,7 +5,7 @@ import Logging
 struct QueryRun<Model: PersistentModel> {
     /// The records that match, in order.
     private(set) var records: [RecordReference] = []
-    private let reader: ContextReader
+    let reader: ContextReader
     private let state: ContextState
     private let lowered: LoweredFetch<Model>
     private let mergesChanges: Bool
@@ -16,7 +16,11 @@ struct QueryRun<Model: PersistentModel> {
     private let readsStoredValues: Bool
 
     /// - Throws: what `ModelContext.fetch(_:)` throws.
-    init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState) throws {
+    /// - Parameter isUnaided: whether the store hands out all records and does nothing else.
+    init(
+        _ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState,
+        isUnaided: Bool = false
+    ) throws {
         try state.prepare()
         self.state = state
         let tables = try state.tables(under: Model.self)
@@ -45,6 +49,13 @@ struct QueryRun<Model: PersistentModel> {
             asked.limit = nil
         }
         var found: [(table: ModelTable, row: Int)]
+        if isUnaided {
+            asked = query
+            found = try Self.everything(of: &asked, binding, state)
+            plan = .scanAll(asked)
+            try finish(found.map { reader.reference($0.table, $0.row) }, query, asked)
+            return
+        }
         if let planned = binding.store.plan(asked) {
             try planned.validate(adapter: binding.store.typeName, for: asked)
             plan = planned
@@ -167,20 +178,26 @@ struct QueryRun<Model: PersistentModel> {
         return table.storedModel(row: record.row, staysStored: true)
     }
 
+    /// All records of a query's family.
+    /// - Parameter query: loses whatever would leave some out.
+    private static func everything(
+        of query: inout StoreQuery, _ binding: StoreBinding, _ state: ContextState
+    ) throws -> [(table: ModelTable, row: Int)] {
+        query.purpose = .rows
+        query.conjuncts = []
+        query.order = []
+        query.offset = 0
+        query.limit = nil
+        if binding.store.plansQueries {
+            return try binding.store.rows(for: .scanAll(query), of: binding, into: state).rows
+        }
+        return try binding.store.fetch(FetchDescriptor<Model>(), into: state).rows
+    }
+
     /// Does the whole query again without the store's help and compares.
     private func verify(_ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ binding: StoreBinding) throws {
         var all = query
-        all.purpose = .rows
-        all.conjuncts = []
-        all.order = []
-        all.offset = 0
-        all.limit = nil
-        let everything: [(table: ModelTable, row: Int)]
-        if binding.store.plansQueries {
-            everything = try binding.store.rows(for: .scanAll(all), of: binding, into: state).rows
-        } else {
-            everything = try binding.store.fetch(FetchDescriptor<Model>(), into: state).rows
-        }
+        let everything = try Self.everything(of: &all, binding, state)
         let expected = try finished(
             everything.map { reader.reference($0.table, $0.row) }, query, without: [], isSorted: false, isCut: false)
         let isSame = query.purpose == .count ? expected.count == records.count : expected == records
@@ -238,7 +255,7 @@ extension ContextState {
             return
         }
         throw QueryPlanError.fullScanRefused(
-            entity: query.entity, conjuncts: query.conjuncts.map { "\($0.expression)" }, suggestion: plan.suggestion)
+            entity: query.entity, causes: FullScanCause.all(of: query, plan), suggestion: plan.suggestion)
     }
 
     func warn(_ plan: FetchPlan, _ query: StoreQuery, scanned: Int, _ request: FullScanPolicy?) throws {

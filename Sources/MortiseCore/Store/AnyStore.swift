@@ -2,7 +2,8 @@ import Foundation
 
 /// One record that a context asks a store to write.
 struct PendingRecord {
-    let model: any PersistentModel
+    /// Nil where the record is written without one.
+    let model: (any PersistentModel)?
     let identifier: PersistentIdentifier
     let layout: ModelLayout
     /// By slot. For a versioned store, slots that did not change are null, and so are derived relationships.
@@ -83,6 +84,15 @@ class AnyStore: @unchecked Sendable {
     func batchDelete<T: PersistentModel>(
         _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
     ) throws -> Bool { false }
+    /// Whether `batchDelete` may do anything.
+    var deletesBatches: Bool { false }
+    /// Whether `execute` may do anything.
+    var changesBatches: Bool { false }
+    var followsDeleteRules: Bool { false }
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
+    /// Whether records can be saved that no model stands for.
+    var takesDefaultSnapshots: Bool { false }
+    var allowsSave: Bool { true }
     func erase() throws { throw DataStoreError.unsupportedFeature }
     func close() throws {}
     func begin(_ editingState: EditingState) {}
@@ -308,7 +318,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         {
             return snapshot
         }
-        return foreignSnapshot(of: record.model)
+        guard let model = record.model else { throw DataStoreError.unsupportedFeature }
+        return foreignSnapshot(of: model)
     }
 
     private func foreignSnapshot<M: PersistentModel>(of model: M) -> Store.Snapshot {
@@ -334,7 +345,18 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         }
     }
 
+    override var deletesBatches: Bool { store is any DataStoreBatching }
+    override var changesBatches: Bool { store is any BatchChangingDataStore }
+    override var followsDeleteRules: Bool { (store as? any BatchChangingDataStore)?.followsDeleteRules ?? false }
+    override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
+        return try locked { _ in try changing.execute(batch) }
+    }
+    override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
+
     // MARK: The rest
+
+    override var allowsSave: Bool { store.allowsSave }
 
     override func erase() throws { try locked { try $0.erase() } }
     override func close() throws { try locked { try ($0 as? any ClosableDataStore)?.close() } }

@@ -13,6 +13,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let erase = StoreCapability(rawValue: "erase")
     /// `DataStoreBatching`: the store deletes many records without their being read first.
     public static let batchDelete = StoreCapability(rawValue: "batchDelete")
+    /// `BatchChangingDataStore`: the store changes and deletes the records of a query without their being read first.
+    public static let batchUpdate = StoreCapability(rawValue: "batchUpdate")
     /// The store itself refuses a save that would give two records the same unique values.
     public static let uniqueness = StoreCapability(rawValue: "uniqueness")
     /// The store itself refuses a save after which a record would refer to one that is not there.
@@ -29,7 +31,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// Every capability that there is a word for, in the order of reports.
     public static let all: [StoreCapability] = [
         .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history,
-        .closing,
+        .closing, .batchUpdate,
     ]
 
     /// What has to be there where this is.
@@ -46,6 +48,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .reopening: "what was saved is there after reopening"
         case .erase: "erases all records at once"
         case .batchDelete: "deletes many records without reading them"
+        case .batchUpdate: "changes many records without reading them"
         case .uniqueness: "enforces unique values itself"
         case .referentialIntegrity: "refuses references to what is not there"
         case .concurrency: "may be called from several threads at once"
@@ -95,6 +98,7 @@ extension StoreCapabilities {
     public init(conformances store: any DataStore) {
         var found: Set<StoreCapability> = []
         if store is any DataStoreBatching { found.insert(.batchDelete) }
+        if store is any BatchChangingDataStore { found.insert(.batchUpdate) }
         if store is any ConcurrentDataStore { found.insert(.concurrency) }
         if store is any VersionedDataStore { found.insert(.versions) }
         if store is any HistoryProviding { found.insert(.history) }

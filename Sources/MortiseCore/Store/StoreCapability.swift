@@ -9,6 +9,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
 
     /// What was saved is there when the same storage is opened again.
     public static let reopening = StoreCapability(rawValue: "reopening")
+    /// A save that has returned is there after the process or the machine has stopped without closing the store.
+    public static let durability = StoreCapability(rawValue: "durability")
     /// `erase()` removes all records.
     public static let erase = StoreCapability(rawValue: "erase")
     /// `DataStoreBatching`: the store deletes many records without their being read first.
@@ -28,7 +30,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
 
     /// Every capability that there is a word for, in the order of reports.
     public static let all: [StoreCapability] = [
-        .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history,
+        .reopening, .durability, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions,
+        .history,
         .closing,
     ]
 
@@ -36,6 +39,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     var implied: [StoreCapability] {
         switch self {
         case .versions: [.concurrency]
+        case .durability: [.reopening]
         default: []
         }
     }
@@ -44,6 +48,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public var summary: String {
         switch self {
         case .reopening: "what was saved is there after reopening"
+        case .durability: "survives the end of the process with all that it acknowledged"
         case .erase: "erases all records at once"
         case .batchDelete: "deletes many records without reading them"
         case .uniqueness: "enforces unique values itself"

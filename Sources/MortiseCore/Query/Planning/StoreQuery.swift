@@ -17,6 +17,16 @@ public struct StoreQuery: Sendable, Hashable, Codable {
         public let isAscending: Bool
         /// How strings compare; nil is `ValueSemantics`' own order.
         public let stringOrder: StringOrder?
+
+        public init(_ expression: QueryExpression, isAscending: Bool = true, stringOrder: StringOrder? = nil) {
+            self.init(expression: expression, isAscending: isAscending, stringOrder: stringOrder)
+        }
+
+        init(expression: QueryExpression, isAscending: Bool, stringOrder: StringOrder?) {
+            self.expression = expression
+            self.isAscending = isAscending
+            self.stringOrder = stringOrder
+        }
     }
 
     public var purpose: Purpose

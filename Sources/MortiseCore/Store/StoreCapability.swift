@@ -19,6 +19,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let uniqueness = StoreCapability(rawValue: "uniqueness")
     /// The store itself refuses a save after which a record would refer to one that is not there.
     public static let referentialIntegrity = StoreCapability(rawValue: "referentialIntegrity")
+    /// `QueryableDataStore` or `VersionedDataStore`: the store plans queries, and may do parts of them itself.
+    public static let queries = StoreCapability(rawValue: "queries")
     /// `ConcurrentDataStore`: the store may be called from several threads at once.
     public static let concurrency = StoreCapability(rawValue: "concurrency")
     /// `VersionedDataStore`: a state of the store can be held and read while later saves go on.
@@ -30,7 +32,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
 
     /// Every capability that there is a word for, in the order of reports.
     public static let all: [StoreCapability] = [
-        .reopening, .durability, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions,
+        .reopening, .durability, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .queries, .concurrency,
+        .versions,
         .history,
         .closing,
     ]
@@ -38,7 +41,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// What has to be there where this is.
     var implied: [StoreCapability] {
         switch self {
-        case .versions: [.concurrency]
+        case .versions: [.concurrency, .queries]
         case .durability: [.reopening]
         default: []
         }
@@ -53,6 +56,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .batchDelete: "deletes many records without reading them"
         case .uniqueness: "enforces unique values itself"
         case .referentialIntegrity: "refuses references to what is not there"
+        case .queries: "plans queries, and may do parts of them itself"
         case .concurrency: "may be called from several threads at once"
         case .versions: "keeps a state readable while later saves go on"
         case .history: "keeps what its saves changed"
@@ -100,6 +104,7 @@ extension StoreCapabilities {
     public init(conformances store: any DataStore) {
         var found: Set<StoreCapability> = []
         if store is any DataStoreBatching { found.insert(.batchDelete) }
+        if store is any QueryableDataStore { found.insert(.queries) }
         if store is any ConcurrentDataStore { found.insert(.concurrency) }
         if store is any VersionedDataStore { found.insert(.versions) }
         if store is any HistoryProviding { found.insert(.history) }

@@ -187,6 +187,13 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             }
             return try register(snapshot, into: state)
         }
+        if plan.query.conjuncts.allSatisfy({ plan.claim(of: $0) == .residual }),
+            !(plan.takesWindow && plan.query.hasWindow), plan.query.includesSubentities
+        {
+            forgetMissing(
+                found.snapshots.compactMap { $0 as? Store.Snapshot }, of: family.compactMap { state.table(named: $0) },
+                in: state)
+        }
         return (rows, found.scanned)
     }
 

@@ -109,7 +109,15 @@ public final class Engine: Sendable {
         let (result, pending) = try writing.withLock { () -> (R, (EngineVersion, any CommitTicket)?) in
             if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
             let transaction = EngineTransaction(appended.withLock { $0?.version } ?? version)
-            let result = try body(transaction)
+            let result: R
+            do {
+                result = try body(transaction)
+                try transaction.base.checkDamage()
+            } catch {
+                // What could not be read is the reason, whatever it looked like.
+                try transaction.base.checkDamage()
+                throw error
+            }
             guard let next = transaction.finished() else { return (result, nil) }
             guard let ticket = try sink?.append(next, changes: transaction.changes) else {
                 published.withLock { $0 = next }

@@ -10,6 +10,8 @@ let package = Package(
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
+        .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
+        .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
         .executable(name: "music-library", targets: ["MusicLibrary"]),
@@ -20,7 +22,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
     ],
     targets: [
         .target(
@@ -56,6 +58,13 @@ let package = Package(
             ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
+        .target(
+            name: "MortiseCommands",
+            dependencies: ["MortiseCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            exclude: ["Predicates/GRAMMAR.md"]),
+        .executableTarget(
+            name: "MortiseProgram",
+            dependencies: ["MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"]),
 
         .executableTarget(
             name: "FileCatalog",
@@ -70,7 +79,8 @@ let package = Package(
         .testTarget(
             name: "MortiseCoreTests",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseInMemory", .product(name: "Logging", package: "swift-log"),
+                "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(
@@ -111,6 +121,12 @@ let package = Package(
             name: "ReadmeTests", dependencies: ["ReadmeQuickStart", "ReadmeCustomStore"],
             exclude: ["QuickStart", "CustomStore"]),
         .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
+        .testTarget(
+            name: "MortiseCommandsTests",
+            dependencies: [
+                "MortiseCommands", "MortiseProgram", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseAppendLog",
+            ]),
         .testTarget(
             name: "MortiseAppendLogTests",
             dependencies: [

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The file behind a JSON store: read once at opening, replaced by every commit.
 ///
-/// @unchecked Sendable: what changes is behind the engine's writer lock, under which commits and closing happen.
+/// @unchecked Sendable: what changes is behind `writing`.
 final class JSONFile: CommitSink, @unchecked Sendable {
     /// The path with links at its end resolved, and as it was given.
     private let path: String
@@ -19,6 +19,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private var identity: FileIdentity?
     /// The error after which nobody knows what is on disk.
     private var failure: String?
+    /// Held by whoever writes the file or says when it is to be written.
+    private let writing = NSLock()
+    /// How many ask that saves be written later, and the last version that was not.
+    private var deferrals = 0
+    private var deferred: EngineVersion?
 
     private init(
         _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, identity: FileIdentity?
@@ -124,7 +129,38 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     // MARK: Committing
 
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
+        try writing.withLock {
+            if let failure { throw EngineError.latched(store: path, cause: failure) }
+            if deferrals > 0 { deferred = result } else { try replace(with: result) }
+        }
+    }
+
+    func beginDeferring() { writing.withLock { deferrals += 1 } }
+
+    func endDeferring() throws {
+        try writing.withLock {
+            deferrals -= 1
+            try writeDeferred()
+        }
+    }
+
+    /// Writes what was saved and deferred.
+    func flush() throws { try writing.withLock { try writeDeferred() } }
+
+    private func writeDeferred() throws {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
+        guard let version = deferred else { return }
+        deferred = nil
+        do {
+            try replace(with: version)
+        } catch {
+            // Memory is ahead of the disk now, and no later save may build on it.
+            failure = "\(error)"
+            throw error
+        }
+    }
+
+    private func replace(with result: EngineVersion) throws {
         try checkUntouched()
         do {
             identity = try replacement.replace(expecting: identity, isNew: identity == nil) { writer in

@@ -29,9 +29,9 @@ public final class JSONFileStore: EngineDataStore {
 
     deinit { try? close() }
 
-    /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
-    public var capabilities: StoreCapabilities { engineCapabilities.union([.reopening]) }
+    public var capabilities: StoreCapabilities { engineCapabilities.union([.durability]) }
 
+    /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try OpenJSONFiles.shared.close(engine)

@@ -1,7 +1,9 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
-public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataStoreBatching, ClosableDataStore {
+public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataStoreBatching, BatchChangingDataStore,
+    ClosableDataStore
+{
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
     var allowsSave: Bool { get }
@@ -49,6 +51,13 @@ extension EngineDataStore {
         try engine.deleteAll(
             ofEntity: Schema.entityName(for: T.self), includingSubentities: request.includeSubclasses,
             author: request.editingState.author)
+    }
+
+    public var followsDeleteRules: Bool { true }
+
+    public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        try checkWritable()
+        return try engine.execute(batch)
     }
 
     public func erase() throws {

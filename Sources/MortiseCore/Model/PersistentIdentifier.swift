@@ -84,7 +84,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
 
     private static let temporaryCounter = Atomic<UInt64>(0)
 
-    static func temporary(entityName: String) -> PersistentIdentifier {
+    package static func temporary(entityName: String) -> PersistentIdentifier {
         let number = temporaryCounter.add(1, ordering: .relaxed).newValue
         let space = IdentifierSpace.table.index(storeIdentifier: nil, entityName: entityName)
         return PersistentIdentifier(id: ID(space: space, key: .temporary(number)))

@@ -195,8 +195,9 @@ public final class TableVersion: RowSource, @unchecked Sendable {
             if bytes.isEmpty, place.isAbsent(entry, offset) { return nil }
             return String(decoding: bytes, as: UTF8.self)
         case .code:
-            if place.isAbsent(entry, offset) { return nil }
-            return strings[slot]?[place.code(entry, offset)]
+            let code = place.code(entry, offset)
+            if code == 0, place.isAbsent(entry, offset) { return nil }
+            return strings[slot]?[code]
         default: return nil
         }
     }

@@ -49,7 +49,7 @@ public struct CommittedChanges: Sendable {
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
 public final class Engine: Sendable {
     public let catalog: Catalog
-    private let sink: (any CommitSink)?
+    package let sink: (any CommitSink)?
     private let published: Mutex<EngineVersion>
     /// The last version that the sink has taken in, with its ticket, while it is not published.
     private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)
@@ -72,11 +72,20 @@ public final class Engine: Sendable {
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
+        try write(onTopOf: request.baseVersion, author: request.editingState.author) { try $0.apply(request) }
+    }
+
+    /// Carries out changes as one transaction.
+    /// - Parameter base: the version that they were made for; nil for any.
+    /// - Throws: `VersionSuperseded` where the engine has moved on since; what the body and the sink throw.
+    func write<R>(
+        onTopOf base: UInt64?, author: String?, _ body: (EngineTransaction) throws -> R
+    ) throws -> R {
         do {
             return try write { transaction in
-                if let base = request.baseVersion, base != transaction.baseNumber { throw VersionSuperseded() }
-                transaction.changes.author = request.editingState.author
-                return try transaction.apply(request)
+                if let base, base != transaction.baseNumber { throw VersionSuperseded() }
+                transaction.changes.author = author
+                return try body(transaction)
             }
         } catch let superseded as VersionSuperseded {
             // What superseded it may not be published yet; the caller would read the same version again.

@@ -112,7 +112,7 @@ final class EngineTransaction {
     }
 
     /// - Returns: whether the row was taken out of the indexes.
-    private func update(
+    func update(
         _ snapshot: DefaultSnapshot, _ slots: SlotSet?, _ remapped: [PersistentIdentifier: PersistentIdentifier],
         _ place: (table: TableWriter, entity: Int, row: Int)
     ) throws -> Bool {
@@ -203,7 +203,7 @@ final class EngineTransaction {
         delete(table, entity, row)
     }
 
-    private func delete(_ table: TableWriter, _ entity: Int, _ row: Int) {
+    func delete(_ table: TableWriter, _ entity: Int, _ row: Int) {
         unindex(table, row)
         let sequence = table.sequence(row)
         for relationship in catalog.relationships[entity] { unlink(relationship, entity, table, row, sequence) }

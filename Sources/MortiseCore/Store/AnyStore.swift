@@ -412,7 +412,12 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
         guard let provider = store as? any HistoryProviding else { return nil }
-        return try locked { _ in try Self.history(of: provider, descriptor) }
+        do {
+            return try locked { _ in try Self.history(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            // A store that stands for others may keep a history or none.
+            return nil
+        }
     }
     private static func history<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>
@@ -422,7 +427,11 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     }
     override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
         guard let provider = store as? any HistoryProviding else { return false }
-        return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        do {
+            return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
     }
     private static func deleteHistory<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>

@@ -12,8 +12,8 @@ extension AppendLog {
         guard isShared else { return current }
         try takeTurn()
         do {
-            let (version, unsynced) = try follow(from: current, isTurn: true)
-            try writer.takeOver(from: unsynced)
+            let version = try follow(from: current, isTurn: true)
+            try writer.takeOver()
             return version
         } catch {
             end()
@@ -24,26 +24,26 @@ extension AppendLog {
     /// What the others have saved, as far as it can be seen without the turn; nil where there is nothing new.
     func catchUp(from current: EngineVersion) throws -> EngineVersion? {
         guard isShared, try writer.hasMore() else { return nil }
-        let version = try follow(from: current, isTurn: false).version
+        let version = try follow(from: current, isTurn: false)
         return version === current ? nil : version
     }
 
-    /// - Returns: the version after the last whole frame, and where the frames begin that nobody calls synced.
-    private func follow(
-        from current: EngineVersion, isTurn: Bool
-    ) throws -> (version: EngineVersion, unsynced: LogPosition) {
+    /// - Returns: the version after the last whole frame.
+    private func follow(from current: EngineVersion, isTurn: Bool) throws -> EngineVersion {
         let (header, position) = writer.state
         let file = try writer.currentFile(checkingName: isTurn)
         let size = try file.info().size
         let reader = FrameReader(file, size: size, seed: header.seed)
         var replay: VersionReplay?
         var last = position
-        var unsynced: LogPosition?
+        var unsynced = position
+        var claimed: UInt64 = 0
         try AppendLogError.naming(path) {
             do {
                 let scan = try reader.scan(from: position, allowingGapsTo: header.base) { frame in
                     try apply(frame, to: &replay, current)
                     last = frame.position.following(frame.header)
+                    claimed = max(claimed, frame.header.synced)
                     return true
                 }
                 unsynced = scan.unsynced
@@ -57,13 +57,14 @@ extension AppendLog {
             }
         }
         guard let replay, last.transaction > current.number else {
-            if isTurn { writer.follow(to: last) }
-            return (current, unsynced ?? last)
+            if isTurn { writer.follow(to: last, unsynced: unsynced, claimed: claimed) }
+            return current
         }
         let version = try replay.finish(last.transaction)
-        writer.follow(to: last)
+        // Where the scan ended early, nothing is known of any of them.
+        writer.follow(to: last, unsynced: unsynced, claimed: claimed)
         noteFollowed(version)
-        return (version, unsynced ?? last)
+        return version
     }
 
     private func apply(_ frame: ScannedFrame, to replay: inout VersionReplay?, _ current: EngineVersion) throws {
@@ -98,13 +99,14 @@ extension AppendLogStore {
 
 extension OpenLog {
     /// Takes in what other processes have saved, unless a save of this one is under way, which does so itself.
+    /// - Parameter isWaiting: whether to wait for one that is under way.
     /// - Returns: whether there was anything.
     @discardableResult
-    func follow() -> Bool {
+    func follow(waiting isWaiting: Bool = false) -> Bool {
         guard let sink, sink.isShared else { return false }
         var isNew = false
         // What is wrong with the log fails the next save, which looks at it with the turn.
-        try? engine.follow { current in
+        try? engine.follow(waiting: isWaiting) { current in
             let version = try sink.catchUp(from: current)
             isNew = version != nil
             return version

@@ -15,6 +15,7 @@ extension AppendLog {
             // The others would go on in the old log.
             try writer.holdAlone()
             defer { writer.share() }
+            catchUp()
             let (version, position, header) = try snapshot()
             let checkpoint = checkpointWriter(version, progress)
             // The log is read twice, and the part that is kept is written.

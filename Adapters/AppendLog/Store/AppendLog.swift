@@ -22,6 +22,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     /// The number of the last transaction of another process.
     private var followed: UInt64 = 0
     private var turn: WriteTurn?
+    /// Takes in what other processes have saved; set once, before anybody uses the log.
+    var catchUp: @Sendable () -> Void = {}
     /// One checkpoint, compaction or backup at a time.
     let maintenance = NSLock()
     let background = BackgroundCheckpoints()

@@ -96,9 +96,11 @@ struct LogOpening {
         let sink = AppendLog(
             configuration, path: path, writer: writer, catalog: catalog, initial: version,
             needsSchema: content.schema != schema, now: configuration.now)
-        if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
-        return OpenLog(
+        let log = OpenLog(
             path: path, engine: Engine(version, sink: sink), sink: sink, recovery: content.recovery(keptAside: kept))
+        if isShared { sink.catchUp = { [weak log] in log?.follow(waiting: true) } }
+        if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
+        return log
     }
 
     /// Removes what crashed replacements left behind.

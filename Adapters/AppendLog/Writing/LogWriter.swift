@@ -29,6 +29,8 @@ final class LogWriter: @unchecked Sendable {
     /// savers wait for is not.
     private var appends: UInt64 = 0
     private var syncedAppends: UInt64 = 0
+    /// Where frames of others begin that may not be on the disk.
+    private var doubtful: LogPosition?
     private var isSyncing = false
     private var failure: String?
 
@@ -144,6 +146,7 @@ final class LogWriter: @unchecked Sendable {
         switch result {
         case .success:
             synced = max(synced, target.frame)
+            if let doubtful, doubtful.sequence <= target.frame { self.doubtful = nil }
             syncedAppends = max(syncedAppends, target.append)
         case .failure(let error):
             failure = failure ?? "\(error)"
@@ -179,17 +182,25 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Goes on behind frames of others.
-    func follow(to position: LogPosition) { locked { self.position = position } }
+    /// - Parameters:
+    ///   - unsynced: where those among them begin that none calls synced.
+    ///   - claimed: the highest frame that one of them calls synced.
+    func follow(to position: LogPosition, unsynced: LogPosition, claimed: UInt64) {
+        locked {
+            self.position = position
+            if let doubtful, doubtful.sequence > claimed { return }
+            doubtful = unsynced.sequence < position.sequence ? unsynced : nil
+        }
+    }
 
     /// Writes frames of others once more that none calls synced: a sync of theirs may have failed, and would then never be
     /// told of. The next sync makes them durable with this process's own.
-    func takeOver(from unsynced: LogPosition) throws {
+    func takeOver() throws {
         try locked {
             allocated = try file.info().size
-            // What this process has synced itself is on the disk.
-            guard unsynced.sequence > synced else { return }
-            synced = unsynced.sequence - 1
-            var offset = unsynced.offset
+            guard let doubtful else { return }
+            synced = min(synced, doubtful.sequence - 1)
+            var offset = doubtful.offset
             while offset < position.end {
                 let bytes = try file.readAll(count: Int(min(position.end - offset, 1 << 20)), at: offset)
                 if bytes.isEmpty { break }

@@ -112,10 +112,14 @@ public final class Engine: Sendable {
         try writing.withLock { try sink?.close() }
     }
 
-    /// Publishes a version that others have made, unless a transaction is under way.
-    /// - Parameter body: gets the latest version and returns the one to publish; nil where there is none.
-    public func follow(_ body: (EngineVersion) throws -> EngineVersion?) throws {
-        guard writing.try() else { return }
+    /// Publishes a version that others have made.
+    /// - Parameters:
+    ///   - isWaiting: whether to wait for a transaction that is under way; otherwise nothing is done then.
+    ///   - body: gets the latest version and returns the one to publish; nil where there is none.
+    public func follow(
+        waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
+    ) throws {
+        if isWaiting { writing.lock() } else { guard writing.try() else { return } }
         defer { writing.unlock() }
         if isClosed.load(ordering: .acquiring) { return }
         if let next = try body(version) { published.withLock { $0 = next } }

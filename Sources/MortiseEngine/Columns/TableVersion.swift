@@ -202,6 +202,18 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         }
     }
 
+    public override func isText(_ text: TextToFind, row: Int, slot: Int) -> Bool {
+        guard let (place, entry, offset) = find(row, slot) else { return false }
+        switch entry.form {
+        case .text:
+            let bytes = place.bytes(entry, offset)
+            return text.equals(bytes) && !(bytes.isEmpty && place.isAbsent(entry, offset))
+        case .code:
+            return !place.isAbsent(entry, offset) && strings[slot]?[place.code(entry, offset)] == text.string
+        default: return false
+        }
+    }
+
     public override func data(row: Int, slot: Int) -> Data? {
         guard let (place, entry, offset) = find(row, slot), plan.columns[slot].kind == .data,
             !place.isAbsent(entry, offset)

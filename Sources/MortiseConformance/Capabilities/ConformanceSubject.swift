@@ -4,10 +4,7 @@ public import MortiseCore
 ///
 /// ```swift
 /// let subject = ConformanceSubject("CSV folder", capabilities: [.reopening, .erase]) {
-///     let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
-///     return SubjectStorage(open: { CSVConfiguration(folder: folder) }) {
-///         try FileManager.default.removeItem(at: folder)
-///     }
+///     try SubjectStorage.folder { CSVConfiguration(folder: $0) }
 /// }
 /// ```
 public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertible {
@@ -56,23 +53,6 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
                 found: "that it passes", hint: "The exclusion is not needed any more. Remove it.")
         default: break
         }
-    }
-}
-
-/// A storage that belongs to one run of one case.
-public struct SubjectStorage {
-    let open: () throws -> any DataStoreConfiguration
-    let cleanUp: () throws -> Void
-
-    /// - Parameters:
-    ///   - open: makes a configuration that opens this storage. Called again to reopen it, after the container that was
-    ///     there has been closed; a storage that lives in its store just makes a new one.
-    ///   - cleanUp: removes the storage, whatever state it is in.
-    public init(
-        open: @escaping () throws -> any DataStoreConfiguration, cleanUp: @escaping () throws -> Void = {}
-    ) {
-        self.open = open
-        self.cleanUp = cleanUp
     }
 }
 

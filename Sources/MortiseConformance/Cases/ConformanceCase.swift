@@ -127,8 +127,10 @@ extension ConformanceCase {
         let areas: [[ConformanceCase]] = [
             lifecycleCases, identityCases, valueCases, numberCases, textCases, optionalCases, relationshipCases,
             deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, sortCases, windowCases,
-            countCases,
-            atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases,
+            countCases, atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases, limitCases,
+            optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
+            collectionExpressionCases, comparisonCases, orderCases, planningCases, promiseCases, versionCases,
+            schemaCases, errorCases, historyCases, durabilityCases, storageCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

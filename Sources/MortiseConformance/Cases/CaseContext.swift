@@ -14,7 +14,14 @@ public final class CaseContext {
     /// Only the last operations are shown: the first ones of a long case say little.
     private static let shownOperations = 24
 
-    init(case conformanceCase: ConformanceCase, subject: ConformanceSubject, storage: SubjectStorage) {
+    /// Whether random cases look for the smallest failure, or are content with the first.
+    let shrinks: Bool
+
+    init(
+        case conformanceCase: ConformanceCase, subject: ConformanceSubject, storage: SubjectStorage,
+        shrinks: Bool = true
+    ) {
+        self.shrinks = shrinks
         self.conformanceCase = conformanceCase
         self.subject = subject
         self.storage = storage

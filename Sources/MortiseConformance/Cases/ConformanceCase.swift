@@ -89,7 +89,8 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     }
 
     /// Runs the case on a fresh storage of the subject and cleans up; whatever is thrown is a failure.
-    func outcome(on subject: ConformanceSubject) -> Outcome {
+    /// - Parameter shrinks: whether random cases look for the smallest failure.
+    func outcome(on subject: ConformanceSubject, shrinks: Bool = true) -> Outcome {
         let storage: SubjectStorage
         do {
             storage = try subject.storage()
@@ -100,7 +101,7 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
                     found: "an error from the subject's storage closure: \(error)",
                     hint: "The subject could not be set up; the store itself was not tested."))
         }
-        let context = CaseContext(case: self, subject: subject, storage: storage)
+        let context = CaseContext(case: self, subject: subject, storage: storage, shrinks: shrinks)
         var failure: ConformanceFailure?
         do {
             try run(in: context)

@@ -23,7 +23,7 @@ public struct KillTable: Sendable {
         let failing = Mutex<[Int: [String]]>([:])
         DispatchQueue.concurrentPerform(iterations: subjects.count) { place in
             let failed = cases.compactMap { conformanceCase in
-                if case .failed = conformanceCase.outcome(on: subjects[place]) { conformanceCase.id } else { nil }
+                if case .failed = conformanceCase.outcome(on: subjects[place], shrinks: false) { conformanceCase.id } else { nil }
             }
             failing.withLock { $0[place] = failed }
         }
@@ -44,7 +44,7 @@ public struct KillTable: Sendable {
 
     /// Whether a store with the fault fails the case: one place of the table.
     public static func isCaught(_ fault: StoreFault, by conformanceCase: ConformanceCase) -> Bool {
-        if case .failed = conformanceCase.outcome(on: fault.subject) { true } else { false }
+        if case .failed = conformanceCase.outcome(on: fault.subject, shrinks: false) { true } else { false }
     }
 
     /// The faults that no case catches.

@@ -30,7 +30,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     public let newFilePermissions: UInt32
     let fileSystem: any FileSystem
     /// How far ahead of its frames the log is filled with zeros, in steps of this.
-    var allocationStep = LogWriter.allocationStep
+    package var allocationStep = LogWriter.allocationStep
 
     /// - Parameter name: the file's name without extension where none is given.
     public init(

@@ -29,12 +29,14 @@ public struct SubjectStorage {
     ///
     /// A crash is what the folder holds at that moment: the kit goes on with a copy of it, while the old store is still
     /// open on the original. That is what a process leaves that is killed.
-    /// - Parameter configuration: opens the storage in a folder.
+    /// - Parameters:
+    ///   - base: where the folder is made; the system's place for temporary files where it is nil.
+    ///   - configuration: opens the storage in a folder.
     /// - Throws: what `FileManager` throws.
     public static func folder(
-        _ configuration: @escaping (URL) throws -> any DataStoreConfiguration
+        in base: URL? = nil, _ configuration: @escaping (URL) throws -> any DataStoreConfiguration
     ) throws -> SubjectStorage {
-        let root = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+        let root = (base ?? FileManager.default.temporaryDirectory).appending(path: "conformance-\(UUID().uuidString)")
         var place = root.appending(path: "0")
         var copies = 0
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

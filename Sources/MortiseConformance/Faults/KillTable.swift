@@ -23,7 +23,11 @@ public struct KillTable: Sendable {
         let failing = Mutex<[Int: [String]]>([:])
         DispatchQueue.concurrentPerform(iterations: subjects.count) { place in
             let failed = cases.compactMap { conformanceCase in
-                if case .failed = conformanceCase.outcome(on: subjects[place], shrinks: false) { conformanceCase.id } else { nil }
+                if case .failed = conformanceCase.outcome(on: subjects[place], shrinks: false) {
+                    conformanceCase.id
+                } else {
+                    nil
+                }
             }
             failing.withLock { $0[place] = failed }
         }

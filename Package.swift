@@ -17,6 +17,8 @@ let package = Package(
         .executable(name: "music-library", targets: ["MusicLibrary"]),
         .executable(name: "trips", targets: ["Trips"]),
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
+        .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
+        .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
@@ -65,6 +67,15 @@ let package = Package(
         .executableTarget(
             name: "MortiseProgram",
             dependencies: ["MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"]),
+        .target(
+            name: "PackageSubjects",
+            dependencies: [
+                "MortiseConformance", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+                "CustomStore",
+            ], path: "Tests/Conformance/Subjects"),
+        .executableTarget(
+            name: "mortise-conformance", dependencies: ["PackageSubjects", "MortiseConformance"],
+            path: "Tests/Conformance/Program"),
 
         .executableTarget(
             name: "FileCatalog",
@@ -75,6 +86,10 @@ let package = Package(
             dependencies: ["Mortise", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
+        .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
+        .executableTarget(
+            name: "CustomStoreProgram", dependencies: ["CustomStore", "MortiseConformance"],
+            path: "Samples/CustomStore/Program"),
 
         .testTarget(
             name: "MortiseCoreTests",
@@ -91,7 +106,11 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),
         .testTarget(
-            name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
+            name: "MortiseConformanceTests",
+            dependencies: [
+                "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "CustomStore",
+                "mortise-conformance",
+            ]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(
             name: "MortiseJSONFileTests",

@@ -42,7 +42,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     let givenFileSystem: any FileSystem
     var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
     /// How far ahead of its frames the log is filled with zeros, in steps of this.
-    var allocationStep = LogWriter.allocationStep
+    package var allocationStep = LogWriter.allocationStep
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
 

@@ -23,7 +23,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
     ],
     targets: [
         .target(
@@ -88,7 +88,8 @@ let package = Package(
         .testTarget(
             name: "MortiseCoreTests",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseInMemory", .product(name: "Logging", package: "swift-log"),
+                "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
         .testTarget(

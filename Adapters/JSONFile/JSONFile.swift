@@ -54,7 +54,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         _ configuration: JSONFileConfiguration, at path: String, schema: StoredSchema
     ) throws -> Engine {
         let fileSystem = configuration.fileSystem
-        let lock = configuration.allowsSave ? try FileLock(forStoreAt: path, in: fileSystem) : nil
+        let lock =
+            configuration.allowsSave
+            ? try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem) : nil
         do {
             if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
             let content = try read(path, configuration)
@@ -83,8 +85,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
-    private static func load(
-        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema
+    /// The records of a text, under a schema or under its own.
+    /// - Throws: `StoreDocumentError`; `EngineError.schemaMismatch`.
+    @discardableResult
+    static func load(
+        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema? = nil
     ) throws -> EngineVersion {
         try bytes.withUnsafeBytes { buffer in
             let reader = StoreDocumentReader(buffer, integrity: integrity)
@@ -92,10 +97,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             var catalog: Catalog?
             var mapping: SchemaMapping?
             let header = try reader.read { header in
-                let made = Catalog(schema: schema, storeIdentifier: header.storeIdentifier)
+                let made = Catalog(schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier)
                 catalog = made
                 loader = EngineLoader(made)
-                if header.schema != schema {
+                if let schema, header.schema != schema {
                     mapping = try SchemaMapping(from: header.schema, to: schema, store: header.storeIdentifier)
                 }
             } record: { layout, sequence, values in
@@ -108,8 +113,16 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                     try loader?.append(entity: layout.entityName, sequence: sequence, values)
                 }
             }
-            guard let loader else { return .empty(Catalog(schema: schema, storeIdentifier: header.storeIdentifier)) }
-            return try loader.finish(number: 0, nextSequence: header.nextSequence)
+            guard let loader else {
+                return .empty(Catalog(schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier))
+            }
+            do {
+                return try loader.finish(number: 0, nextSequence: header.nextSequence)
+            } catch EngineError.notUnique(let entity, let properties, let record, let other) {
+                throw try reader.error(
+                    ofRecord: record.sequenceNumber ?? 0, entity: entity, properties: properties,
+                    other: other.sequenceNumber ?? 0)
+            }
         }
     }
 

@@ -24,10 +24,16 @@ struct MortiseBenchmarks {
     }
 
     private static func run(_ options: Options) throws -> Int32 {
+        if let memory = options.memory {
+            return try Memory.report(memory, records: options.records.first ?? 0, seed: options.seed)
+        }
         var measurements: [Measurement] = []
         var (passed, failed, skipped) = (0, 0, 0)
         let harness = Harness(isSmoke: options.isSmoke)
-        if !options.isSmoke { Report.printHeader() }
+        if !options.isSmoke {
+            if let note = Peers.note { Report.say(note + "\n") }
+            Report.printHeader()
+        }
 
         for (place, records) in options.records.enumerated() {
             let fixture = try Fixture(records: records, seed: options.seed)

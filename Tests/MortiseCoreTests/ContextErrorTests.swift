@@ -2,6 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import MortiseInMemory
+import MortiseJSONFile
 import Testing
 
 @Suite struct ContextErrorTests {
@@ -158,6 +159,103 @@ import Testing
             if case .wrongDestination("Book", "author", _, shelf.persistentModelID) = $0 { true } else { false }
         }
         #expect(try context.fetch(FetchDescriptor<Author>()).map(\.name) == ["a"])
+    }
+
+    @Test func theEngineNamesAnEntityThatItDoesNotHold() throws {
+        let method = try #require(Schema([Recipe.self]).stored.recordLayouts()["Recipe"])
+        let foreign = DefaultSnapshot(
+            persistentIdentifier: Recipe(method: Method(steps: [], isSecret: false)).persistentModelID, layout: method,
+            values: [])
+        try expectRefused([foreign], saying: "Recipe") { $0 == .unknownEntity("Recipe") }
+        let store = try store()
+        #expect(throws: EngineError.unknownEntity("Recipe")) {
+            try store.fetch(
+                DataStoreFetchRequest(descriptor: FetchDescriptor<Recipe>(), editingState: EditingState()))
+        }
+        #expect(throws: EngineError.unknownEntity("Recipe")) {
+            try store.execute(StoreBatch(.query(StoreQuery("Recipe", purpose: .delete)), .delete))
+        }
+        #expect(throws: EngineError.unknownEntity("Recipe")) {
+            try store.delete(
+                DataStoreBatchDeleteRequest<Recipe>(
+                    predicate: nil, includeSubclasses: true, editingState: EditingState()))
+        }
+    }
+
+    /// A relationship of the schema's takes only its destination: what goes around the types of the models is found by
+    /// the engine.
+    @Test func aTargetOfAnotherEntityIsNamedWhereAModelIsSaved() throws {
+        let shelf = Shelf(label: "s")
+        context.insert(shelf)
+        try context.save()
+        let other = shelf.persistentModelID
+        #expect {
+            try context.insert(Book.self, from: [1]) { book, _ in
+                try book.set(\.title, to: "t")
+                try book.set(\.genre, to: .novel)
+                try book.set(\.keywords, to: [])
+                try book.set(\.author, to: other)
+            }
+        } throws: { error in
+            guard case EngineError.wrongDestination("Book", "author", _, other) = error else { return false }
+            return "\(error)".contains("Book.author")
+        }
+        #expect(try context.fetchCount(FetchDescriptor<Book>()) == 0)
+    }
+
+    // MARK: Stores that take no changes
+
+    @Test func aReadOnlyStoreIsNotAskedToSave() throws {
+        let disk = SimulatedFileSystem()
+        func open(_ allowsSave: Bool) throws -> ModelContainer {
+            try ModelContainer(
+                for: Schema([Author.self, Book.self, Shelf.self]),
+                configurations: [JSONFileConfiguration("books", path: "/books.json", allowsSave: allowsSave, in: disk)])
+        }
+        let writer = try open(true)
+        let filling = ModelContext(writer)
+        filling.insert(Shelf(label: "s"))
+        try filling.save()
+        try writer.close()
+        let container = try open(false)
+        let context = ModelContext(container)
+        let shelf = try #require(try context.fetch(FetchDescriptor<Shelf>()).first)
+        let refusals: [(String, () throws -> Void)] = [
+            (
+                "insert",
+                {
+                    context.insert(Shelf(label: "t")); try context.save()
+                }
+            ),
+            (
+                "change",
+                {
+                    shelf.label = "u"; try context.save()
+                }
+            ),
+            (
+                "delete",
+                {
+                    context.delete(shelf); try context.save()
+                }
+            ),
+            ("batch update", { try context.update(Shelf.self) { $0.set(\.label, to: "v") } }),
+            (
+                "batch insert",
+                { try context.insert(Shelf.self, from: [1]) { shelf, _ in try shelf.set(\.label, to: "") } }
+            ),
+            ("batch delete", { try context.delete(model: Shelf.self) }),
+            ("erase", { try container.erase() }),
+        ]
+        for (name, change) in refusals {
+            expect(
+                .readOnly(configuration: "books"), .modelValidationFailure, saying: "books", "allowsSave: true"
+            ) { try change() }
+            context.rollback()
+            #expect(!context.hasChanges && shelf.label == "s", "\(name)")
+        }
+        try context.save()
+        #expect(try context.fetchCount(FetchDescriptor<Shelf>()) == 1)
     }
 
     @Test func aClosedEngineSaysSo() throws {

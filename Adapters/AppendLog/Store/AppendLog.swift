@@ -19,8 +19,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var last: EngineVersion
     /// Whether the log's last schema is another than the store's.
     private var needsSchema: Bool
-    /// One checkpoint or compaction at a time.
+    /// One checkpoint, compaction or backup at a time.
     let maintenance = NSLock()
+    let background = BackgroundCheckpoints()
 
     init(
         _ configuration: AppendLogConfiguration, path: String, writer: LogWriter, catalog: LogCatalog,
@@ -62,6 +63,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             last = result
             self.needsSchema = false
         }
+        background.noteAppended(upTo: writer.state.position.end)
         switch configuration.durability {
         case .full: return Ticket(writer: writer, sequence: sequence)
         case .batched:
@@ -95,6 +97,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     func close() throws {
         timer?.stop()
+        background.stop()
+        // One that runs notices and ends; what it has written is a temporary.
+        maintenance.withLock {}
         let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }
         writer.close()
         try result.get()

@@ -26,6 +26,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     public let durability: AppendLogDurability
     /// Which transactions a compaction keeps.
     public let history: AppendLogHistory
+    public let checkpoints: AppendLogCheckpoints
     /// The permission bits of a file that was not there before.
     public let newFilePermissions: UInt32
     let fileSystem: any FileSystem
@@ -36,18 +37,19 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
         durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
-        newFilePermissions: UInt32 = 0o600
+        checkpoints: AppendLogCheckpoints = .automatic, newFilePermissions: UInt32 = 0o600
     ) {
         self.init(
             name, schema: schema, path: path, allowsSave: allowsSave, durability: durability, history: history,
-            newFilePermissions: newFilePermissions, in: POSIXFileSystem())
+            checkpoints: checkpoints, newFilePermissions: newFilePermissions, in: POSIXFileSystem())
     }
 
     /// A store on another file system, such as a simulated one.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
         durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
-        newFilePermissions: UInt32 = 0o600, in fileSystem: any FileSystem
+        checkpoints: AppendLogCheckpoints = .automatic, newFilePermissions: UInt32 = 0o600,
+        in fileSystem: any FileSystem
     ) {
         self.name = name ?? URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         self.schema = schema
@@ -55,6 +57,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         self.allowsSave = allowsSave
         self.durability = durability
         self.history = history
+        self.checkpoints = checkpoints
         self.newFilePermissions = newFilePermissions
         self.fileSystem = fileSystem
     }
@@ -69,7 +72,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
 
     func hasSameOptions(as other: AppendLogConfiguration) -> Bool {
         allowsSave == other.allowsSave && durability == other.durability && history == other.history
-            && newFilePermissions == other.newFilePermissions && schema == other.schema
+            && checkpoints == other.checkpoints && newFilePermissions == other.newFilePermissions
+            && schema == other.schema
     }
 }
 

@@ -31,6 +31,10 @@ public final class AppendLogStore: EngineDataStore {
 
     deinit { try? close() }
 
+    public var capabilities: StoreCapabilities {
+        engineCapabilities.union([configuration.durability == .full ? .durability : .reopening])
+    }
+
     /// Gives the log free, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }

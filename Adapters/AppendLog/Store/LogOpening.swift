@@ -41,7 +41,8 @@ struct LogOpening {
     }
 
     private func openForWriting() throws -> OpenLog {
-        let lock = try FileLock(forStoreAt: path, in: fileSystem)
+        let lock = try FileLock(
+            forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
         do {
             try sweep(holding: lock)
             if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
@@ -51,14 +52,15 @@ struct LogOpening {
             let content = try LogContent.read(file, path: path, in: fileSystem)
             let version = try content.version(for: schema)
             let recovery = content.recovery(keptAside: try cutTornTail(of: file, content))
-            let catalog = LogCatalog(schema, store: content.catalog.store)
+            let catalog = LogCatalog(schema, store: content.store)
             let writer = try LogWriter(
                 file, path: path, header: content.header, position: content.position,
                 synced: try renewUnsynced(file, content), lock: lock,
                 allocationStep: configuration.allocationStep, in: fileSystem)
             let sink = AppendLog(
                 configuration, path: path, writer: writer, catalog: catalog, initial: version,
-                needsSchema: content.catalog.schema != schema)
+                needsSchema: content.schema != schema)
+            if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
             return OpenLog(path: path, engine: Engine(version, sink: sink), sink: sink, recovery: recovery)
         } catch {
             lock.release()

@@ -160,10 +160,11 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     /// Removes all records from all stores.
-    /// - Throws: what the stores throw; those before the one that failed are erased.
+    /// - Throws: `ModelContextError.readOnly`; what the stores throw; those before the one that failed are erased.
     public func erase() throws {
         try checkOpen()
         for store in stores {
+            if !store.allowsSave { throw ModelContextError.readOnly(configuration: store.configurationName) }
             store.saveLock.lock()
             defer { store.saveLock.unlock() }
             try store.erase()

@@ -1,5 +1,3 @@
-public import Foundation
-
 extension ModelContext {
     /// The models that match, in the order asked for.
     ///
@@ -72,14 +70,6 @@ extension ModelContext {
             try block(model)
         }
     }
-
-    /// Deletes every model that matches and saves that at once; in a context with unsaved changes the deletion is one more
-    /// of them and waits for the next save. Delete rules are followed.
-    public func delete<T: PersistentModel>(
-        model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
-    ) throws {
-        try state.batchDelete(model, where: predicate, includeSubclasses: includeSubclasses)
-    }
 }
 
 /// A stored record that a fetch found.
@@ -126,7 +116,7 @@ extension ContextState {
         }
         var unsorted = descriptor
         unsorted.sortBy = []
-        return try QueryRun(unsorted, purpose: .count, in: self).records.count
+        return try QueryRun(unsorted, purpose: .count, in: self).count
     }
 
     func refuseBatches<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws {
@@ -143,53 +133,6 @@ extension ContextState {
         var stored = descriptor
         stored.includePendingChanges = false
         return try QueryRun(stored, in: self).references()
-    }
-
-    func batchDelete<T: PersistentModel>(
-        _ type: T.Type, where predicate: Predicate<T>?, includeSubclasses: Bool
-    ) throws {
-        try prepare()
-        let tables = try tables(under: type)
-        guard let binding = tables.first?.binding else { return }
-        let wasClean = !hasChanges
-        if wasClean, tables.allSatisfy(\.layout.clearsOnly) {
-            binding.store.saveLock.lock()
-            defer { binding.store.saveLock.unlock() }
-            let isDone = try binding.store.batchDelete(
-                type, predicate: predicate, includeSubclasses: includeSubclasses, editingState: editingState)
-            if isDone {
-                if binding.version == nil {
-                    try reread(tables)
-                } else {
-                    try refresh(binding)
-                }
-                return
-            }
-        }
-        for model in try fetch(FetchDescriptor(predicate: predicate)) {
-            if includeSubclasses || Swift.type(of: model) == type { delete(model) }
-        }
-        if wasClean { try save() }
-    }
-
-    /// Reads the registered models of tables again, after a store changed them without telling which.
-    private func reread(_ tables: [ModelTable]) throws {
-        for table in tables {
-            guard let rows = table.source as? SnapshotRows else { continue }
-            let known = table.registeredModels().map { (rows.identifier(ofRow: $0.row), $0.model) }
-            for (identifier, _) in known { rows.remove(identifier) }
-            try table.binding.store.load(known.map(\.0), into: self, of: table)
-            for (identifier, model) in known where rows.row(of: identifier) == nil { leave(model, table: table) }
-        }
-    }
-}
-
-extension ModelLayout {
-    /// Whether deleting a model asks no more than that references to it are cleared, which a store can do itself.
-    fileprivate var clearsOnly: Bool {
-        record.slots.allSatisfy { slot in
-            slot.property.relationship.map { $0.deleteRule == .nullify } ?? true
-        }
     }
 }
 

@@ -35,9 +35,18 @@ extension ContextState {
         }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         var report = SaveReport()
+        try checkWritable()
         while try !attempt(&aliases, &report) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
         return report
+    }
+
+    /// - Throws: `ModelContextError.readOnly` where there are changes for a store that takes none.
+    private func checkWritable() throws {
+        guard bindings.contains(where: { !$0.store.allowsSave }) else { return }
+        for list in [inserted, changed, deleted] {
+            for model in list { try model._modelState.table?.binding.checkWritable() }
+        }
     }
 
     /// Saves on top of the latest versions.
@@ -99,13 +108,13 @@ extension ContextState {
     ) throws {
         for record in changes.deleted {
             report.deleted.append(record.identifier)
-            guard let table = record.model._modelState.table else { continue }
-            leave(record.model, table: table, lastIn: binding.version)
+            guard let model = record.model, let table = model._modelState.table else { continue }
+            leave(model, table: table, lastIn: binding.version)
             (table.source as? SnapshotRows)?.remove(record.identifier)
         }
         if binding.version == nil {
             for record in changes.inserted + changes.updated {
-                guard let table = record.model._modelState.table, let rows = table.source as? SnapshotRows else {
+                guard let table = record.model?._modelState.table, let rows = table.source as? SnapshotRows else {
                     continue
                 }
                 var values = record.values
@@ -117,26 +126,26 @@ extension ContextState {
         }
         for record in changes.updated {
             report.updated.append(record.identifier)
-            record.model._modelState.dropSavedDraft(record.layout.record)
-            record.model._modelState.flags = []
+            record.model?._modelState.dropSavedDraft(record.layout.record)
+            record.model?._modelState.flags = []
         }
         var missing: PersistentIdentifier?
         for record in changes.inserted {
-            guard let table = record.model._modelState.table,
+            guard let model = record.model, let table = model._modelState.table,
                 let permanent = outcome.remapped[record.identifier], let row = table.source.row(of: permanent)
             else {
                 missing = missing ?? record.identifier
                 continue
             }
             report.inserted.append(permanent)
-            record.model._modelState.flags = []
-            if let present = table.registered(row: row), present !== record.model {
-                record.model._modelState.table = nil
-                record.model._modelState.ensureDraft().survivor = present
+            model._modelState.flags = []
+            if let present = table.registered(row: row), present !== model {
+                model._modelState.table = nil
+                model._modelState.ensureDraft().survivor = present
             } else {
-                record.model._modelState.dropSavedDraft(record.layout.record)
-                record.model._modelState.row = row
-                table.adopt(record.model, row: row)
+                model._modelState.dropSavedDraft(record.layout.record)
+                model._modelState.row = row
+                table.adopt(model, row: row)
             }
         }
         for (identifier, values) in outcome.reregistered {
@@ -153,9 +162,9 @@ extension ContextState {
     }
 
     private func finish(_ changes: PendingChanges) {
-        for record in changes.inserted { removeInserted(record.model) }
-        for record in changes.updated { removeChanged(record.model) }
-        for record in changes.deleted { forgetDeletion(of: record.model) }
+        for model in changes.inserted.lazy.compactMap(\.model) { removeInserted(model) }
+        for model in changes.updated.lazy.compactMap(\.model) { removeChanged(model) }
+        for model in changes.deleted.lazy.compactMap(\.model) { forgetDeletion(of: model) }
     }
 }
 
@@ -183,15 +192,20 @@ struct SaveReport {
     var inserted: [PersistentIdentifier] = []
     var updated: [PersistentIdentifier] = []
     var deleted: [PersistentIdentifier] = []
+    /// A store changed records and did not say which.
+    var isIncomplete = false
 
     func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
         var generations: [String: UInt64] = [:]
         for binding in bindings { generations[binding.store.identifier] = binding.version?.number }
-        return [
+        var info: [AnyHashable: Any] =
+            isIncomplete ? [ModelContext.NotificationKey.invalidatedAllIdentifiers.rawValue: true] : [:]
+        info.merge([
             ModelContext.NotificationKey.insertedIdentifiers.rawValue: inserted,
             ModelContext.NotificationKey.updatedIdentifiers.rawValue: updated,
             ModelContext.NotificationKey.deletedIdentifiers.rawValue: deleted,
             ModelContext.NotificationKey.queryGeneration.rawValue: generations,
-        ]
+        ]) { $1 }
+        return info
     }
 }

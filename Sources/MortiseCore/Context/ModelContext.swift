@@ -133,6 +133,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     public enum NotificationKey: String, Sendable {
         /// The number of the store's version after the save, by store identifier.
         case queryGeneration
+        /// True where a store deleted records without saying which; the identifiers are not complete then.
         case invalidatedAllIdentifiers
         case insertedIdentifiers
         case updatedIdentifiers

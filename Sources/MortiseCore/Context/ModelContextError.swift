@@ -87,7 +87,8 @@ extension ModelValidationError: CustomStringConvertible {
             "\(entity).\(property) of \(model) refers to \(deleted), which this save deletes. "
                 + "Clear the reference, or give the relationship the delete rule nullify or cascade."
         case .unencodableValue(let entity, let property, let model):
-            "The value of \(entity).\(property) of \(model) cannot be encoded. Correct its encode(to:)."
+            "The value of \(entity).\(property) of \(model) cannot be encoded. Correct its encode(to:), or "
+                + "register a value transformer that makes data of it."
         }
     }
 }

@@ -8,8 +8,8 @@ public final class ModelTable {
     var source: RowSource {
         didSet { reader = Unmanaged.passUnretained(source) }
     }
-    /// The same, for getters, which count no references.
-    @usableFromInline private(set) var reader: Unmanaged<RowSource>
+    /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
+    @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
     private var registry = ModelRegistry()
 
     init(state: ContextState, layout: ModelLayout, binding: StoreBinding, source: RowSource) {

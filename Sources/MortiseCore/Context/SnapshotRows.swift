@@ -44,6 +44,12 @@ final class SnapshotRows: RowSource, @unchecked Sendable {
         return rows.count - 1
     }
 
+    /// Nothing that was read counts any more; the values stay readable for the models that stand for them.
+    func removeAll() {
+        for row in rows.indices { rows[row].isLive = false }
+        liveCount = 0
+    }
+
     /// The record is gone from the store; its values stay readable for the models that stand for it.
     func remove(_ identifier: PersistentIdentifier) {
         guard let row = index[identifier], rows[row].isLive else { return }

@@ -8,8 +8,8 @@ struct UniqueUpsert {
     ///   like two others, or the one that was there is not of the new one's class and so cannot take all its values.
     func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
-        var claims: [Claim: any PersistentModel] = [:]
-        var stored: [String: [Claim: PersistentIdentifier]] = [:]
+        var claims: [UniqueClaim: any PersistentModel] = [:]
+        var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]
         for model in Array(state.changed) + Array(state.inserted) {
             guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { continue }
             let layout = table.layout
@@ -19,7 +19,7 @@ struct UniqueUpsert {
                 if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) {
                     continue
                 }
-                guard let claim = Claim(model, slots, layout),
+                guard let claim = UniqueClaim(model, slots, layout),
                     let other = try pendingOwner(of: claim, slots, claims)
                         ?? storedOwner(of: claim, index, slots, table, &stored),
                     other !== model, other !== survivor
@@ -37,7 +37,7 @@ struct UniqueUpsert {
             }
             let holder = survivor ?? model
             for slots in layout.record.uniqueConstraints {
-                if let claim = Claim(holder, slots, layout) { claims[claim] = holder }
+                if let claim = UniqueClaim(holder, slots, layout) { claims[claim] = holder }
             }
         }
         return aliases
@@ -45,9 +45,9 @@ struct UniqueUpsert {
 
     /// The model with unsaved changes that has these values, unless it took over others since it claimed them.
     private func pendingOwner(
-        of claim: Claim, _ slots: [Int], _ claims: [Claim: any PersistentModel]
+        of claim: UniqueClaim, _ slots: [Int], _ claims: [UniqueClaim: any PersistentModel]
     ) -> (any PersistentModel)? {
-        guard let owner = claims[claim], Claim(owner, slots, ModelLayout.of(type(of: owner))) == claim else {
+        guard let owner = claims[claim], UniqueClaim(owner, slots, ModelLayout.of(type(of: owner))) == claim else {
             return nil
         }
         return owner
@@ -55,8 +55,8 @@ struct UniqueUpsert {
 
     /// The record in the store that has these values, as a model, unless this save deletes it or gives it others.
     private func storedOwner(
-        of claim: Claim, _ constraint: Int, _ slots: [Int], _ table: ModelTable,
-        _ stored: inout [String: [Claim: PersistentIdentifier]]
+        of claim: UniqueClaim, _ constraint: Int, _ slots: [Int], _ table: ModelTable,
+        _ stored: inout [String: [UniqueClaim: PersistentIdentifier]]
     ) throws -> (any PersistentModel)? {
         let identifier: PersistentIdentifier?
         if let version = table.binding.version {
@@ -69,22 +69,24 @@ struct UniqueUpsert {
         }
         guard let identifier, let owner = state.model(for: identifier) else { return nil }
         if owner._modelState.flags.contains(.isDeleted) { return nil }
-        guard let layout = owner._modelState.table?.layout, Claim(owner, slots, layout) == claim else { return nil }
+        guard let layout = owner._modelState.table?.layout, UniqueClaim(owner, slots, layout) == claim else {
+            return nil
+        }
         return owner
     }
 
     /// Reads all of an entity from a store that has no versions; once for each constraint and save.
     private func scan(
         _ table: ModelTable, _ slots: [Int], _ entity: String
-    ) throws -> [Claim: PersistentIdentifier] {
+    ) throws -> [UniqueClaim: PersistentIdentifier] {
         func load<T: PersistentModel>(_ type: T.Type) throws -> FetchedRows {
             try table.binding.store.fetch(FetchDescriptor<T>(), into: state)
         }
-        var owners: [Claim: PersistentIdentifier] = [:]
+        var owners: [UniqueClaim: PersistentIdentifier] = [:]
         for reference in try load(table.layout.type).rows {
             let values = slots.map { reference.table.source.value(row: reference.row, slot: $0) }
             if values.contains(where: \.isNull) { continue }
-            owners[Claim(entity: entity, slots: slots, values: values)] = reference.table.source.identifier(
+            owners[UniqueClaim(entity: entity, slots: slots, values: values)] = reference.table.source.identifier(
                 ofRow: reference.row)
         }
         return owners
@@ -136,7 +138,7 @@ struct UniqueUpsert {
 
 extension PersistentModel {
     /// Sets an attribute's draft value as a setter would, observers included.
-    fileprivate func _replace(_ value: Draft.Value, at slot: Int, _ layout: ModelLayout) {
+    func _replace(_ value: Draft.Value, at slot: Int, _ layout: ModelLayout) {
         let change = ValueChange(settingSlot: slot, of: self, layout: layout)
         change?.willSet()
         _write(value, at: slot)
@@ -146,7 +148,7 @@ extension PersistentModel {
 
 /// The values that a uniqueness constraint covers, in one model. The entity is the one that declares the constraint, so
 /// that a subclass's models are compared with its superclass's.
-private struct Claim: Hashable {
+struct UniqueClaim: Hashable {
     let entity: String
     let slots: [Int]
     let values: [StoredValue]
@@ -165,8 +167,22 @@ private struct Claim: Hashable {
             if value.isNull { return nil }
             values.append(value)
         }
-        var owner = layout
+        self.init(entity: layout.constraintOwner(slots), slots: slots, values: values)
+    }
+
+    /// The same for values that are not in a model yet.
+    init?(_ record: ContiguousArray<StoredValue>, _ slots: [Int], _ layout: ModelLayout) {
+        let values = slots.map { record[$0] }
+        if values.contains(where: \.isNull) { return nil }
+        self.init(entity: layout.constraintOwner(slots), slots: slots, values: values)
+    }
+}
+
+extension ModelLayout {
+    /// The entity that declares a constraint over the slots.
+    fileprivate func constraintOwner(_ slots: [Int]) -> String {
+        var owner = self
         while let parent = owner.superlayout, slots.allSatisfy({ $0 < owner.ownSlots.lowerBound }) { owner = parent }
-        self.init(entity: owner.entityName, slots: slots, values: values)
+        return owner.entityName
     }
 }

@@ -125,15 +125,13 @@ final class MemberChanges {
     private var order: [any PersistentModel] = []
     private var addedNow: Set<ObjectIdentifier> = []
     private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
-    /// Whether the store's members count at all; not so once a model without a row has been given its first list.
-    var replacesAll = false
 
     var added: [any PersistentModel] {
         if order.count != addedNow.count { compact() }
         return order
     }
     var hasRemovals: Bool { !removedNow.isEmpty }
-    var isEmpty: Bool { addedNow.isEmpty && removedNow.isEmpty && !replacesAll }
+    var isEmpty: Bool { addedNow.isEmpty && removedNow.isEmpty }
 
     func add(_ model: any PersistentModel) {
         let key = ObjectIdentifier(model)

@@ -33,7 +33,7 @@ extension PersistentModel {
         let hides = _hidesDeleted
         let changes: MemberChanges? = if case .models(let changes)? = _modelState.draft?[slot] { changes } else { nil }
         var members: [any PersistentModel] = []
-        if changes?.replacesAll != true, case .identifiers(let identifiers) = _modelState.rowValue(at: slot) {
+        if case .identifiers(let identifiers) = _modelState.rowValue(at: slot) {
             if let frozen = _modelState.frozen, frozen.staysStored {
                 return frozen.table.state.storedModels(for: identifiers)
             }

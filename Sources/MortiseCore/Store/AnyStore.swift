@@ -2,7 +2,8 @@ import Foundation
 
 /// One record that a context asks a store to write.
 struct PendingRecord {
-    let model: any PersistentModel
+    /// Nil where the record is written without one.
+    let model: (any PersistentModel)?
     let identifier: PersistentIdentifier
     let layout: ModelLayout
     /// By slot. For a versioned store, slots that did not change are null, and so are derived relationships.
@@ -31,6 +32,32 @@ struct FetchedRows {
     var isFiltered: Bool
     var isSorted: Bool
     var isLimited: Bool
+}
+
+/// The rows that a store found for a query, by the numbers of the tables that they are in.
+struct FoundRows {
+    var tables: [ModelTable]
+    var rows: [RecordReference]
+    var scanned: Int
+    /// How many there are, where the store has only counted them.
+    var count: Int?
+
+    init(tables: [ModelTable], rows: [RecordReference], scanned: Int, count: Int? = nil) {
+        self.tables = tables
+        self.rows = rows
+        self.scanned = scanned
+        self.count = count
+    }
+
+    init(_ places: [(table: ModelTable, row: Int)], scanned: Int) {
+        self.init(tables: [], rows: [], scanned: scanned)
+        rows.reserveCapacity(places.count)
+        for (table, row) in places {
+            let number = tables.lastIndex { $0 === table } ?? tables.count
+            if number == tables.count { tables.append(table) }
+            rows.append(RecordReference(table: number, row: row))
+        }
+    }
 }
 
 /// A store without its type. Serialises the calls, unless the store promises that it need not be.
@@ -62,7 +89,7 @@ class AnyStore: @unchecked Sendable {
     /// The rows that a plan promises, and how many the store looked at.
     func rows(
         for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
-    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+    ) throws -> FoundRows {
         throw DataStoreError.unsupportedFeature
     }
     /// The store's type, for messages.
@@ -83,6 +110,15 @@ class AnyStore: @unchecked Sendable {
     func batchDelete<T: PersistentModel>(
         _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
     ) throws -> Bool { false }
+    /// Whether `batchDelete` may do anything.
+    var deletesBatches: Bool { false }
+    /// Whether `execute` may do anything.
+    var changesBatches: Bool { false }
+    var followsDeleteRules: Bool { false }
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
+    /// Whether records can be saved that no model stands for.
+    var takesDefaultSnapshots: Bool { false }
+    var allowsSave: Bool { true }
     func erase() throws { throw DataStoreError.unsupportedFeature }
     func close() throws {}
     func begin(_ editingState: EditingState) {}
@@ -132,40 +168,54 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func rows(
         for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
-    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+    ) throws -> FoundRows {
         if let versioned = store as? any VersionedDataStore, let version = binding.version {
             let found = try locked { _ in try versioned.rows(for: plan, in: version) }
-            let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
-            let tables = try found.entities.map { name in
-                guard let table = state.table(named: name) else {
-                    throw ModelContextError.storeContract(
-                        store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
-                }
-                return table
-            }
-            return (
-                try found.rows.map { row in
-                    guard row.table >= 0, row.table < tables.count, tables[row.table].source.contains(row: row.row)
-                    else {
-                        throw ModelContextError.storeContract(
-                            store: identifier, fault: "It returned row \(row.row), which its version does not have.")
-                    }
-                    guard family.contains(found.entities[row.table]) else {
-                        throw ModelContextError.storeContract(
-                            store: identifier,
-                            fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
-                    }
-                    return (tables[row.table], row.row)
-                }, found.scanned
-            )
+            return try checked(found, plan, state)
         }
         guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
         return try snapshotRows(of: queryable, plan, into: state)
     }
 
+    /// What a store of versions found, if it can be.
+    private func checked(_ found: VersionRows, _ plan: FetchPlan, _ state: ContextState) throws -> FoundRows {
+        let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
+        let tables = try found.entities.map { name in
+            guard let table = state.table(named: name) else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
+            }
+            return table
+        }
+        let isInFamily = found.entities.map(family.contains)
+        // Rows of one table mostly come together.
+        var number = -1
+        var source = RowSource()
+        for row in found.rows {
+            if row.table != number {
+                guard row.table >= 0, row.table < tables.count else {
+                    throw ModelContextError.storeContract(
+                        store: identifier, fault: "It returned a row of table \(row.table), which it did not name.")
+                }
+                guard isInFamily[row.table] else {
+                    throw ModelContextError.storeContract(
+                        store: identifier,
+                        fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
+                }
+                number = row.table
+                source = tables[number].source
+            }
+            guard source.contains(row: row.row) else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned row \(row.row), which its version does not have.")
+            }
+        }
+        return FoundRows(tables: tables, rows: found.rows, scanned: found.scanned, count: found.count)
+    }
+
     private func snapshotRows<Q: QueryableDataStore>(
         of queryable: Q, _ plan: FetchPlan, into state: ContextState
-    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+    ) throws -> FoundRows {
         let found = try locked { _ in try queryable.rows(for: plan) }
         let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
         let rows = try found.snapshots.map { snapshot -> (table: ModelTable, row: Int) in
@@ -177,7 +227,14 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             }
             return try register(snapshot, into: state)
         }
-        return (rows, found.scanned)
+        if plan.query.conjuncts.allSatisfy({ plan.claim(of: $0) == .residual }),
+            !(plan.takesWindow && plan.query.hasWindow), plan.query.includesSubentities
+        {
+            forgetMissing(
+                found.snapshots.compactMap { $0 as? Store.Snapshot }, of: family.compactMap { state.table(named: $0) },
+                in: state)
+        }
+        return FoundRows(rows, scanned: found.scanned)
     }
 
     // MARK: Fetching
@@ -308,7 +365,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         {
             return snapshot
         }
-        return foreignSnapshot(of: record.model)
+        guard let model = record.model else { throw DataStoreError.unsupportedFeature }
+        return foreignSnapshot(of: model)
     }
 
     private func foreignSnapshot<M: PersistentModel>(of model: M) -> Store.Snapshot {
@@ -334,7 +392,18 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         }
     }
 
+    override var deletesBatches: Bool { store is any DataStoreBatching }
+    override var changesBatches: Bool { store is any BatchChangingDataStore }
+    override var followsDeleteRules: Bool { (store as? any BatchChangingDataStore)?.followsDeleteRules ?? false }
+    override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
+        return try locked { _ in try changing.execute(batch) }
+    }
+    override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
+
     // MARK: The rest
+
+    override var allowsSave: Bool { store.allowsSave }
 
     override func erase() throws { try locked { try $0.erase() } }
     override func close() throws { try locked { try ($0 as? any ClosableDataStore)?.close() } }

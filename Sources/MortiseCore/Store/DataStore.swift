@@ -18,6 +18,10 @@ public protocol DataStore: AnyObject {
     /// a store that does more, such as keeping its records over reopening, says so here.
     var capabilities: StoreCapabilities { get }
 
+    /// Whether the store takes changes. The default says that it does. Where it does not, contexts throw
+    /// `ModelContextError.readOnly` and do not ask it.
+    var allowsSave: Bool { get }
+
     /// Opens the store. `configuration.schema` is set by then.
     init(_ configuration: Configuration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws
 
@@ -53,6 +57,7 @@ public protocol DataStore: AnyObject {
 }
 
 extension DataStore {
+    public var allowsSave: Bool { true }
     public func erase() throws { throw DataStoreError.unsupportedFeature }
     public func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
         try fetch(request).fetchedSnapshots.count

@@ -17,7 +17,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     private let rowEnd: Int
     private let liveCount: Int
     // The groups' own tables of places: two loads from a row to its chunk.
-    private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkPlace>>
+    private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkSpot>>
     // By slot, the strings of its dictionary: reading one counts no reference but its own.
     private let strings: UnsafeMutablePointer<UnsafePointer<String>?>
     private let columnCount: Int
@@ -65,7 +65,14 @@ public final class TableVersion: RowSource, @unchecked Sendable {
 
     /// The chunk of a row below `endRow`.
     @inline(__always)
-    func place(ofChunk index: Int) -> ChunkPlace { places[index >> ChunkGroup.shift][index & ChunkGroup.mask] }
+    func place(ofChunk index: Int) -> ChunkPlace {
+        places[index >> ChunkGroup.shift][index & ChunkGroup.mask].place ?? load(index)
+    }
+
+    @inline(never)
+    private func load(_ index: Int) -> ChunkPlace {
+        groups[index >> ChunkGroup.shift].load(index & ChunkGroup.mask)
+    }
 
     @inline(__always)
     func isRow(_ row: Int) -> Bool { row >= 0 && row < rowEnd }
@@ -188,8 +195,9 @@ public final class TableVersion: RowSource, @unchecked Sendable {
             if bytes.isEmpty, place.isAbsent(entry, offset) { return nil }
             return String(decoding: bytes, as: UTF8.self)
         case .code:
-            if place.isAbsent(entry, offset) { return nil }
-            return strings[slot]?[place.code(entry, offset)]
+            let code = place.code(entry, offset)
+            if code == 0, place.isAbsent(entry, offset) { return nil }
+            return strings[slot]?[code]
         default: return nil
         }
     }

@@ -23,7 +23,8 @@ public final class FileLock: Sendable {
     ///
     /// - Parameters:
     ///   - storePath: The store's path. Nothing needs to be there yet, but its directory must exist.
-    ///   - permissions: The permission bits of a new lock file. Whoever may not write it cannot take the lock.
+    ///   - permissions: The permission bits that a store not there yet will get. The lock file has those of the store, and
+    ///     may be read and written by its owner in any case: who may not write it cannot take the lock.
     /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock is held, in this process too; `holder` is then the own
     ///   process identifier. ``FileError/Reason/readOnly`` and ``FileError/Reason/permissionDenied`` where no lock file
     ///   can be made. Any other ``FileError`` of opening.
@@ -32,7 +33,11 @@ public final class FileLock: Sendable {
     ) throws(FileError) {
         let resolved = try fileSystem.resolvingLinks(storePath)
         self.storePath = resolved
-        file = try Self.lockedFile(resolved + ".lock", permissions: permissions, in: fileSystem)
+        let store = try fileSystem.infoIfPresent(resolved, followingLinks: true)
+        let wanted = (store?.permissions ?? permissions) & 0o777 | 0o600
+        file = try Self.lockedFile(resolved + ".lock", permissions: wanted, in: fileSystem)
+        // Exactly, whatever the umask and whoever made the file; where it is another user's, its bits are theirs to set.
+        if let info = try? file.info(), info.permissions != wanted { try? file.setPermissions(wanted) }
         Self.write("\(fileSystem.processID)\n", to: file)
     }
 

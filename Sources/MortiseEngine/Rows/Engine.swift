@@ -65,11 +65,20 @@ public final class Engine: Sendable {
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {
+        try write(onTopOf: request.baseVersion, author: request.editingState.author) { try $0.apply(request) }
+    }
+
+    /// Carries out changes as one transaction.
+    /// - Parameter base: the version that they were made for; nil for any.
+    /// - Throws: `VersionSuperseded` where the engine has moved on since; what the body and the sink throw.
+    func write<R>(
+        onTopOf base: UInt64?, author: String?, _ body: (EngineTransaction) throws -> R
+    ) throws -> R {
         do {
             return try write { transaction in
-                if let base = request.baseVersion, base != transaction.baseNumber { throw VersionSuperseded() }
-                transaction.changes.author = request.editingState.author
-                return try transaction.apply(request)
+                if let base, base != transaction.baseNumber { throw VersionSuperseded() }
+                transaction.changes.author = author
+                return try body(transaction)
             }
         } catch let superseded as VersionSuperseded {
             // What superseded it may not be published yet; the caller would read the same version again.
@@ -100,7 +109,15 @@ public final class Engine: Sendable {
         let (result, pending) = try writing.withLock { () -> (R, (EngineVersion, any CommitTicket)?) in
             if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
             let transaction = EngineTransaction(appended.withLock { $0?.version } ?? version)
-            let result = try body(transaction)
+            let result: R
+            do {
+                result = try body(transaction)
+                try transaction.base.checkDamage()
+            } catch {
+                // What could not be read is the reason, whatever it looked like.
+                try transaction.base.checkDamage()
+                throw error
+            }
             guard let next = transaction.finished() else { return (result, nil) }
             guard let ticket = try sink?.append(next, changes: transaction.changes) else {
                 published.withLock { $0 = next }

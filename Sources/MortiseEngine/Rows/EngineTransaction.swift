@@ -112,7 +112,7 @@ final class EngineTransaction {
     }
 
     /// - Returns: whether the row was taken out of the indexes.
-    private func update(
+    func update(
         _ snapshot: DefaultSnapshot, _ slots: SlotSet?, _ remapped: [PersistentIdentifier: PersistentIdentifier],
         _ place: (table: TableWriter, entity: Int, row: Int)
     ) throws -> Bool {
@@ -203,7 +203,7 @@ final class EngineTransaction {
         delete(table, entity, row)
     }
 
-    private func delete(_ table: TableWriter, _ entity: Int, _ row: Int) {
+    func delete(_ table: TableWriter, _ entity: Int, _ row: Int) {
         unindex(table, row)
         let sequence = table.sequence(row)
         for relationship in catalog.relationships[entity] { unlink(relationship, entity, table, row, sequence) }
@@ -236,12 +236,23 @@ final class EngineTransaction {
 
     /// The version that this transaction makes; nil where nothing changed.
     func finished() -> EngineVersion? {
-        guard isChanged else { return nil }
+        isChanged ? version(base.number + 1, nextSequence) : nil
+    }
+
+    /// As `finished`, under a number that was given elsewhere.
+    /// - Throws: the error of what the base should have and cannot be read.
+    func finished(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
+        try base.checkDamage()
+        return version(number, nextSequence)
+    }
+
+    private func version(_ number: UInt64, _ nextSequence: UInt64) -> EngineVersion {
         var all = base.tables
         for table in tables {
             if let table { all[table.plan.entityName] = table.finished() }
         }
-        return EngineVersion(number: base.number + 1, nextSequence: nextSequence, tables: all, catalog: catalog)
+        return EngineVersion(
+            number: number, nextSequence: nextSequence, tables: all, catalog: catalog, packed: base.packed)
     }
 }
 

@@ -2,9 +2,9 @@ extension Row {
     /// Every row, in the order in which they are run and printed.
     static var all: [Row] {
         [
-            insert, fetchAll, filter, count, evaluate, lookUp, children, update, readNumber, readShortString,
-            readLongString,
-            jsonSave, jsonLoad,
+            filter, count, fetchAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert, update,
+            delete, jsonSave, jsonLoad, resident, limitedFetch, readersBesideSave, evaluate, readNumber,
+            readShortString, readLongString,
         ]
     }
 

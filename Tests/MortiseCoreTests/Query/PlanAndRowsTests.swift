@@ -130,13 +130,47 @@ import Testing
         let error = try #require(throws: QueryPlanError.self) { try context.fetch(long) }
         #expect(
             error
-                == .fullScanRefused(entity: "Book", conjuncts: ["pages > 250"], suggestion: #"#Index<Book>([\.pages])"#)
+                == .fullScanRefused(
+                    entity: "Book",
+                    causes: [
+                        FullScanCause(
+                            conjunct: "pages > 250", reason: .notIndexed(declaration: #"#Index<Book>([\.pages])"#))
+                    ], suggestion: #"#Index<Book>([\.pages])"#)
         )
-        #expect("\(error)".contains("pages > 250"))
+        #expect("\(error)".contains(#"pages > 250 has no index (declare #Index<Book>([\.pages]))"#))
         #expect(throws: QueryPlanError.self) { try context.fetchCount(long) }
         #expect(throws: QueryPlanError.self) { try context.fetchIdentifiers(long) }
         // Everything without conditions is no accident.
         #expect(try context.fetch(FetchDescriptor<Book>()).count == 4)
+    }
+
+    @Test func aRefusalSaysOfEachConditionWhyItIsNoHelp() throws {
+        let context = try library()
+        context.fullScanPolicy = .refuse
+        func causes(
+            _ predicate: Predicate<Book>?, limit: Int? = nil, in context: ModelContext
+        ) throws -> [FullScanCause] {
+            var descriptor = FetchDescriptor(predicate: predicate, sortBy: [SortDescriptor(\Book.pages)])
+            descriptor.fetchLimit = limit
+            do {
+                _ = try context.fetch(descriptor)
+            } catch QueryPlanError.fullScanRefused(_, let causes, _) {
+                return causes
+            }
+            return []
+        }
+        let found = try causes(#Predicate { $0.pages + 1 > 250 && $0.title.starts(with: "E") }, in: context)
+        #expect(
+            found.map(\.reason) == [.notIndexable, .notIndexed(declaration: #"#Index<Book>([\.title])"#)])
+        #expect(found.map { $0.conjunct?.prefix(5) } == ["(page", "title"])
+        #expect(try causes(#Predicate { $0.shout == "EDEN" }, in: context).map(\.reason) == [.onModels])
+        #expect(try causes(nil, limit: 2, in: context) == [FullScanCause(conjunct: nil, reason: .limit)])
+        let plain = try library(PlainConfiguration())
+        plain.fullScanPolicy = .refuse
+        #expect(
+            try causes(#Predicate { $0.title == "Eden" }, in: plain) == [
+                FullScanCause(conjunct: #"title == "Eden""#, reason: .leftToFramework)
+            ])
     }
 
     @Test func theRequestOutranksTheContextAndThatTheContainer() throws {

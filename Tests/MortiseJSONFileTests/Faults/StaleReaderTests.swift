@@ -85,7 +85,9 @@ struct StaleReaderCheck {
         try writer.advance(to: 3)
         #expect(reader.workloadState == 2)
         let error = thrown { try reader.advance(to: 3) }
-        guard case EngineError.readOnly? = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        guard case ModelContextError.readOnly? = error else {
+            return #expect(Bool(false), "\(String(describing: error))")
+        }
         #expect(depot.state() == 3)
         #expect(throws: FileError.self) {
             _ = try Workload.open(JSONFileConfiguration(path: "/missing.json", allowsSave: false, in: depot.disk))

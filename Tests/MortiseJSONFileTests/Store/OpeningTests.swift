@@ -113,14 +113,14 @@ import Testing
         #expect {
             try context.save()
         } throws: { error in
-            guard case .readOnly? = error as? EngineError else { return false }
+            guard case .readOnly? = error as? ModelContextError else { return false }
             return "\(error)".contains("allowsSave: true")
         }
         #expect(context.hasChanges && note.title == "changed")
-        #expect(throws: EngineError.self) { try container.erase() }
+        #expect(throws: ModelContextError.self) { try container.erase() }
         context.rollback()
         #expect(note.title == "one")
-        #expect(throws: EngineError.self) { try context.delete(model: Original.Note.self) }
+        #expect(throws: ModelContextError.self) { try context.delete(model: Original.Note.self) }
         context.rollback()
         #expect(try context.fetchCount(FetchDescriptor<Original.Note>()) == 1)
         #expect(try folder.bytes() == before)

@@ -2,7 +2,7 @@
 public struct StoreQuery: Sendable, Hashable, Codable {
     /// What the answer is for.
     public enum Purpose: String, Sendable, Hashable, Codable {
-        case rows, count, identifiers, delete
+        case rows, count, identifiers, delete, update
     }
 
     /// One of the conditions that all have to hold, with the number by which a plan refers to it.
@@ -164,8 +164,8 @@ public enum QueryPlanError: Error, Hashable, Sendable {
     case illegalClaim(adapter: String, conjunct: String?, reason: String)
     /// The store's rows are not those that its claims promise. Found only where checking is on.
     case falseClaim(adapter: String, claim: String, expected: String, found: String)
-    /// The policy forbids to look at every record.
-    case fullScanRefused(entity: String, conjuncts: [String], suggestion: String?)
+    /// The policy forbids to look at every record. Putting one of the causes right is enough.
+    case fullScanRefused(entity: String, causes: [FullScanCause], suggestion: String?)
 }
 
 extension QueryPlanError: CustomStringConvertible, SwiftDataErrorConvertible {
@@ -176,8 +176,8 @@ extension QueryPlanError: CustomStringConvertible, SwiftDataErrorConvertible {
         case .falseClaim(let adapter, let claim, let expected, let found):
             "\(adapter) claimed \(claim), and its rows are others: expected \(expected), found \(found). "
                 + "Claim superset or residual where the store compares differently."
-        case .fullScanRefused(let entity, let conjuncts, let suggestion):
-            "The fetch would look at every \(entity) because of \(conjuncts.isEmpty ? "its limit" : conjuncts.joined(separator: " and ")). "
+        case .fullScanRefused(let entity, let causes, let suggestion):
+            "The fetch would look at every \(entity): \(causes.map(\.description).joined(separator: "; ")). "
                 + (suggestion.map { "Declare \($0), or allow" } ?? "Allow")
                 + " the scan with fullScanPolicy: .allow."
         }

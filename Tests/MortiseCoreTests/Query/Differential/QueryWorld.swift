@@ -1,21 +1,26 @@
 import Foundation
+import MortiseAppendLog
 import MortiseCore
+import MortiseEngine
 import MortiseInMemory
+import MortiseJSONFile
 
 /// The same records in one store, with one context that holds the unsaved changes.
 final class QueryWorld {
     let name: String
-    let context: ModelContext
+    private(set) var context: ModelContext
     /// In identity order: what is stored, then what is new.
     private(set) var items: [Item] = []
     private(set) var boxes: [Box] = []
-    let container: ModelContainer
+    private(set) var container: ModelContainer
     private var stored: [Item]?
 
-    init(_ name: String, _ configuration: any DataStoreConfiguration, _ data: QueryData) throws {
+    /// - Parameter reopens: whether the records are read back from a file before they are queried.
+    init(
+        _ name: String, _ configuration: any DataStoreConfiguration, _ data: QueryData, reopens: Bool = false
+    ) throws {
         self.name = name
-        container = try ModelContainer(
-            for: Schema([Item.self, Special.self, Box.self]), configurations: [configuration])
+        container = try Self.open(configuration)
         context = ModelContext(container)
         for values in data.boxes {
             let box = Box(values)
@@ -25,7 +30,18 @@ final class QueryWorld {
         for (box, values) in zip(boxes, data.boxes) { box.outer = find(boxes, values.outer) }
         for values in data.items { insert(values) }
         try context.save()
+        if reopens {
+            try container.close()
+            container = try Self.open(configuration)
+            context = ModelContext(container)
+            items = try context.fetch(FetchDescriptor())
+            boxes = try context.fetch(FetchDescriptor())
+        }
         for change in data.changes { apply(change) }
+    }
+
+    private static func open(_ configuration: any DataStoreConfiguration) throws -> ModelContainer {
+        try ModelContainer(for: Schema([Item.self, Special.self, Box.self]), configurations: [configuration])
     }
 
     private func find(_ boxes: [Box], _ serial: Int?) -> Box? { boxes.first { $0.serial == serial } }
@@ -71,10 +87,18 @@ final class QueryWorld {
     }
 
     static func all(_ data: QueryData) throws -> [QueryWorld] {
-        [
+        // Files of the same name on disks of their own, in memory: only what the adapters write and read is wanted.
+        let path = "/world-\(UUID().uuidString)"
+        return [
             try QueryWorld("engine", InMemoryConfiguration(), data),
             try QueryWorld("residual", ScanningConfiguration(), data),
             try QueryWorld("plain", PlainConfiguration(), data),
+            try QueryWorld(
+                "JSON file", JSONFileConfiguration(path: "\(path).json", in: SimulatedFileSystem()), data, reopens: true
+            ),
+            try QueryWorld(
+                "append log", AppendLogConfiguration(path: "\(path).log", in: SimulatedFileSystem()), data,
+                reopens: true),
         ]
     }
 }

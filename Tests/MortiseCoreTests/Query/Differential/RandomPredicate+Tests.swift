@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 
 extension RandomPredicate {
-    func textTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func textTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         switch random.below(6) {
         case 0, 1: search(string(item, depth), string(item, 0), .contains)
         case 2: search(string(item, depth), string(item, 0), .starts)
@@ -12,7 +12,7 @@ extension RandomPredicate {
         }
     }
 
-    func optionalTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func optionalTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         let negated = random.chance(50)
         return switch random.below(12) {
         case 0: isNil(item[\.note], negated: negated)
@@ -30,7 +30,7 @@ extension RandomPredicate {
         }
     }
 
-    func scalarTest(_ item: Term<Item>) -> Term<Bool> {
+    func scalarTest(_ item: Term<Root>) -> Term<Bool> {
         switch random.below(9) {
         case 0: order(item[\.amount], .value(one(Pool.decimals)))
         case 1: order(calculate(item[\.amount], .value(one(Pool.decimals)), one([.add, .subtract])), .value(1))
@@ -44,7 +44,7 @@ extension RandomPredicate {
         }
     }
 
-    func enumTest(_ item: Term<Item>) -> Term<Bool> {
+    func enumTest(_ item: Term<Root>) -> Term<Bool> {
         let negated = random.chance(40)
         return switch random.below(5) {
         case 0: equal(item[\.tone], .value(one(Tone.allCases)), negated: negated)
@@ -55,7 +55,7 @@ extension RandomPredicate {
         }
     }
 
-    func captureTest(_ item: Term<Item>) -> Term<Bool> {
+    func captureTest(_ item: Term<Root>) -> Term<Bool> {
         switch random.below(4) {
         case 0: return contains(.value((0..<random.below(8)).map { _ in one(Pool.strings) }), item[\.name])
         case 1: return contains(.value((0..<random.below(8)).map { _ in random.below(9) - 4 }), item[\.size])
@@ -69,7 +69,7 @@ extension RandomPredicate {
         }
     }
 
-    func placeTest(_ item: Term<Item>) -> Term<Bool> {
+    func placeTest(_ item: Term<Root>) -> Term<Bool> {
         let place = item[\.place]
         return switch random.below(9) {
         case 0: order(place[\.city], .value(one(Pool.strings)))
@@ -84,7 +84,7 @@ extension RandomPredicate {
         }
     }
 
-    func listTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func listTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         switch random.below(14) {
         case 0: contains(item[\.tags], string(item, 0))
         case 1: contains(item[\.numbers], int(item, 0))
@@ -109,7 +109,7 @@ extension RandomPredicate {
         }
     }
 
-    func dictionaryTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func dictionaryTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         let key = Term.value(one(["a", "b", "é", "e\u{301}", "z"]))
         return switch random.below(3) {
         case 0: equal(lookUp(item[\.marks], key), .value(random.chance(30) ? nil : random.below(4)))
@@ -118,7 +118,7 @@ extension RandomPredicate {
         }
     }
 
-    func relationTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func relationTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         switch random.below(5) {
         case 0: return item[\.peers][\.isEmpty]
         case 1: return contains(item[\.peers], where: scope { self.boxLeaf($0, item) })
@@ -133,7 +133,7 @@ extension RandomPredicate {
         }
     }
 
-    func boxLeaf(_ box: Term<Box>, _ item: Term<Item>) -> Term<Bool> {
+    func boxLeaf(_ box: Term<Box>, _ item: Term<Root>) -> Term<Bool> {
         switch random.below(6) {
         case 0: order(box[\.label], string(item, 0))
         case 1: order(coalesce(box[\.rank], .value(0)), int(item, 0))
@@ -162,7 +162,7 @@ extension RandomPredicate {
         }
     }
 
-    func typeTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func typeTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         switch random.below(4) {
         case 0: isKind(item, Special.self)
         case 1:
@@ -177,7 +177,7 @@ extension RandomPredicate {
         }
     }
 
-    func rangeTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func rangeTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         let low = random.below(5) - 3
         switch random.below(4) {
         case 0: return inRange(.value(low), .value(low + random.below(4)), closed: random.chance(50), int(item, depth))
@@ -191,7 +191,7 @@ extension RandomPredicate {
     }
 
     /// Tests that would trap without the condition before them.
-    func guardedTest(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func guardedTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         switch random.below(6) {
         case 0: both(isNil(item[\.rank], negated: true), order(unwrap(item[\.rank]), int(item, 0)))
         case 1: either(isNil(item[\.box], negated: false), order(unwrap(item[\.box])[\.label], string(item, 0)))

@@ -8,16 +8,14 @@ struct Condition {
 }
 
 /// Makes random expressions, the same for the same seed. None of them traps in Foundation: what may is guarded.
-final class RandomPredicate {
+final class RandomPredicate<Root: Item> {
     var random: SeededGenerator
     /// The models that predicates capture.
     let boxes: [Box]
-    let items: [Item]
 
-    init(seed: UInt64, boxes: [Box], items: [Item]) {
+    init(seed: UInt64, boxes: [Box]) {
         random = SeededGenerator(seed)
         self.boxes = boxes
-        self.items = items
     }
 
     func one<T>(_ choices: [T]) -> T { random.one(of: choices) }
@@ -33,7 +31,7 @@ final class RandomPredicate {
 
     // MARK: Conditions
 
-    func condition(_ item: Term<Item>, _ depth: Int) -> Condition {
+    func condition(_ item: Term<Root>, _ depth: Int) -> Condition {
         guard depth > 0 else { return Condition(term: test(item, 0)) }
         switch random.below(9) {
         case 0, 1:
@@ -53,7 +51,7 @@ final class RandomPredicate {
     }
 
     /// One test of an item.
-    func test(_ item: Term<Item>, _ depth: Int) -> Term<Bool> {
+    func test(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         switch random.below(20) {
         case 0, 1: return order(int(item, depth), int(item, depth))
         case 2: return order(double(item, depth), double(item, depth))
@@ -90,7 +88,7 @@ final class RandomPredicate {
 
     // MARK: Values
 
-    func int(_ item: Term<Item>, _ depth: Int) -> Term<Int> {
+    func int(_ item: Term<Root>, _ depth: Int) -> Term<Int> {
         guard depth > 0 else {
             return switch random.below(5) {
             case 0, 1: .value(random.below(9) - 4)
@@ -117,7 +115,7 @@ final class RandomPredicate {
         }
     }
 
-    func double(_ item: Term<Item>, _ depth: Int) -> Term<Double> {
+    func double(_ item: Term<Root>, _ depth: Int) -> Term<Double> {
         guard depth > 0 else {
             return switch random.below(4) {
             case 0: .value(one(Pool.doubles))
@@ -138,7 +136,7 @@ final class RandomPredicate {
         }
     }
 
-    func string(_ item: Term<Item>, _ depth: Int) -> Term<String> {
+    func string(_ item: Term<Root>, _ depth: Int) -> Term<String> {
         guard depth > 0 else {
             return switch random.below(6) {
             case 0, 1: .value(one(Pool.strings))

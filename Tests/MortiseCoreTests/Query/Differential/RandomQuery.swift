@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 
-/// A random query, given by its seed and by what shrinking has taken away from it.
+/// A random query, given by its seed and by what shrinking has taken away from it. One in four asks for the subclass.
 struct RandomQuery {
     let seed: UInt64
     /// Which conditions are left: for each, its number and the way down to one of its parts.
@@ -11,13 +11,15 @@ struct RandomQuery {
 
     init(seed: UInt64) { self.seed = seed }
 
+    var asksForSubclass: Bool { seed % 4 == 3 }
+
     /// A sort key, with the order of numbers made total: nil, NaN, the others.
-    struct Key {
-        let descriptor: SortDescriptor<Item>
-        let number: ((Item) -> Double?)?
+    struct Key<Root: Item> {
+        let descriptor: SortDescriptor<Root>
+        let number: ((Root) -> Double?)?
         let text: String
 
-        func compare(_ a: Item, _ b: Item) -> ComparisonResult {
+        func compare(_ a: Root, _ b: Root) -> ComparisonResult {
             guard let number else { return descriptor.compare(a, b) }
             let (x, y) = (Self.rank(number(a)), Self.rank(number(b)))
             let result: ComparisonResult =
@@ -33,28 +35,28 @@ struct RandomQuery {
         }
     }
 
-    struct Made {
+    struct Made<Root: Item> {
         var conditions: [Condition]
-        var predicate: Predicate<Item>?
-        var keys: [Key]
+        var predicate: Predicate<Root>?
+        var keys: [Key<Root>]
         var offset: Int?
         var limit: Int?
         var seesChanges: Bool
 
         var text: String {
-            "where \(predicate.map { "\($0)" } ?? "all")\nsort \(keys.map(\.text)), offset \(offset ?? 0), "
+            "\(Root.self) where \(predicate.map { "\($0)" } ?? "all")\nsort \(keys.map(\.text)), offset \(offset ?? 0), "
                 + "limit \(limit.map(String.init) ?? "none"), unsaved changes \(seesChanges ? "count" : "do not count")"
         }
     }
 
-    func make(in world: QueryWorld) -> Made {
-        let maker = RandomPredicate(seed: seed, boxes: world.boxes, items: world.items)
+    func make<Root: Item>(_ root: Root.Type, in world: QueryWorld) -> Made<Root> {
+        let maker = RandomPredicate<Root>(seed: seed, boxes: world.boxes)
         var conditions: [Condition] = []
         let depth = maker.random.below(4)
         let count = 1 + maker.random.below(3)
         let isWithout = maker.random.chance(5)
-        let predicate = Predicate<Item> { variable in
-            let item = Term<Item>(variable)
+        let predicate = Predicate<Root> { variable in
+            let item = Term<Root>(variable)
             let all = (0..<count).map { _ in maker.condition(item, depth) }
             conditions = all
             let left = (kept ?? all.indices.map { [$0] }).map { Self.part(of: all, $0) }
@@ -62,7 +64,7 @@ struct RandomQuery {
             for next in left.dropFirst() { whole = both(whole, next.term) }
             return whole.expression
         }
-        var keys = (0..<maker.random.below(3)).map { _ in Self.key(&maker.random) }
+        var keys = (0..<maker.random.below(3)).map { _ in Self.key(&maker.random) as Key<Root> }
         if let keptKeys { keys = keptKeys.map { keys[$0] } }
         let offset = maker.random.chance(30) ? maker.random.below(6) : nil
         let limit = maker.random.chance(40) ? maker.random.below(6) : nil
@@ -77,9 +79,9 @@ struct RandomQuery {
         way.dropFirst().reduce(conditions[way[0]]) { $0.parts[$1] }
     }
 
-    private static func key(_ random: inout SeededGenerator) -> Key {
+    private static func key<Root: Item>(_ random: inout SeededGenerator) -> Key<Root> {
         let order: SortOrder = random.chance(50) ? .forward : .reverse
-        func plain(_ descriptor: SortDescriptor<Item>, _ text: String) -> Key {
+        func plain(_ descriptor: SortDescriptor<Root>, _ text: String) -> Key<Root> {
             Key(descriptor: descriptor, number: nil, text: "\(text) \(order)")
         }
         switch random.below(12) {
@@ -103,8 +105,8 @@ struct RandomQuery {
     }
 
     /// What Foundation's own evaluation finds.
-    func expected(_ made: Made, in world: QueryWorld) throws -> [Int] {
-        var matching = made.seesChanges ? world.items : try world.storedItems()
+    func expected<Root: Item>(_ made: Made<Root>, in world: QueryWorld) throws -> [Int] {
+        var matching = (made.seesChanges ? world.items : try world.storedItems()).compactMap { $0 as? Root }
         if let predicate = made.predicate { matching = try matching.filter { try predicate.evaluate($0) } }
         let places = matching.enumerated().sorted { left, right in
             for key in made.keys {
@@ -119,9 +121,22 @@ struct RandomQuery {
 
     /// The first difference between the ways; nil where all agree.
     func difference(in worlds: [QueryWorld]) -> String? {
+        asksForSubclass ? difference(Special.self, in: worlds) : difference(Item.self, in: worlds)
+    }
+
+    /// The ways to the parts of the conditions and the number of sort keys, for shrinking.
+    func shape(in world: QueryWorld) -> (conditions: [Condition], keys: Int) {
+        func shape<Root: Item>(_ root: Root.Type) -> (conditions: [Condition], keys: Int) {
+            let made = make(root, in: world)
+            return (made.conditions, made.keys.count)
+        }
+        return asksForSubclass ? shape(Special.self) : shape(Item.self)
+    }
+
+    private func difference<Root: Item>(_ root: Root.Type, in worlds: [QueryWorld]) -> String? {
         for world in worlds {
-            let made = make(in: world)
-            var descriptor = FetchDescriptor<Item>(predicate: made.predicate, sortBy: made.keys.map(\.descriptor))
+            let made = make(root, in: world)
+            var descriptor = FetchDescriptor<Root>(predicate: made.predicate, sortBy: made.keys.map(\.descriptor))
             descriptor.fetchOffset = made.offset
             descriptor.fetchLimit = made.limit
             descriptor.includePendingChanges = made.seesChanges

@@ -35,7 +35,7 @@ enum Shrinking {
             found.append((query, data))
         }
         if let world = try? QueryWorld.all(data).first {
-            let made = query.make(in: world)
+            let made = query.shape(in: world)
             let kept = query.kept ?? made.conditions.indices.map { [$0] }
             for place in kept.indices where kept.count > 1 {
                 add { query, _ in query.kept = kept.enumerated().filter { $0.offset != place }.map(\.element) }
@@ -50,7 +50,7 @@ enum Shrinking {
                     }
                 }
             }
-            let keys = query.keptKeys ?? Array(made.keys.indices)
+            let keys = query.keptKeys ?? Array(0..<made.keys)
             for key in keys { add { query, _ in query.keptKeys = keys.filter { $0 != key } } }
         }
         if query.hasWindow { add { query, _ in query.hasWindow = false } }

@@ -1,0 +1,245 @@
+/// One batch of new records.
+struct BatchInsertion<Model: PersistentModel> {
+    private let state: ContextState
+    private let table: ModelTable
+    private let defaults: ContiguousArray<StoredValue>
+    private var binding: StoreBinding { table.binding }
+    private var layout: ModelLayout { table.layout }
+
+    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
+    init(_ model: Model.Type, in state: ContextState) throws {
+        guard let table = state.table(for: model) else { throw ModelContextError.unknownModel(type: "\(model)") }
+        self.state = state
+        self.table = table
+        try table.binding.checkWritable()
+        defaults = ContiguousArray(
+            table.layout.record.slots.map { slot in
+                slot.role.isToMany ? .identifiers([]) : slot.property.attribute?.defaultValue ?? .null
+            })
+    }
+
+    func record() -> BatchRecord<Model> { BatchRecord(layout, defaults) }
+
+    func run(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
+        if records.isEmpty { return [] }
+        if state.hasChanges { return try insertModels(records).map(\.persistentModelID) }
+        if let unsaved = records.lazy.compactMap(\.unsaved.keys.first).first {
+            throw ModelContextError.noSuchModel(unsaved)
+        }
+        if savesRows { return try insertRows(records) }
+        do {
+            let models = try insertModels(records)
+            try state.save()
+            return models.map(\.persistentModelID)
+        } catch {
+            state.rollback()
+            throw error
+        }
+    }
+
+    /// Whether the store can be given the records as they are: nothing follows from them in other records, or the store
+    /// sees to that itself.
+    private var savesRows: Bool {
+        guard binding.store.takesDefaultSnapshots else { return false }
+        let relationships = layout.properties.indices.filter { layout.record.slots[$0].role.isRelationship }
+        if relationships.contains(where: layout.hasBounds) { return false }
+        return binding.version != nil || (relationships.isEmpty && layout.record.uniqueConstraints.isEmpty)
+    }
+
+    // MARK: Rows
+
+    private func insertRows(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
+        try state.changing(binding) { report in
+            while true {
+                try state.refresh(binding)
+                var upsert = BatchUpsert(state, table)
+                for record in records { try upsert.add(record.values, record.assigned) }
+                let changes = PendingChanges(
+                    inserted: try upsert.inserted(), updated: upsert.updated, baseVersion: binding.version?.number)
+                let outcome: SaveOutcome
+                do {
+                    outcome = try binding.store.save(changes, for: state)
+                } catch is VersionSuperseded {
+                    continue
+                }
+                try state.refresh(binding)
+                let identifiers = upsert.owners.map { outcome.remapped[$0] ?? $0 }
+                if let missing = identifiers.first(where: \.isTemporary) {
+                    throw ModelContextError.storeContract(
+                        store: binding.store.identifier,
+                        fault: "Its save returned no permanent identifier for \(missing).")
+                }
+                report.inserted = changes.inserted.map { outcome.remapped[$0.identifier] ?? $0.identifier }
+                report.updated = changes.updated.map(\.identifier)
+                return identifiers
+            }
+        }
+    }
+
+    // MARK: Models
+
+    private func insertModels(_ records: [BatchRecord<Model>]) throws -> [Model] {
+        try records.map { record in
+            let draft = Draft()
+            for (slot, description) in layout.record.slots.enumerated() {
+                switch (description.role, record.values[slot]) {
+                case (.attribute, let value): draft[slot] = .value(value)
+                case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target, record))
+                case (.toOne, _): draft[slot] = .model(nil)
+                case (_, .identifiers(let members)):
+                    let changes = MemberChanges()
+                    for member in members { changes.add(try model(member, record)) }
+                    draft[slot] = .models(changes)
+                default: continue
+                }
+                draft.changed.insert(slot)
+            }
+            let model = Materialising.run { Model(_modelState: ModelState(draft: draft)) }
+            state.insert(model)
+            return model
+        }
+    }
+
+    private func model(
+        _ identifier: PersistentIdentifier, _ record: BatchRecord<Model>
+    ) throws -> any PersistentModel {
+        guard let model = record.unsaved[identifier] ?? state.model(for: identifier) else {
+            throw ModelContextError.noSuchModel(identifier)
+        }
+        return model
+    }
+}
+
+/// Sorts new records into those that are new and those that update one with the same unique values: the first of a kind
+/// stays, and takes what was set in the others.
+private struct BatchUpsert {
+    private let state: ContextState
+    private let table: ModelTable
+    private let version: (any StoreVersion)?
+    private var new: [PendingRecord] = []
+    private(set) var updated: [PendingRecord] = []
+    private var places: [PersistentIdentifier: Int] = [:]
+    private var claims: [UniqueClaim: PersistentIdentifier] = [:]
+    /// For each record that was added, the one that stands for it.
+    private(set) var owners: [PersistentIdentifier] = []
+
+    private var layout: ModelLayout { table.layout }
+
+    init(_ state: ContextState, _ table: ModelTable) {
+        self.state = state
+        self.table = table
+        version = table.binding.version
+    }
+
+    mutating func add(_ values: ContiguousArray<StoredValue>, _ assigned: SlotSet) throws {
+        let identifier = PersistentIdentifier.temporary(entityName: layout.entityName)
+        var owner: PersistentIdentifier?
+        for (constraint, slots) in layout.record.uniqueConstraints.enumerated() {
+            guard let claim = UniqueClaim(values, slots, layout), let found = try self.owner(of: claim, constraint),
+                found != owner
+            else { continue }
+            if let owner {
+                throw ModelContextError.notUnique(
+                    entity: layout.entityName, properties: slots.map { layout.properties[$0].name }, model: owner,
+                    other: found)
+            }
+            owner = found
+        }
+        if let owner {
+            merge(values, assigned, into: owner)
+        } else {
+            if !layout.record.uniqueConstraints.isEmpty { places[identifier] = new.count }
+            new.append(
+                PendingRecord(
+                    model: nil, identifier: identifier, layout: layout, values: values, changed: SlotSet()))
+        }
+        let holder = owner ?? identifier
+        owners.append(holder)
+        for slots in layout.record.uniqueConstraints {
+            if let claim = claim(of: holder, slots) { claims[claim] = holder }
+        }
+    }
+
+    /// The records that are new, complete.
+    /// - Throws: `ModelValidationError.missingValue`.
+    func inserted() throws -> [PendingRecord] {
+        let required = layout.record.slots.enumerated().filter { _, slot in
+            !slot.role.isToMany && !slot.property.isOptional
+                && slot.property.attribute?.options.contains(.ephemeral) != true
+        }
+        for record in new {
+            for (slot, description) in required where record.values[slot].isNull {
+                throw ModelValidationError.missingValue(
+                    entity: layout.entityName, property: description.name, model: record.identifier)
+            }
+        }
+        return new
+    }
+
+    private mutating func owner(of claim: UniqueClaim, _ constraint: Int) throws -> PersistentIdentifier? {
+        if let owner = claims[claim], self.claim(of: owner, claim.slots) == claim { return owner }
+        guard
+            let owner = version?.identifier(
+                ofEntity: layout.entityName, constraint: constraint, values: claim.values),
+            self.claim(of: owner, claim.slots) == claim
+        else { return nil }
+        guard let other = state.table(of: owner)?.layout, other.isSame(as: layout) else {
+            throw ModelContextError.notUnique(
+                entity: layout.entityName, properties: claim.slots.map { layout.properties[$0].name }, model: owner,
+                other: owner)
+        }
+        return owner
+    }
+
+    /// What a record claims as far as this batch has come.
+    private func claim(of owner: PersistentIdentifier, _ slots: [Int]) -> UniqueClaim? {
+        if owner.isTemporary { return places[owner].flatMap { UniqueClaim(new[$0].values, slots, layout) } }
+        guard let table = state.table(of: owner), let row = table.source.row(of: owner) else { return nil }
+        let update = places[owner].map { updated[$0] }
+        let values = ContiguousArray(
+            table.layout.properties.indices.map { slot -> StoredValue in
+                guard slots.contains(slot) else { return .null }
+                if let update, update.changed.contains(slot) { return update.values[slot] }
+                return table.source.value(row: row, slot: slot)
+            })
+        return UniqueClaim(values, slots, table.layout)
+    }
+
+    private mutating func merge(
+        _ values: ContiguousArray<StoredValue>, _ assigned: SlotSet, into owner: PersistentIdentifier
+    ) {
+        if owner.isTemporary, let place = places[owner] {
+            for slot in assigned.slots { new[place].values[slot].absorb(values[slot]) }
+            return
+        }
+        guard let table = state.table(of: owner), let row = table.source.row(of: owner) else { return }
+        let place = places[owner] ?? updated.count
+        if place == updated.count {
+            places[owner] = place
+            updated.append(
+                PendingRecord(
+                    model: nil, identifier: owner, layout: table.layout,
+                    values: ContiguousArray(repeating: .null, count: table.layout.properties.count),
+                    changed: SlotSet()))
+        }
+        for slot in assigned.slots {
+            if !updated[place].changed.contains(slot) {
+                updated[place].values[slot] = table.source.value(row: row, slot: slot)
+                updated[place].changed.insert(slot)
+            }
+            updated[place].values[slot].absorb(values[slot])
+        }
+    }
+}
+
+extension StoredValue {
+    /// Takes a later value over; members of relationships are united.
+    fileprivate mutating func absorb(_ other: StoredValue) {
+        if case .identifiers(let mine) = self, case .identifiers(let others) = other {
+            let known = Set(mine)
+            self = .identifiers(mine + others.filter { !known.contains($0) })
+        } else {
+            self = other
+        }
+    }
+}

@@ -1,0 +1,278 @@
+import Foundation
+
+/// One batch update or delete: by the store where it does that, else by the framework.
+struct BatchRun<Model: PersistentModel> {
+    let state: ContextState
+    let binding: StoreBinding
+    private let tables: [ModelTable]
+    private let layout: ModelLayout
+    private let descriptor: FetchDescriptor<Model>
+    private let includesSubclasses: Bool
+
+    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
+    init(
+        _ model: Model.Type, where predicate: Predicate<Model>?, includesSubclasses: Bool, in state: ContextState
+    ) throws {
+        self.state = state
+        self.includesSubclasses = includesSubclasses
+        layout = ModelLayout.of(model)
+        tables = try state.tables(under: model)
+        guard let binding = tables.first?.binding else { throw ModelContextError.unknownModel(type: "\(model)") }
+        self.binding = binding
+        try binding.checkWritable()
+        descriptor = FetchDescriptor(predicate: predicate)
+    }
+
+    // MARK: Updates
+
+    func update(_ update: BatchUpdate<Model>) throws -> Int {
+        if state.hasChanges { return try updateModels(update) }
+        if let unsaved = update.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
+        let slots = update.assignments.map(\.property.slot)
+        let isBounded = slots.contains(where: layout.hasBounds)
+        if !isBounded, binding.store.changesBatches,
+            let count = try push(.update(update.assignments), purpose: .update)
+        {
+            return count
+        }
+        if !isBounded, isPlain(slots), binding.store.takesDefaultSnapshots { return try updateRows(update.assignments) }
+        return try savingModels { try updateModels(update) }
+    }
+
+    /// Whether writing the slots changes nothing else, so that it can be done row by row.
+    private func isPlain(_ slots: [Int]) -> Bool {
+        let unique = Set(tables.flatMap { $0.layout.record.uniqueConstraints.flatMap { $0 } })
+        return slots.allSatisfy { slot in
+            !unique.contains(slot) && (binding.version != nil || !layout.record.slots[slot].role.isRelationship)
+        }
+    }
+
+    private func updateModels(_ update: BatchUpdate<Model>) throws -> Int {
+        let run = try QueryRun(descriptor, in: state)
+        let records = matches(of: run)
+        // All values come first: what is calculated from other models must not see them half changed.
+        let values = try records.map { record in
+            try update.assignments.map { try $0.value(for: record, in: run.reader) }
+        }
+        for (record, values) in zip(records, values) {
+            guard let model = run.reader.model(record), let layout = model._modelState.table?.layout else { continue }
+            for (assignment, value) in zip(update.assignments, values) {
+                try set(value, at: assignment.property.slot, of: model, layout, update.unsaved)
+            }
+        }
+        return records.count
+    }
+
+    private func set(
+        _ value: StoredValue, at slot: Int, of model: any PersistentModel, _ layout: ModelLayout,
+        _ unsaved: [PersistentIdentifier: any PersistentModel]
+    ) throws {
+        let role = layout.record.slots[slot].role
+        if model._pendingValue(at: slot, role: role, in: layout).isIdentical(to: value) { return }
+        guard role == .toOne else { return model._replace(.value(value), at: slot, layout) }
+        var target: (any PersistentModel)?
+        if case .identifier(let identifier) = value {
+            target = unsaved[identifier] ?? state.model(for: identifier)
+            if target == nil { throw ModelContextError.noSuchModel(identifier) }
+        }
+        let change = ValueChange(settingSlot: slot, of: model, layout: layout)
+        change?.willSet()
+        model._setTarget(target, at: slot)
+        change?.didSet()
+    }
+
+    /// Reads the records and saves what they become, all at once and without models.
+    private func updateRows(_ assignments: [StoreBatch.Assignment]) throws -> Int {
+        try state.changing(binding) { report in
+            while true {
+                let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
+                let records = matches(of: run)
+                var changes = PendingChanges(baseVersion: binding.version?.number)
+                for record in records {
+                    if let row = try changedRow(record, run.reader, assignments) { changes.updated.append(row) }
+                }
+                if changes.isEmpty { return records.count }
+                do {
+                    let outcome = try binding.store.save(changes, for: state)
+                    try takeOver(changes, outcome)
+                } catch is VersionSuperseded {
+                    continue
+                }
+                report.updated = changes.updated.map(\.identifier)
+                return records.count
+            }
+        }
+    }
+
+    private func changedRow(
+        _ record: RecordReference, _ reader: RecordReader, _ assignments: [StoreBatch.Assignment]
+    ) throws -> PendingRecord? {
+        guard let table = state.table(named: reader.tables[record.table].entityName) else { return nil }
+        let slots = table.layout.properties.indices
+        var values = ContiguousArray(
+            slots.map { binding.version == nil ? reader.value(record, slot: $0) : StoredValue.null })
+        var changed = SlotSet()
+        for assignment in assignments {
+            let value = try assignment.value(for: record, in: reader)
+            let slot = assignment.property.slot
+            if value.isIdentical(to: reader.value(record, slot: slot)) { continue }
+            values[slot] = value
+            changed.insert(slot)
+        }
+        if changed.isEmpty { return nil }
+        return PendingRecord(
+            model: nil, identifier: reader.identifier(record), layout: table.layout, values: values, changed: changed)
+    }
+
+    private func takeOver(_ changes: PendingChanges, _ outcome: SaveOutcome) throws {
+        if binding.version != nil { return try state.refresh(binding) }
+        let written = changes.updated.map { ($0.identifier, $0.values) } + outcome.reregistered
+        for (identifier, values) in written {
+            if let table = state.table(named: identifier.entityName) { try state.put(identifier, values, into: table) }
+        }
+    }
+
+    // MARK: Deletion
+
+    func delete() throws {
+        if state.hasChanges { return try deleteModels() }
+        if binding.store.changesBatches,
+            mayDelete(followingRules: binding.store.followsDeleteRules),
+            try push(.delete, purpose: .delete) != nil
+        {
+            return
+        }
+        if mayDelete(followingRules: false), try deleteByDescriptor() { return }
+        try savingModels(deleteModels)
+    }
+
+    /// Whether the store may delete the family's records and those that go with them without asking models: there is
+    /// nothing that only they are asked.
+    private func mayDelete(followingRules: Bool) -> Bool {
+        (tables.map(\.layout) + cascaded).allSatisfy { layout in
+            layout.record.slots.enumerated().allSatisfy { slot, description in
+                guard let relationship = description.property.relationship else { return true }
+                return (followingRules || relationship.deleteRule == .nullify) && !layout.hasBounds(slot)
+            }
+        }
+    }
+
+    /// The layouts of the records that delete rules may take along.
+    private var cascaded: [ModelLayout] {
+        var found: [ModelLayout] = []
+        var seen: Set<String> = []
+        var pending = tables.map(\.layout)
+        while let layout = pending.popLast() {
+            for slot in layout.record.slots {
+                guard let relationship = slot.property.relationship, relationship.deleteRule == .cascade else {
+                    continue
+                }
+                for name in state.container.schema.stored.subtree(of: relationship.destination) {
+                    guard seen.insert(name).inserted, let reached = state.container.schema.layouts[name] else {
+                        continue
+                    }
+                    found.append(reached)
+                    pending.append(reached)
+                }
+            }
+        }
+        return found
+    }
+
+    /// Whether records that do not match may be deleted all the same.
+    var cascadesIntoFamily: Bool { cascaded.contains { layout in tables.contains { $0.layout === layout } } }
+
+    /// Asks a store of Apple's shape.
+    private func deleteByDescriptor() throws -> Bool {
+        guard binding.store.deletesBatches else { return false }
+        return try state.changing(binding) { report in
+            let isDone = try binding.store.batchDelete(
+                Model.self, predicate: descriptor.predicate, includeSubclasses: includesSubclasses,
+                editingState: state.editingState)
+            if isDone {
+                report.isIncomplete = true
+                try state.takeOverChanges(of: binding)
+            }
+            return isDone
+        }
+    }
+
+    private func deleteModels() throws {
+        let run = try QueryRun(descriptor, in: state)
+        for record in matches(of: run) {
+            if let model = run.reader.model(record) { state.delete(model) }
+        }
+    }
+
+    // MARK: The store's work
+
+    /// - Returns: how many records matched; nil where the store leaves it to the framework.
+    private func push(_ change: StoreBatch.Change, purpose: StoreQuery.Purpose) throws -> Int? {
+        do {
+            return try state.changing(binding) { report in
+                let check = state.container.verifiesPushDown ? try BatchCheck(self, change) : nil
+                let result = try execute(change, purpose)
+                try state.takeOverChanges(of: binding)
+                report.updated = result.updated
+                report.deleted = result.deleted
+                try check?.verify(result)
+                return result.count
+            }
+        } catch DataStoreError.unsupportedFeature {
+            return nil
+        }
+    }
+
+    private func execute(_ change: StoreBatch.Change, _ purpose: StoreQuery.Purpose) throws -> StoreBatchResult {
+        var query = LoweredFetch(descriptor, purpose: purpose).query
+        query.includesSubentities = includesSubclasses
+        while true {
+            try state.refresh(binding)
+            var batch = StoreBatch(.query(query), change, author: state.editingState.author)
+            let plan = binding.store.plan(query)
+            try plan?.validate(adapter: binding.store.typeName, for: query)
+            if let plan, plan.isExact {
+                try state.checkPolicy(plan, query, nil)
+            } else {
+                let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
+                batch.selection = .records(matches(of: run).map(run.reader.identifier))
+                batch.baseVersion = binding.version?.number
+            }
+            do {
+                return try binding.store.execute(batch)
+            } catch is VersionSuperseded {
+                continue
+            }
+        }
+    }
+
+    /// The records of a run that count.
+    func matches(of run: QueryRun<Model>) -> [RecordReference] {
+        if includesSubclasses { return run.records }
+        return run.records.filter { run.reader.tables[$0.table].entityName == layout.entityName }
+    }
+
+    /// What matches, found without the store's help.
+    func unaided() throws -> QueryRun<Model> {
+        try QueryRun(descriptor, purpose: .identifiers, in: state, isUnaided: true)
+    }
+
+    /// Changes models of a context without unsaved changes, and saves: all of it, or nothing and the context is as it was.
+    private func savingModels<R>(_ body: () throws -> R) throws -> R {
+        do {
+            let result = try body()
+            try state.save()
+            return result
+        } catch {
+            state.rollback()
+            throw error
+        }
+    }
+}
+
+extension StoreBinding {
+    /// - Throws: `ModelContextError.readOnly`.
+    func checkWritable() throws {
+        if !store.allowsSave { throw ModelContextError.readOnly(configuration: store.configurationName) }
+    }
+}

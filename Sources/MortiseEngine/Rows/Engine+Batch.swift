@@ -1,0 +1,15 @@
+public import MortiseCore
+
+extension Engine {
+    /// Changes or deletes many records as one transaction: all of them, durable as the sink promises, or none.
+    /// - Throws: `EngineError`; `ModelValidationError` where a delete rule forbids it; `QueryEvaluationError`;
+    ///   `VersionSuperseded`; what the sink throws.
+    public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        try write(onTopOf: batch.baseVersion, author: batch.author) { transaction in
+            let count = try transaction.execute(batch)
+            return StoreBatchResult(
+                count: count, updated: transaction.changes.updated.map(\.record),
+                deleted: transaction.changes.deleted)
+        }
+    }
+}

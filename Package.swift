@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
+        .library(name: "MortiseConfiguration", targets: ["MortiseConfiguration"]),
         .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
@@ -64,9 +65,13 @@ let package = Package(
             name: "MortiseCommands",
             dependencies: ["MortiseCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             exclude: ["Predicates/GRAMMAR.md"]),
+        .target(name: "MortiseConfiguration", dependencies: ["MortiseCore"]),
         .executableTarget(
             name: "MortiseProgram",
-            dependencies: ["MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog"]),
+            dependencies: [
+                "MortiseCommands", "MortiseConfiguration", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseAppendLog",
+            ]),
         .target(
             name: "PackageSubjects",
             dependencies: [
@@ -79,11 +84,15 @@ let package = Package(
 
         .executableTarget(
             name: "FileCatalog",
-            dependencies: ["Mortise", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "Mortise", "MortiseConfiguration", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             path: "Samples/FileCatalog"),
         .executableTarget(
             name: "MusicLibrary",
-            dependencies: ["Mortise", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "Mortise", "MortiseConfiguration", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
         .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
@@ -144,8 +153,9 @@ let package = Package(
         .testTarget(
             name: "MortiseCommandsTests",
             dependencies: [
-                "MortiseCommands", "MortiseProgram", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog",
+                "MortiseCommands", "MortiseConfiguration", "MortiseProgram", "MortiseCore", "MortiseEngine",
+                "MortiseInMemory",
+                "MortiseJSONFile", "MortiseAppendLog",
             ]),
         .testTarget(
             name: "MortiseAppendLogTests",
@@ -158,6 +168,15 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Settings come through swift-configuration where the toolchain is new enough for it; without it from the environment only.
+#if compiler(>=6.2)
+package.dependencies.append(
+    .package(
+        url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: ["CommandLineArguments"]))
+package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies
+    .append(.product(name: "Configuration", package: "swift-configuration"))
+#endif
 
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {

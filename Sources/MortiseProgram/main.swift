@@ -1,7 +1,10 @@
 import MortiseAppendLog
 import MortiseCommands
+import MortiseConfiguration
 import MortiseCore
 import MortiseInMemory
 import MortiseJSONFile
 
-MortiseTool(registry: StoreRegistry(.memory, .json, .log)).run()
+let registry = StoreRegistry(.memory, .json, .log)
+let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: registry) }
+MortiseTool(registry: registry, settings: settings).run()

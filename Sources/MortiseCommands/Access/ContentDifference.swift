@@ -8,8 +8,9 @@ struct ContentDifference {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    init(_ older: OpenStore, _ newer: OpenStore) throws {
-        let (before, after) = (try older.version(), try newer.version())
+    /// - Parameter older: what the store held before, and with which schema.
+    init(_ older: StoreState, _ newer: StoreState) {
+        let (before, after) = (older.version, newer.version)
         for entity in newer.schema.entities {
             guard let rows = after.rows(ofEntity: entity.name) else { continue }
             let others = before.rows(ofEntity: entity.name)
@@ -41,5 +42,18 @@ struct ContentDifference {
         }
         inserted.sort()
         deleted.sort()
+    }
+}
+
+/// What a store held at one moment; outlives the store that was open then.
+struct StoreState {
+    let version: any StoreVersion
+    let schema: StoredSchema
+    let layouts: [String: RecordLayout]
+
+    init(_ store: OpenStore) throws {
+        version = try store.version()
+        schema = store.schema
+        layouts = store.layouts
     }
 }

@@ -15,9 +15,9 @@ extension PredicateParser {
             }
             return try compare(comparison, left, try sum())
         }
-        let isNegated = current.keyword == "not" && Self.words.contains(peek().keyword ?? "")
+        let isNegated = current.keyword == "not" && Self.tests.contains(peek().keyword ?? "")
         if isNegated { _ = take() }
-        guard let word = current.keyword, Self.words.contains(word) else { return left }
+        guard let word = current.keyword, Self.tests.contains(word) else { return left }
         let place = take().place
         let found: PredicateOperand
         switch word {
@@ -33,9 +33,11 @@ extension PredicateParser {
         return isNegated ? PredicateOperand(.not(found.expression), .condition, found.place) : found
     }
 
-    private static let words: Set<String> = [
+    private static let tests: Set<String> = [
         "in", "between", "contains", "beginswith", "startswith", "endswith", "matches", "is",
     ]
+    /// The keywords that follow a value, so that what stands before one is no quantifier but a name.
+    static let words = tests.union(["and", "or", "not", "asc", "ascending", "desc", "descending"])
 
     // MARK: Operators
 

@@ -25,7 +25,8 @@ extension PredicateParser {
     }
 
     private mutating func word(_ token: PredicateToken) throws(PredicateTextError) -> PredicateOperand {
-        let isFollowedByName = if case .word = peek().kind { true } else { false }
+        let isFollowedByName =
+            if case .word = peek().kind { !Self.words.contains(peek().keyword ?? "") } else { false }
         switch token.keyword {
         case "nil", "null":
             _ = take()

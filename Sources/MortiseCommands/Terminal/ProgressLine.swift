@@ -63,7 +63,7 @@ final class ProgressLine {
             text =
                 "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: 20 - filled) + "] " + text
         }
-        if done > first, seconds > 0.01 {
+        if done > first, seconds >= 0.5 || done == total {
             let rate = Double(done - first) / seconds
             text += ", \(FigureText.count(Int(min(rate, 1e15))))/s"
             if done < total { text += ", \(FigureText.duration(Double(total - done) / rate)) left" }

@@ -60,7 +60,7 @@ private struct StoreWatcher {
     private let configuration: any SelfDescribingConfiguration
     private let showsValues: Bool
     private let format: ReportFormat
-    private var store: OpenStore
+    private var state: StoreState
     private var mark: String
     /// A file's time does not tell two changes apart that follow each other at once: it is looked at twice.
     private var looksAgain = false
@@ -75,10 +75,12 @@ private struct StoreWatcher {
         showsValues = values
         self.format = format
         mark = try configuration.changeMark()
-        store = try OpenStore.reading(argument)
+        let store = try OpenStore.reading(argument)
+        state = try StoreState(store)
         if let history = store.store as? any StoredHistoryProviding {
             lastTransaction = try history.storedTransactions(after: 0, last: 1).last?.number ?? 0
         }
+        try store.close()
     }
 
     /// Prints what is new.
@@ -89,25 +91,26 @@ private struct StoreWatcher {
         looksAgain = current != mark
         mark = current
         let (newer, transactions) = try steadily { [argument, lastTransaction] in
-            let opened = try OpenStore.reading(argument)
-            return (
-                opened,
-                try (opened.store as? any StoredHistoryProviding)?
-                    .storedTransactions(after: lastTransaction, last: nil)
+            // Closed again at once: a file that is open in this process would be given as it was then.
+            let store = try OpenStore.reading(argument)
+            let found = (
+                try StoreState(store),
+                try (store.store as? any StoredHistoryProviding)?.storedTransactions(after: lastTransaction, last: nil)
             )
+            try store.close()
+            return found
         }
-        let older = store
-        store = newer
-        defer { try? older.close() }
+        let older = state
+        state = newer
         if let transactions {
-            for transaction in transactions { try print(transaction, newer) }
+            for transaction in transactions { try print(transaction) }
             lastTransaction = transactions.last?.number ?? lastTransaction
             try output.flush()
             return transactions.count
         }
-        let difference = try ContentDifference(older, newer)
+        let difference = ContentDifference(older, newer)
         guard !difference.isEmpty else { return 0 }
-        try print(difference, newer)
+        try print(difference)
         try output.flush()
         return 1
     }
@@ -125,19 +128,19 @@ private struct StoreWatcher {
         }
     }
 
-    private func print(_ transaction: StoredTransaction, _ store: OpenStore) throws {
+    private func print(_ transaction: StoredTransaction) throws {
         if format == .text { try output.line(output.styled(TransactionText.line(transaction), .bold)) }
         let stamp: [(String, JSONText)] = [
             ("transaction", .raw("\(transaction.number)")),
             ("timestamp", .text(TimestampText.text(of: transaction.timestamp))),
             ("author", transaction.author.map { .text($0) } ?? .null),
         ]
-        for record in transaction.deleted { try print("delete", record, [], store, stamp) }
-        for update in transaction.updated { try print("update", update.record, update.properties, store, stamp) }
-        for record in transaction.inserted { try print("insert", record, nil, store, stamp) }
+        for record in transaction.deleted { try print("delete", record, [], stamp) }
+        for update in transaction.updated { try print("update", update.record, update.properties, stamp) }
+        for record in transaction.inserted { try print("insert", record, nil, stamp) }
     }
 
-    private func print(_ difference: ContentDifference, _ store: OpenStore) throws {
+    private func print(_ difference: ContentDifference) throws {
         let now = TimestampText.text(
             of: Date(timeIntervalSinceReferenceDate: Date.timeIntervalSinceReferenceDate.rounded()))
         if format == .text {
@@ -148,19 +151,19 @@ private struct StoreWatcher {
                         + "\(FigureText.count(difference.deleted.count)) deleted", .bold))
         }
         let stamp: [(String, JSONText)] = [("timestamp", .text(now))]
-        for record in difference.deleted { try print("delete", record, [], store, stamp) }
-        for update in difference.updated { try print("update", update.record, update.properties, store, stamp) }
-        for record in difference.inserted { try print("insert", record, nil, store, stamp) }
+        for record in difference.deleted { try print("delete", record, [], stamp) }
+        for update in difference.updated { try print("update", update.record, update.properties, stamp) }
+        for record in difference.inserted { try print("insert", record, nil, stamp) }
     }
 
     /// - Parameter properties: those that changed; nil for all.
     private func print(
-        _ verb: String, _ record: PersistentIdentifier, _ properties: [String]?, _ store: OpenStore,
+        _ verb: String, _ record: PersistentIdentifier, _ properties: [String]?,
         _ stamp: [(String, JSONText)]
     ) throws {
-        let layout = store.layouts[record.entityName] ?? RecordLayout.empty(record.entityName)
+        let layout = state.layouts[record.entityName] ?? RecordLayout.empty(record.entityName)
         var values: [(name: String, value: StoredValue)] = []
-        if showsValues, verb != "delete", let rows = try store.version().rows(ofEntity: record.entityName),
+        if showsValues, verb != "delete", let rows = state.version.rows(ofEntity: record.entityName),
             let row = rows.row(of: record)
         {
             let slots = layout.slots.enumerated().filter { _, slot in

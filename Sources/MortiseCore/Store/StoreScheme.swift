@@ -27,6 +27,8 @@ public struct StoreScheme: Sendable {
 
     /// - Throws: `StoreURLError`; what the adapter throws.
     func configuration(for url: StoreURL) throws -> any DataStoreConfiguration {
+        var url = url
+        url.secrets = Set(options.filter(\.isSecret).map(\.name))
         if case .path = location, url.path.isEmpty {
             throw url.malformed("a path has to follow the colon, as in \(name):library.\(name)")
         }

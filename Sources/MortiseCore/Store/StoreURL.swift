@@ -13,6 +13,8 @@ public struct StoreURL: Sendable, Hashable {
     public let scheme: String
     public let path: String
     public let options: [String: String]
+    /// The options that their scheme calls secret.
+    var secrets: Set<String> = []
 
     /// - Throws: `StoreURLError.malformed`.
     public init(_ text: String) throws(StoreURLError) {
@@ -56,7 +58,7 @@ public struct StoreURL: Sendable, Hashable {
     }
 
     /// The URL as it may be shown and logged: passwords and the like are left out.
-    public var redacted: String { StoreURLRedaction.redacted(text) }
+    public var redacted: String { StoreURLRedaction.redacted(text, hiding: secrets) }
 
     /// An error that says what is wrong with this URL.
     public func malformed(_ fault: String) -> StoreURLError { .malformed(url: redacted, fault: fault) }
@@ -76,17 +78,19 @@ enum StoreURLRedaction {
         return secretWords.contains { plain.contains($0) }
     }
 
-    static func redacted(_ text: String) -> String {
+    static func redacted(_ text: String, hiding secrets: Set<String> = []) -> String {
         let question = text.firstIndex(of: "?") ?? text.endIndex
         var result = withoutPassword(text[..<question])
         guard question != text.endIndex else { return result }
         let items = text[text.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
-        result += "?" + items.map(redactedItem).joined(separator: "&")
+        result += "?" + items.map { redactedItem($0, secrets) }.joined(separator: "&")
         return result
     }
 
-    private static func redactedItem(_ item: Substring) -> String {
-        guard let equals = item.firstIndex(of: "="), isSecret(item[..<equals]) else { return String(item) }
+    private static func redactedItem(_ item: Substring, _ secrets: Set<String>) -> String {
+        guard let equals = item.firstIndex(of: "="),
+            isSecret(item[..<equals]) || secrets.contains(String(item[..<equals]))
+        else { return String(item) }
         return item[...equals] + "…"
     }
 

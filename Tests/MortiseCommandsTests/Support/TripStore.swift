@@ -167,6 +167,19 @@ struct TripWriter {
         try save([], updated: updated, slots: labels.map { _ in SlotSet([slot]) })
     }
 
+    /// Gives the trip of one name another.
+    func rename(_ name: String, to other: String) throws {
+        guard let versioned = store as? any VersionedDataStore,
+            let rows = versioned.currentVersion.rows(ofEntity: "Trip"),
+            let slot = layouts["Trip"]?.slot(named: "name"),
+            let row = (0..<rows.endRow).first(where: {
+                rows.contains(row: $0) && rows.string(row: $0, slot: slot) == name
+            })
+        else { throw DataStoreError.unsupportedFeature }
+        let changed = snapshot(rows.identifier(ofRow: row), "Trip", ["name": .string(other)])
+        try save([], updated: [changed], slots: [SlotSet([slot])])
+    }
+
     private func stop(_ trip: PersistentIdentifier, _ number: Int, _ which: Int) -> DefaultSnapshot {
         snapshot(
             .temporary(entityName: "Stop"), "Stop",

@@ -9,6 +9,7 @@ final class ContextState {
     let container: ModelContainer
     private(set) var tables: [String: ModelTable] = [:]
     private var tablesBySpace: [UInt32: ModelTable] = [:]
+    private var families: [ObjectIdentifier: [ModelTable]] = [:]
     private(set) var bindings: [StoreBinding]
 
     private(set) var inserted = ModelList()
@@ -64,6 +65,13 @@ final class ContextState {
 
     /// The tables of a model type and of the schema's types that inherit from it.
     func tables(under type: any PersistentModel.Type) throws -> [ModelTable] {
+        if let known = families[ObjectIdentifier(type)] { return known }
+        let found = try findTables(under: type)
+        families[ObjectIdentifier(type)] = found
+        return found
+    }
+
+    private func findTables(under type: any PersistentModel.Type) throws -> [ModelTable] {
         guard let layout = container.schema.layout(for: type) else {
             throw ModelContextError.unknownModel(type: "\(type)")
         }
@@ -77,6 +85,7 @@ final class ContextState {
         if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) {
             tables = [:]
             tablesBySpace = [:]
+            families = [:]
         }
     }
 
@@ -149,6 +158,24 @@ final class ContextState {
         return models
     }
 
+    /// The members of a stored model's to-many relationship, for one that has no values of its own.
+    /// - Returns: nil where they are not all of one table with models of that type, or cannot be read from rows alone.
+    func members<T: PersistentModel>(of table: ModelTable, row: Int, slot: Int, as type: T.Type) -> [T]? {
+        guard table.binding.version != nil, deleted.isEmpty else { return nil }
+        let identifiers = table.source.identifiers(row: row, slot: slot)
+        guard let first = identifiers.first else { return [] }
+        guard let target = self.table(of: first), target.layout.type == type, target.binding.version != nil else {
+            return nil
+        }
+        var rows: [Int] = []
+        rows.reserveCapacity(identifiers.count)
+        for identifier in identifiers {
+            guard identifier.space == first.space else { return nil }
+            if let row = target.source.row(of: identifier) { rows.append(row) }
+        }
+        return target.models(rows: rows, ifAllAre: type)
+    }
+
     // MARK: Changes
 
     var hasChanges: Bool { !inserted.isEmpty || !changed.isEmpty || !deleted.isEmpty }
@@ -186,8 +213,11 @@ final class ContextState {
                 latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
                 continue
             }
-            let identifier = model.persistentModelID
             let draft = model._modelState.ensureDraft()
+            if draft.identifier == nil, draft.survivor == nil {
+                draft.identifier = .temporary(space: table.temporarySpace)
+            }
+            let identifier = model.persistentModelID
             if !identifier.isTemporary || draft.survivor != nil {
                 // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
                 // So is one that another model took the place of.

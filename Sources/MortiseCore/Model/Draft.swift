@@ -44,7 +44,13 @@ final class Draft {
     subscript(slot: Int) -> Value {
         get { slot < values.count ? values[slot] : .unset }
         set {
-            if slot >= values.count { values += repeatElement(.unset, count: slot + 1 - values.count) }
+            if slot == values.count {
+                // A new model's values come one after the other, and most models have a few.
+                if slot == 0 { values.reserveCapacity(10) }
+                values.append(newValue)
+                return
+            }
+            if slot > values.count { values += repeatElement(.unset, count: slot + 1 - values.count) }
             values[slot] = newValue
         }
     }

@@ -85,8 +85,11 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     private static let temporaryCounter = Atomic<UInt64>(0)
 
     static func temporary(entityName: String) -> PersistentIdentifier {
+        temporary(space: IdentifierSpace.table.index(storeIdentifier: nil, entityName: entityName))
+    }
+
+    static func temporary(space: UInt32) -> PersistentIdentifier {
         let number = temporaryCounter.add(1, ordering: .relaxed).newValue
-        let space = IdentifierSpace.table.index(storeIdentifier: nil, entityName: entityName)
         return PersistentIdentifier(id: ID(space: space, key: .temporary(number)))
     }
 

@@ -169,7 +169,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     /// What a store of versions found, if it can be.
     private func checked(_ found: VersionRows, _ plan: FetchPlan, _ state: ContextState) throws -> FoundRows {
-        let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
+        let isAlone = found.entities == [plan.query.entity]
+        let family = isAlone ? [] : Set(state.container.schema.stored.subtree(of: plan.query.entity))
         let tables = try found.entities.map { name in
             guard let table = state.table(named: name) else {
                 throw ModelContextError.storeContract(
@@ -177,7 +178,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             }
             return table
         }
-        let isInFamily = found.entities.map(family.contains)
+        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
         // Rows of one table mostly come together.
         var number = -1
         var source = RowSource()

@@ -1,7 +1,7 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
-public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataStoreBatching, ClosableDataStore {
+public protocol EngineDataStore: AggregatingDataStore, DataStoreBatching, ClosableDataStore {
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
     var allowsSave: Bool { get }
@@ -62,6 +62,12 @@ extension EngineDataStore {
 
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
         try EngineQuery(plan.query, engine.catalog).run(plan, in: version)
+    }
+
+    public func aggregate(
+        _ query: AggregateQuery, in version: any StoreVersion
+    ) throws -> (groups: [AggregateGroup], scanned: Int)? {
+        try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
     }
 
     private func checkWritable() throws {

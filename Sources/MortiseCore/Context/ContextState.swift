@@ -10,6 +10,7 @@ final class ContextState {
     private(set) var tables: [String: ModelTable] = [:]
     private var tablesBySpace: [UInt32: ModelTable] = [:]
     private var families: [ObjectIdentifier: [ModelTable]] = [:]
+    private var tablesByType: [ObjectIdentifier: ModelTable] = [:]
     private(set) var bindings: [StoreBinding]
 
     private(set) var inserted = ModelList()
@@ -35,7 +36,10 @@ final class ContextState {
 
     /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
     func table(for type: any PersistentModel.Type) -> ModelTable? {
-        container.schema.layout(for: type).flatMap { table(for: $0) }
+        if let table = tablesByType[ObjectIdentifier(type)] { return table }
+        guard let table = container.schema.layout(for: type).flatMap({ table(for: $0) }) else { return nil }
+        tablesByType[ObjectIdentifier(type)] = table
+        return table
     }
 
     /// The table of a record's entity; nil where the container's schema does not hold it.
@@ -86,6 +90,7 @@ final class ContextState {
             tables = [:]
             tablesBySpace = [:]
             families = [:]
+            tablesByType = [:]
         }
     }
 
@@ -301,33 +306,41 @@ final class ContextState {
     func removeInserted(_ model: any PersistentModel) { inserted.remove(model) }
 }
 
-/// Models in the order in which they were added, each once, found and removed in constant time.
+/// Models in the order in which they were added, each once, found and removed in constant time: a model knows its place
+/// in the one list that it is in.
 struct ModelList: Sequence {
     private var models: [(any PersistentModel)?] = []
-    private var places: [ObjectIdentifier: Int] = [:]
+    private(set) var count = 0
 
-    var isEmpty: Bool { places.isEmpty }
-    var count: Int { places.count }
+    var isEmpty: Bool { count == 0 }
 
     mutating func append(_ model: any PersistentModel) {
-        let key = ObjectIdentifier(model)
-        guard places[key] == nil else { return }
-        places[key] = models.count
+        if contains(model) { return }
         models.append(model)
+        model._modelState.place = UInt32(truncatingIfNeeded: models.count)
+        count += 1
     }
 
     mutating func remove(_ model: any PersistentModel) {
-        guard let place = places.removeValue(forKey: ObjectIdentifier(model)) else { return }
-        models[place] = nil
-        if models.count > 32, places.count < models.count / 2 {
+        guard contains(model) else { return }
+        models[Int(model._modelState.place) - 1] = nil
+        model._modelState.place = 0
+        count -= 1
+        if count == 0 {
+            models = []
+        } else if models.count > 32, count < models.count / 2 {
             models.removeAll { $0 == nil }
             for (place, model) in models.enumerated() {
-                if let model { places[ObjectIdentifier(model)] = place }
+                model?._modelState.place = UInt32(truncatingIfNeeded: place + 1)
             }
         }
     }
 
-    func contains(_ model: any PersistentModel) -> Bool { places[ObjectIdentifier(model)] != nil }
+    /// A place may be left from another list, so what stands there decides.
+    func contains(_ model: any PersistentModel) -> Bool {
+        let place = Int(model._modelState.place)
+        return place > 0 && place <= models.count && models[place - 1] === model
+    }
     func makeIterator() -> AnyIterator<any PersistentModel> {
         var iterator = models.makeIterator()
         return AnyIterator {

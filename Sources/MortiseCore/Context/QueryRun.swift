@@ -8,7 +8,7 @@ struct QueryRun<Model: PersistentModel> {
     /// How many records match, where the store has only counted them.
     private var counted: Int?
     var count: Int { counted ?? records.count }
-    private let reader: ContextReader
+    let reader: ContextReader
     private let state: ContextState
     private let lowered: LoweredFetch<Model>
     private let mergesChanges: Bool

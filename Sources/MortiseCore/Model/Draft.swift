@@ -55,6 +55,23 @@ final class Draft {
         }
     }
 
+    /// An attribute's value that is there; nil for everything else.
+    @inline(__always)
+    func plainValue(at slot: Int) -> StoredValue? {
+        guard slot < values.count, case .value(let value) = values[slot], !value.isNull else { return nil }
+        return value
+    }
+
+    @inline(__always)
+    func hasPlainValue(at slot: Int) -> Bool {
+        guard slot < values.count else { return false }
+        return switch values[slot] {
+        case .value(.null): false
+        case .value: true
+        default: false
+        }
+    }
+
     /// Takes over what another draft has set; values that are set in both become the other's.
     func merge(_ other: Draft) {
         for slot in other.values.indices {

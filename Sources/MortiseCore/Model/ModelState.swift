@@ -38,6 +38,8 @@ public struct ModelState: ~Copyable {
     @usableFromInline var row: Int = -1
     @usableFromInline var draft: Draft?
     var flags: Flags = []
+    /// One more than the model's place in the list of its context's unsaved changes that it is in.
+    var place: UInt32 = 0
     private var lazyRegistrar: ObservationRegistrar?
 
     /// The state of a model that is made by one of its own initialisers.

@@ -13,6 +13,17 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     public struct ID: Hashable, Sendable {
         let space: UInt32
         let key: Key
+
+        public func hash(into hasher: inout Hasher) {
+            // One word for the keys that are met by the million.
+            switch key {
+            case .temporary(let number): hasher.combine(number ^ UInt64(space) << 40 ^ 1 << 63)
+            case .sequence(let number): hasher.combine(number ^ UInt64(space) << 40)
+            case .other(let box):
+                hasher.combine(space)
+                hasher.combine(box)
+            }
+        }
     }
 
     enum Key: Hashable, Sendable {

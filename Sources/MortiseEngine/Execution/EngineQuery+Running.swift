@@ -59,7 +59,7 @@ extension EngineQuery {
     }
 
     /// The rows in which the query's may be, ascending; nil for all.
-    private func candidates(_ table: TableVersion, _ place: Int) -> [Int]? {
+    func candidates(_ table: TableVersion, _ place: Int) -> [Int]? {
         if let identifiers { return Set(identifiers.compactMap { table.row(of: $0) }).sorted() }
         if paths.isEmpty { return nil }
         if paths[place].count == 1, paths[place][0].isPoint {

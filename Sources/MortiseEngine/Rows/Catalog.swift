@@ -17,7 +17,7 @@ public final class Catalog: Sendable {
     private let entitiesBySpace: [UInt32: Int]
 
     /// A relationship that is kept at its owner, and where its reverse is.
-    struct RelationshipSlot: Sendable {
+    final class RelationshipSlot: Sendable {
         let slot: Int
         let name: String
         let isToMany: Bool
@@ -30,6 +30,20 @@ public final class Catalog: Sendable {
         let targets: [Int]
         /// The owner's number among those to which the reverse leads.
         let ownerAmongTargets: Int
+
+        init(
+            slot: Int, name: String, isToMany: Bool, isOptional: Bool, reverse: Int, isShown: Bool, targets: [Int],
+            ownerAmongTargets: Int
+        ) {
+            self.slot = slot
+            self.name = name
+            self.isToMany = isToMany
+            self.isOptional = isOptional
+            self.reverse = reverse
+            self.isShown = isShown
+            self.targets = targets
+            self.ownerAmongTargets = ownerAmongTargets
+        }
     }
 
     public init(schema: StoredSchema, storeIdentifier: String) {

@@ -21,22 +21,22 @@ let package = Package(
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
     ],
+    traits: [
+        .trait(
+            name: "BenchmarkPeers",
+            description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux.")
+    ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(
             name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
             exclude: ["Query/EXPRESSIONS.md"]),
-        .target(
-            name: "MortiseEngine",
-            dependencies: [
-                "MortiseCore",
-                .product(name: "HashTreeCollections", package: "swift-collections"),
-            ]),
+        .target(name: "MortiseEngine", dependencies: ["MortiseCore"]),
         .macro(
             name: "MortiseMacros",
             dependencies: [
@@ -141,7 +141,13 @@ let package = Package(
             name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore"], path: "Tests/Kills/Harness"),
         .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(
-            name: "MortiseBenchmarks", dependencies: ["Mortise", "MortiseEngine"], path: "Tests/Benchmarks"),
+            name: "MortiseBenchmarks",
+            dependencies: [
+                "Mortise", "MortiseEngine",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
+            ],
+            path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
         .executableTarget(

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The file behind a JSON store: read once at opening, replaced by every commit.
 ///
-/// @unchecked Sendable: what changes is behind the engine's writer lock, under which commits and closing happen.
+/// @unchecked Sendable: what changes is behind `writing`.
 final class JSONFile: CommitSink, @unchecked Sendable {
     /// The path with links at its end resolved, and as it was given.
     private let path: String
@@ -19,6 +19,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private var identity: FileIdentity?
     /// The error after which nobody knows what is on disk.
     private var failure: String?
+    /// Held by whoever writes the file or says when it is to be written.
+    private let writing = NSLock()
+    /// How many ask that saves be written later, and the last version that was not.
+    private var deferrals = 0
+    private var deferred: EngineVersion?
 
     private init(
         _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, identity: FileIdentity?
@@ -49,7 +54,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         _ configuration: JSONFileConfiguration, at path: String, schema: StoredSchema
     ) throws -> Engine {
         let fileSystem = configuration.fileSystem
-        let lock = configuration.allowsSave ? try FileLock(forStoreAt: path, in: fileSystem) : nil
+        let lock =
+            configuration.allowsSave
+            ? try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem) : nil
         do {
             if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
             let content = try read(path, configuration)
@@ -78,8 +85,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
-    private static func load(
-        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema
+    /// The records of a text, under a schema or under its own.
+    /// - Throws: `StoreDocumentError`; `EngineError.schemaMismatch`.
+    @discardableResult
+    static func load(
+        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema? = nil
     ) throws -> EngineVersion {
         try bytes.withUnsafeBytes { buffer in
             let reader = StoreDocumentReader(buffer, integrity: integrity)
@@ -87,10 +97,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             var catalog: Catalog?
             var mapping: SchemaMapping?
             let header = try reader.read { header in
-                let made = Catalog(schema: schema, storeIdentifier: header.storeIdentifier)
+                let made = Catalog(schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier)
                 catalog = made
                 loader = EngineLoader(made)
-                if header.schema != schema {
+                if let schema, header.schema != schema {
                     mapping = try SchemaMapping(from: header.schema, to: schema, store: header.storeIdentifier)
                 }
             } record: { layout, sequence, values in
@@ -103,15 +113,54 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                     try loader?.append(entity: layout.entityName, sequence: sequence, values)
                 }
             }
-            guard let loader else { return .empty(Catalog(schema: schema, storeIdentifier: header.storeIdentifier)) }
-            return try loader.finish(number: 0, nextSequence: header.nextSequence)
+            guard let loader else {
+                return .empty(Catalog(schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier))
+            }
+            do {
+                return try loader.finish(number: 0, nextSequence: header.nextSequence)
+            } catch EngineError.notUnique(let entity, let properties, let record, let other) {
+                throw try reader.error(
+                    ofRecord: record.sequenceNumber ?? 0, entity: entity, properties: properties,
+                    other: other.sequenceNumber ?? 0)
+            }
         }
     }
 
     // MARK: Committing
 
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
+        try writing.withLock {
+            if let failure { throw EngineError.latched(store: path, cause: failure) }
+            if deferrals > 0 { deferred = result } else { try replace(with: result) }
+        }
+    }
+
+    func beginDeferring() { writing.withLock { deferrals += 1 } }
+
+    func endDeferring() throws {
+        try writing.withLock {
+            deferrals -= 1
+            try writeDeferred()
+        }
+    }
+
+    /// Writes what was saved and deferred.
+    func flush() throws { try writing.withLock { try writeDeferred() } }
+
+    private func writeDeferred() throws {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
+        guard let version = deferred else { return }
+        deferred = nil
+        do {
+            try replace(with: version)
+        } catch {
+            // Memory is ahead of the disk now, and no later save may build on it.
+            failure = "\(error)"
+            throw error
+        }
+    }
+
+    private func replace(with result: EngineVersion) throws {
         try checkUntouched()
         do {
             identity = try replacement.replace(expecting: identity, isNew: identity == nil) { writer in

@@ -29,9 +29,9 @@ public final class JSONFileStore: EngineDataStore {
 
     deinit { try? close() }
 
-    /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
-    public var capabilities: StoreCapabilities { engineCapabilities.union([.reopening]) }
+    public var capabilities: StoreCapabilities { engineCapabilities.union([.durability]) }
 
+    /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try OpenJSONFiles.shared.close(engine)
@@ -45,6 +45,8 @@ public final class JSONFileStore: EngineDataStore {
         let lock = try FileLock(forStoreAt: path, in: fileSystem)
         defer { lock.release() }
         let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFileConfiguration.largestFile)
+        // What a text alone cannot tell: that unique values are.
+        _ = try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits) }
         let replacement = DurableReplacement(of: path, in: fileSystem)
         try replacement.replace(expecting: identity) { writer in
             try JSONFileError.naming(path) {
@@ -61,29 +63,29 @@ final class OpenJSONFiles: Sendable {
     private struct Opening {
         weak var engine: Engine?
         var configuration: JSONFileConfiguration
-        var path: String
+        var place: StorePlace
         var fileSystem: ObjectIdentifier?
         var uses: Int
     }
     private let openings = Mutex<[Opening]>([])
 
     func engine(for configuration: JSONFileConfiguration, schema: StoredSchema) throws -> Engine {
-        let path = try configuration.fileSystem.resolvingLinks(JSONFile.absolute(configuration.path))
+        let place = try StorePlace(of: JSONFile.absolute(configuration.path), in: configuration.fileSystem)
         let fileSystem = JSONFile.identity(of: configuration.fileSystem)
         return try openings.withLock { openings in
             openings.removeAll { $0.engine == nil }
-            if let index = openings.firstIndex(where: { $0.path == path && $0.fileSystem == fileSystem }),
+            if let index = openings.firstIndex(where: { $0.place == place && $0.fileSystem == fileSystem }),
                 let engine = openings[index].engine
             {
                 guard openings[index].configuration.hasSameOptions(as: configuration) else {
-                    throw EngineError.openWithOtherOptions(path: path)
+                    throw EngineError.openWithOtherOptions(path: place.path)
                 }
                 openings[index].uses += 1
                 return engine
             }
-            let engine = try JSONFile.open(configuration, at: path, schema: schema)
+            let engine = try JSONFile.open(configuration, at: place.path, schema: schema)
             openings.append(
-                Opening(engine: engine, configuration: configuration, path: path, fileSystem: fileSystem, uses: 1))
+                Opening(engine: engine, configuration: configuration, place: place, fileSystem: fileSystem, uses: 1))
             return engine
         }
     }

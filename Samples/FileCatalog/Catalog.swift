@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import MortiseConfiguration
 
 /// The catalogue of one folder, open in its store.
 struct Catalog {
@@ -18,7 +19,9 @@ struct Catalog {
     init(_ options: CatalogOptions) throws {
         folder = options.folder
         rootName = try Self.absolutePath(of: options.folder)
-        store = try options.store ?? CatalogStore.defaultURL(forFolder: rootName)
+        store =
+            try options.store ?? StoreSettings.standard(arguments: []).url(registry: .standard)
+            ?? CatalogStore.defaultURL(forFolder: rootName)
         let container = try ModelContainer(for: Schema([Folder.self, File.self, Tag.self]), store: store)
         context = ModelContext(container)
         if let root = try root(), !root.name.utf8.elementsEqual(rootName.utf8) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Mortise
+import MortiseConfiguration
 
 /// A music shop's records, imported once and asked questions.
 @main
@@ -13,8 +14,23 @@ struct MusicLibraryCommand: ParsableCommand {
 
 /// What every sub-command takes: where the library is.
 struct StoreOption: ParsableArguments {
-    @Option(help: "The URL of the store that keeps the library: json:PATH or memory:.")
-    var store: String
+    @Option(
+        name: .customLong("store"),
+        help:
+            "The URL of the store that keeps the library: json:PATH, log:PATH or memory:. MORTISE_STORE_URL does as well."
+    )
+    var url: String?
+
+    /// The store's URL, from the command line, the environment or the file that `MORTISE_CONFIG` names.
+    var store: String {
+        get throws {
+            if let url { return url }
+            guard let url = try StoreSettings.standard(arguments: []).url(registry: .standard) else {
+                throw ValidationError("Pass --store, or set MORTISE_STORE_URL.")
+            }
+            return url
+        }
+    }
 }
 
 extension MusicLibraryCommand {
@@ -32,15 +48,16 @@ extension MusicLibraryCommand {
 
         func run() throws {
             let source = try ChinookFile(contentsOf: URL(fileURLWithPath: file))
-            let context = try Library.open(option.store)
+            let store = try option.store
+            let context = try Library.open(store)
             if try !Library.isEmpty(context) {
-                guard replace else { throw LibraryError.holdsData(store: option.store) }
+                guard replace else { throw LibraryError.holdsData(store: store) }
                 try Library.deleteAll(in: context)
             }
             var importer = ChinookImport(into: context)
             try importer.insert(source)
             try context.save()
-            print("imported \(source.rowCount) rows of \(source.tableCount) tables into \(option.store)")
+            print("imported \(source.rowCount) rows of \(source.tableCount) tables into \(store)")
         }
     }
 
@@ -52,8 +69,9 @@ extension MusicLibraryCommand {
         @OptionGroup var option: StoreOption
 
         func run() throws {
-            let context = try Library.open(option.store)
-            if try Library.isEmpty(context) { throw LibraryError.holdsNothing(store: option.store) }
+            let store = try option.store
+            let context = try Library.open(store)
+            if try Library.isEmpty(context) { throw LibraryError.holdsNothing(store: store) }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             print(String(decoding: try encoder.encode(Answers(from: context)), as: UTF8.self))

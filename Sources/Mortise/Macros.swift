@@ -81,7 +81,7 @@ public macro ModelActor() = #externalMacro(module: "MortiseMacros", type: "Model
 
 /// For the expansion of `@Model` only: the accessors of the kept property at `slot` of its class.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_))
+@attached(peer, names: prefixed(_), prefixed(_keyPath_))
 public macro _PersistedProperty(_ slot: Int) =
     #externalMacro(module: "MortiseMacros", type: "PersistedPropertyMacro")
 

@@ -1,9 +1,7 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
-public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataStoreBatching, BatchChangingDataStore,
-    ClosableDataStore
-{
+public protocol EngineDataStore: AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ClosableDataStore {
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
     var allowsSave: Bool { get }
@@ -70,7 +68,16 @@ extension EngineDataStore {
     public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
 
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        try EngineQuery(plan.query, engine.catalog).run(plan, in: version)
+        let rows = try EngineQuery(plan.query, engine.catalog).run(plan, in: version)
+        // An answer that lacks something is none.
+        try (version as? EngineVersion)?.checkDamage()
+        return rows
+    }
+
+    public func aggregate(
+        _ query: AggregateQuery, in version: any StoreVersion
+    ) throws -> (groups: [AggregateGroup], scanned: Int)? {
+        try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
     }
 
     private func checkWritable() throws {
@@ -91,6 +98,7 @@ extension EngineDataStore {
             guard let table = version.tables[name] else { continue }
             for row in 0..<table.endRow where table.contains(row: row) { rows.append((table, row)) }
         }
+        try version.checkDamage()
         if family.count > 1 { rows.sort { $0.table.sequence(ofRow: $0.row) < $1.table.sequence(ofRow: $1.row) } }
         return rows[request.descriptor.window(of: rows.count)]
     }

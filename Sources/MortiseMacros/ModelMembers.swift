@@ -38,7 +38,7 @@ struct ModelMembers {
         guard let superclass else { return rootState }
         return [
             """
-            nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+            @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
             """,
             """
             private static var _firstSlot: Int {
@@ -66,7 +66,7 @@ struct ModelMembers {
         if model.stateNames.mayHaveSuperclass {
             members = [
                 """
-                nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
                 """,
                 """
                 \(raw: access.member)var _modelState: MortiseCore.ModelState {
@@ -91,7 +91,7 @@ struct ModelMembers {
         } else {
             members = [
                 """
-                nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
                 """
             ]
         }
@@ -154,7 +154,7 @@ struct ModelMembers {
         [
             """
             nonisolated func access<Member>(keyPath: KeyPath<\(raw: model.name), Member>) {
-                _modelState.registrar.access(self, keyPath: keyPath)
+                _modelState.noteAccess(to: keyPath, of: self)
             }
             """,
             """

@@ -14,7 +14,7 @@ extension PersistedPropertyMacro: AccessorMacro {
         guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty,
             let index = node.labeledArguments.first?.expression.trimmedDescription
         else { return [] }
-        let owner = context.lexicalContext.lazy.compactMap { $0.as(ClassDeclSyntax.self) }.first
+        let owner = context.modelClass
         let names = StateNames(
             mayHaveSuperclass: owner?.inheritanceClause != nil, className: owner?.name.text ?? "Self")
         let access = SlotAccess(
@@ -31,7 +31,7 @@ extension PersistedPropertyMacro: AccessorMacro {
             """,
             """
             get {
-                \(raw: names.preparation)access(keyPath: \(raw: access.keyPath))
+                \(raw: names.preparation)access(keyPath: \(raw: context.sharedKeyPath(to: property) ?? access.keyPath))
                 return \(raw: access.read)
             }
             """,
@@ -62,7 +62,37 @@ extension PersistedPropertyMacro: PeerMacro {
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty else { return [] }
-        return ["private var _\(raw: property.name): MortiseCore.NoStorage"]
+        var peers: [DeclSyntax] = ["private var _\(raw: property.name): MortiseCore.NoStorage"]
+        if let owner = context.modelClass, context.sharedKeyPath(to: property) != nil {
+            let isolation = declaration.as(VariableDeclSyntax.self)?.modifiers.contains(.nonisolated) == true
+            peers.append(
+                """
+                private \(raw: isolation ? "nonisolated " : "")static let _keyPath_\(raw: property.name) = \
+                \\\(raw: owner.name.text).\(raw: property.identifier)
+                """)
+        }
+        return peers
+    }
+}
+
+extension MacroExpansionContext {
+    /// The model class around a property.
+    fileprivate var modelClass: ClassDeclSyntax? {
+        lexicalContext.lazy.compactMap { $0.as(ClassDeclSyntax.self) }.first
+    }
+
+    /// The expression of the property's key path as a constant of its class: a literal would be looked up, retained and
+    /// released at each read, which takes longer than the read itself. Nil where a class cannot have such constants,
+    /// because something around it is generic.
+    fileprivate func sharedKeyPath(to property: ModelProperty) -> String? {
+        guard let modelClass, !lexicalContext.contains(where: \.isGeneric) else { return nil }
+        return "\(modelClass.name.text)._keyPath_\(property.name)"
+    }
+}
+
+extension SyntaxProtocol {
+    fileprivate var isGeneric: Bool {
+        asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
     }
 }
 

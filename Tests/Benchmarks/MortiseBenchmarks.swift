@@ -24,10 +24,16 @@ struct MortiseBenchmarks {
     }
 
     private static func run(_ options: Options) throws -> Int32 {
+        if let memory = options.memory {
+            return try Memory.report(memory, records: options.records.first ?? 0, seed: options.seed)
+        }
         var measurements: [Measurement] = []
         var (passed, failed, skipped) = (0, 0, 0)
         let harness = Harness(isSmoke: options.isSmoke)
-        if !options.isSmoke { Report.printHeader() }
+        if !options.isSmoke {
+            if let note = Peers.note { Report.say(note + "\n") }
+            Report.printHeader()
+        }
 
         for (place, records) in options.records.enumerated() {
             let fixture = try Fixture(records: records, seed: options.seed)
@@ -48,6 +54,9 @@ struct MortiseBenchmarks {
             }
         }
         if let csv = options.csv { try Report.writeCSV(measurements, to: csv) }
+        if let figure = options.figure {
+            try Data(Figure(options.rows, measurements).svg.utf8).write(to: URL(fileURLWithPath: figure))
+        }
 
         if !options.isSmoke {
             Report.say()

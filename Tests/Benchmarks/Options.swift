@@ -5,16 +5,21 @@ struct Options {
     var only: [String] = []
     var seed: UInt64 = 2_026
     var isSmoke = false
+    var figure: String?
+    /// What a child process of this program is asked to measure of itself.
+    var memory: String?
 
     static let smokeRecords = [1_000]
-    static let fullRecords = [10_000, 100_000]
+    static let fullRecords = [10_000, 100_000, 1_000_000]
 
     static let usage = """
-        mortise-bench [--records N]... [--only NAME]... [--csv FILE] [--seed N] [--smoke]
+        mortise-bench [--records N]... [--only NAME]... [--csv FILE] [--figure FILE] [--seed N] [--smoke]
 
-          --records N   measure with N records; may be given several times (10,000 and 100,000)
+          --records N   measure with N records; may be given several times (10,000, 100,000 and
+                        1,000,000)
           --only NAME   run this row only; may be given several times
           --csv FILE    also write all measurements to a file
+          --figure FILE also draw cost per record against the number of records, as SVG
           --seed N      make other data (2026)
           --smoke       run every way once, check that the results agree, and judge no time
 
@@ -29,6 +34,8 @@ struct Options {
             case "--records": records.append(try Self.number(option, rest.popFirst()))
             case "--seed": seed = UInt64(try Self.number(option, rest.popFirst()))
             case "--csv": csv = try Self.value(option, rest.popFirst())
+            case "--figure": figure = try Self.value(option, rest.popFirst())
+            case "--memory": memory = try Self.value(option, rest.popFirst())
             case "--only": only.append(try Self.value(option, rest.popFirst()))
             case "--smoke": isSmoke = true
             default: throw UsageError("\(option) is no option.")

@@ -35,7 +35,7 @@ struct ModelExpansionTests {
                     self.name = name
                 }
 
-                nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
 
                 public init(_modelState: consuming MortiseCore.ModelState) {
                     self._name = MortiseCore.NoStorage()
@@ -72,7 +72,7 @@ struct ModelExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(
@@ -107,7 +107,7 @@ struct ModelExpansionTests {
                 var weather: Weather = .clear
                 public init() {}
 
-                nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
 
                 open func _adoptInitialValues() {
                 }
@@ -158,7 +158,7 @@ struct ModelExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Asset, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(
@@ -191,7 +191,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 var label = ""
 
-                nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
 
                 var _modelState: MortiseCore.ModelState {
                     _read {
@@ -238,7 +238,7 @@ struct ModelExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Tag, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(
@@ -276,7 +276,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(1)
                 var start: Date!
 
-                nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._name = MortiseCore.NoStorage()
@@ -312,7 +312,7 @@ struct ModelExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(
@@ -350,7 +350,7 @@ struct ModelExpansionTests {
                 init(count: Int) { self.count = count }
                 convenience init() { self.init(count: 1) }
 
-                nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
 
                 private var _isInitializing: Bool = false
 
@@ -380,7 +380,7 @@ struct ModelExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Counter, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(
@@ -413,7 +413,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 var `default`: Int = 1
 
-                nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._default = MortiseCore.NoStorage()
@@ -444,7 +444,7 @@ struct ModelExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Row, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(

@@ -24,7 +24,7 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: \.count)
+                        access(keyPath: Trip._keyPath_count)
                         return _value(at: 0)
                     }
 
@@ -54,6 +54,8 @@ struct ObserverExpansionTests {
                 }
 
                 private var _count: MortiseCore.NoStorage
+
+                private static let _keyPath_count = \Trip.count
             }
             """#, specs: accessorSpecs)
     }
@@ -78,7 +80,7 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: \.count)
+                        access(keyPath: Trip._keyPath_count)
                         return _value(at: 0)
                     }
 
@@ -97,6 +99,8 @@ struct ObserverExpansionTests {
                 }
 
                 private var _count: MortiseCore.NoStorage
+
+                private static let _keyPath_count = \Trip.count
             }
             """#, specs: accessorSpecs)
     }
@@ -123,7 +127,7 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: \.count)
+                        access(keyPath: Trip._keyPath_count)
                         return _value(at: 0)
                     }
 
@@ -153,6 +157,8 @@ struct ObserverExpansionTests {
                 }
 
                 private var _count: MortiseCore.NoStorage
+
+                private static let _keyPath_count = \Trip.count
             }
             """#, specs: accessorSpecs)
     }
@@ -185,7 +191,7 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: \.count)
+                        access(keyPath: Trip._keyPath_count)
                         return _value(at: 0)
                     }
 
@@ -215,6 +221,8 @@ struct ObserverExpansionTests {
                 }
 
                 private var _count: MortiseCore.NoStorage
+
+                private static let _keyPath_count = \Trip.count
             }
             """#, specs: accessorSpecs)
     }
@@ -247,7 +255,7 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: \.count)
+                        access(keyPath: Trip._keyPath_count)
                         return _value(at: 0)
                     }
 
@@ -279,6 +287,8 @@ struct ObserverExpansionTests {
                 }
 
                 private var _count: MortiseCore.NoStorage
+
+                private static let _keyPath_count = \Trip.count
             }
             """#, specs: accessorSpecs)
     }
@@ -311,7 +321,7 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: \.count)
+                        access(keyPath: Trip._keyPath_count)
                         return _value(at: 0)
                     }
 
@@ -345,6 +355,8 @@ struct ObserverExpansionTests {
                 }
 
                 private var _count: MortiseCore.NoStorage
+
+                private static let _keyPath_count = \Trip.count
             }
             """#, specs: accessorSpecs)
     }

@@ -18,7 +18,7 @@ struct PersistedPropertyExpansionTests {
                         _name = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: \.name)
+                        access(keyPath: Trip._keyPath_name)
                         return _value(at: 2)
                     }
                     set {
@@ -29,6 +29,8 @@ struct PersistedPropertyExpansionTests {
                 }
 
                 private var _name: MortiseCore.NoStorage
+
+                private static let _keyPath_name = \Trip.name
             }
             """#, specs: accessorSpecs)
     }
@@ -49,7 +51,7 @@ struct PersistedPropertyExpansionTests {
                         _name = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: \.name)
+                        access(keyPath: Trip._keyPath_name)
                         return _transformableValue(at: 0)
                     }
                     set {
@@ -60,6 +62,8 @@ struct PersistedPropertyExpansionTests {
                 }
 
                 private var _name: MortiseCore.NoStorage
+
+                private static let _keyPath_name = \Trip.name
             }
             """#, specs: accessorSpecs)
     }
@@ -81,7 +85,7 @@ struct PersistedPropertyExpansionTests {
                     }
                     get {
                         _adoptOwnValues()
-                        access(keyPath: \.budget)
+                        access(keyPath: BusinessTrip._keyPath_budget)
                         return _value(at: BusinessTrip._firstSlot + 1)
                     }
                     set {
@@ -93,6 +97,8 @@ struct PersistedPropertyExpansionTests {
                 }
 
                 private var _budget: MortiseCore.NoStorage
+
+                private static let _keyPath_budget = \BusinessTrip.budget
             }
             """#, specs: accessorSpecs)
     }
@@ -113,7 +119,7 @@ struct PersistedPropertyExpansionTests {
                         _default = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: \.`default`)
+                        access(keyPath: Row._keyPath_default)
                         return _value(at: 0)
                     }
                     set {
@@ -124,6 +130,76 @@ struct PersistedPropertyExpansionTests {
                 }
 
                 private var _default: MortiseCore.NoStorage
+
+                private static let _keyPath_default = \Row.`default`
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func classInsideSomethingGenericHasNoConstants() {
+        expectExpansion(
+            #"""
+            func make<Value>(_ value: Value) {
+                final class Row {
+                    @_PersistedProperty(0) var number: Int = 1
+                }
+            }
+            """#,
+            #"""
+            func make<Value>(_ value: Value) {
+                final class Row {
+                    var number: Int {
+                        @storageRestrictions(accesses: _modelState, initializes: _number)
+                        init(initialValue) {
+                            _modelState.initialize(at: 0, to: initialValue)
+                            _number = MortiseCore.NoStorage()
+                        }
+                        get {
+                            access(keyPath: \.number)
+                            return _value(at: 0)
+                        }
+                        set {
+                            withMutation(keyPath: \.number) {
+                                _setValue(newValue, at: 0)
+                            }
+                        }
+                    }
+
+                    private var _number: MortiseCore.NoStorage
+                }
+            }
+            """#, specs: accessorSpecs)
+    }
+
+    @Test func nonisolatedPropertyHasANonisolatedConstant() {
+        expectExpansion(
+            #"""
+            final class Row {
+                @_PersistedProperty(0) nonisolated var number: Int = 1
+            }
+            """#,
+            #"""
+            final class Row {
+                nonisolated var number: Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _number)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _number = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Row._keyPath_number)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.number) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
+
+                private var _number: MortiseCore.NoStorage
+
+                private nonisolated static let _keyPath_number = \Row.number
             }
             """#, specs: accessorSpecs)
     }

@@ -26,7 +26,7 @@ struct SubclassExpansionTests {
                 }
                 var description: String { "" }
 
-                nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
 
                 private static var _firstSlot: Int {
                     Trip._modelSlotCount
@@ -81,7 +81,7 @@ struct SubclassExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<BusinessTrip, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(
@@ -116,7 +116,7 @@ struct SubclassExpansionTests {
                     super.init(name: name)
                 }
 
-                nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
 
                 private static var _firstSlot: Int {
                     Trip._modelSlotCount
@@ -155,7 +155,7 @@ struct SubclassExpansionTests {
                 }
 
                 nonisolated func access<Member>(keyPath: KeyPath<Flight, Member>) {
-                    _modelState.registrar.access(self, keyPath: keyPath)
+                    _modelState.noteAccess(to: keyPath, of: self)
                 }
 
                 nonisolated func withMutation<Member, Result>(

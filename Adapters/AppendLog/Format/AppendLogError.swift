@@ -33,6 +33,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case damagedHeader
     /// What stands at the offset was a valid frame once and is not any more. Frames from that number on cannot be read.
     case damagedFrame(offset: Int64, sequence: UInt64, reason: String)
+    /// What stands at the offset of a checkpoint is not what was written there.
+    case damagedRegion(offset: Int64, what: String)
     /// A frame of a kind that may not be skipped and is not known.
     case unknownKind(offset: Int64, kind: UInt8)
     /// The checksum is right and the content is not: another program wrote it.
@@ -70,6 +72,8 @@ extension LogFault: CustomStringConvertible {
         case .damagedHeader: "The file's header is damaged. Salvage the store, or restore a backup."
         case .damagedFrame(let offset, let sequence, let reason):
             "At offset \(offset) frame \(sequence) is damaged: \(reason). Salvage the store, or restore a backup."
+        case .damagedRegion(let offset, let what):
+            "At offset \(offset) the checkpoint \(what). Salvage the store, or restore a backup."
         case .unknownKind(let offset, let kind):
             "At offset \(offset) stands a frame of kind \(kind), which this library does not know. Update the library."
         case .malformed(let offset, let what): "At offset \(offset) the content of a frame \(what)."

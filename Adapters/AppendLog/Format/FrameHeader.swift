@@ -5,8 +5,6 @@ struct FrameKind: RawRepresentable, Hashable {
     let rawValue: UInt8
     static let schema = FrameKind(rawValue: 1)
     static let transaction = FrameKind(rawValue: 2)
-    static let records = FrameKind(rawValue: 3)
-    static let checkpointEnd = FrameKind(rawValue: 4)
 }
 
 /// The 48 bytes before a payload.

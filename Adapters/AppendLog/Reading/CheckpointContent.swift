@@ -4,16 +4,13 @@ import MortiseEngine
 
 /// The records of a checkpoint, and where its log goes on.
 struct CheckpointContent {
-    let tables: ReplayTables
+    /// The records, most of which are still in the file, under the checkpoint's own schema.
+    let version: EngineVersion
     let position: LogPosition
+    /// The length of the file.
+    let size: Int64
 
-    /// A place in a log.
-    struct Place: Hashable {
-        let log: UUID
-        let position: LogPosition
-    }
-
-    /// Reads a checkpoint whole.
+    /// Opens a checkpoint. Its header and directory are read and checked, its records when they are asked for.
     /// - Returns: nil where there is none.
     /// - Throws: `LogFault`, also for one that belongs to another log; `FileError`.
     static func read(
@@ -21,86 +18,94 @@ struct CheckpointContent {
     ) throws -> CheckpointContent? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
         let file = try fileSystem.open(path, mode: .read)
-        defer { try? file.close() }
+        do {
+            return try read(file, path, of: log)
+        } catch let fault as PackedFault {
+            throw LogFault(fault)
+        }
+    }
+
+    private static func read(_ file: any OpenFile, _ path: String, of log: FileHeader) throws -> CheckpointContent {
         let size = try file.info().size
         let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
         let header = try FileHeader(beginning, expecting: .checkpoint)
         guard header.store == log.store else { throw LogFault.checkpointOfAnother }
-        let reader = FrameReader(file, size: size, seed: header.seed)
-        var tables: ReplayTables?
-        var end: (nextSequence: UInt64, count: UInt64, places: [Place])?
-        let scan = try reader.scan(from: .first) { frame in
-            switch frame.header.kind {
-            case .schema where tables == nil:
-                let schema = try frame.reading { try $0.schema() }
-                // The end has the real number; until then every record's is below.
-                tables = ReplayTables(LogCatalog(schema, store: log.store.uuidString), nextSequence: .max)
-            case .records:
-                guard var current = tables.take() else {
-                    throw LogFault.malformed(offset: frame.position.offset, what: "comes before any schema")
-                }
-                let catalog = current.catalog
-                try frame.reading { reader in
-                    let (entity, count) = try reader.group(catalog)
-                    try reader.records(entity, count, catalog) { try current.inserted(entity, $0, $1) }
-                }
-                tables = current
-            case .checkpointEnd:
-                end = try frame.reading { try $0.checkpointEnd() }
-                return false
-            default:
-                throw LogFault.malformed(offset: frame.position.offset, what: "does not belong into a checkpoint")
-            }
-            return true
-        }
-        guard var tables, let end else {
-            throw LogFault.damagedFrame(
-                offset: scan.position.offset, sequence: scan.position.sequence, reason: "the checkpoint has no end")
-        }
-        guard UInt64(tables.count) == end.count, tables.finishLoading(nextSequence: end.nextSequence) else {
-            throw LogFault.malformed(offset: scan.position.offset, what: "counts other records than there are")
-        }
-        guard let place = end.places.first(where: { $0.log == log.file }) else {
+        let end = size - Int64(CheckpointFooter.size)
+        guard end >= Int64(FileHeader.size) else { throw LogFault.tooShort(bytes: Int(size)) }
+        let last = try file.readAll(count: CheckpointFooter.size, at: end)
+        let footer = try CheckpointFooter(last, at: UInt64(end), seed: header.seed)
+        let directory = try directory(footer, file, header)
+        guard let place = directory.places.first(where: { $0.log == log.file }) else {
             throw LogFault.checkpointOfAnother
         }
-        return CheckpointContent(tables: tables, position: place.position)
-    }
-}
-
-extension ByteWriter {
-    mutating func checkpointEnd(
-        transaction: UInt64, nextSequence: UInt64, count: UInt64, places: [CheckpointContent.Place]
-    ) {
-        varint(transaction)
-        varint(nextSequence)
-        varint(count)
-        varint(places.count)
-        for place in places {
-            uuid(place.log)
-            fixed(UInt64(place.position.end))
-            fixed(place.position.sequence)
+        let packed = PackedFile(file, end: footer.offset, seed: header.seed) { fault in
+            AppendLogError(path: path, fault: LogFault(fault))
         }
-        byte(payloadEnd)
+        let catalog = Catalog(schema: directory.schema, storeIdentifier: log.store.uuidString)
+        let version = try EngineVersion.unpack(
+            directory.tables, from: packed, number: directory.transaction, nextSequence: directory.nextSequence,
+            catalog: catalog)
+        return CheckpointContent(version: version, position: place.position, size: size)
     }
-}
 
-extension ByteReader {
-    fileprivate mutating func checkpointEnd() throws(PayloadFault) -> (
-        nextSequence: UInt64, count: UInt64, places: [CheckpointContent.Place]
-    ) {
-        let transaction = try varint()
-        let nextSequence = try varint()
-        let count = try varint()
-        var places: [CheckpointContent.Place] = []
-        for _ in 0..<(try self.count(of: 32)) {
-            let log = try uuid()
-            guard let end = Int64(exactly: try fixed(UInt64.self)), end >= Int64(FileHeader.size), end < 1 << 62 else {
-                throw fault("names a place outside the log")
+    private static func directory(
+        _ footer: CheckpointFooter, _ file: any OpenFile, _ header: FileHeader
+    ) throws -> CheckpointDirectory {
+        let bytes = try file.readAll(count: Int(footer.length), at: Int64(footer.offset))
+        var sum = CRC32C(resuming: header.seed)
+        sum.update(bytes)
+        guard bytes.count == Int(footer.length), sum.value == footer.checksum else {
+            throw LogFault.damagedRegion(offset: Int64(footer.offset), what: "has a wrong checksum")
+        }
+        return try bytes.withUnsafeBytes { raw in
+            var reader = ByteReader(raw)
+            let directory: CheckpointDirectory
+            do throws(PayloadFault) {
+                directory = try reader.directory()
+            } catch {
+                throw LogFault.malformed(offset: Int64(footer.offset) + Int64(error.offset), what: error.what)
             }
-            let position = LogPosition(end: end, sequence: try fixed(UInt64.self), transaction: transaction)
-            guard position.sequence > 0 else { throw fault("names a place outside the log") }
-            places.append(CheckpointContent.Place(log: log, position: position))
+            guard directory.keyForm == PackedTable.keyForm else {
+                throw LogFault.unsupportedVersion(UInt16(truncatingIfNeeded: directory.keyForm))
+            }
+            return directory
         }
-        return (nextSequence, count, places)
+    }
+
+    /// All records, read now.
+    /// - Throws: `AppendLogError` of the checkpoint.
+    func tables() throws -> ReplayTables { try ReplayTables(version) }
+}
+
+extension LogFault {
+    init(_ fault: PackedFault) {
+        let offset = Int64(clamping: fault.offset)
+        self =
+            fault.isDamage
+            ? .damagedRegion(offset: offset, what: fault.what)
+            : .malformed(offset: offset, what: "of the region \(fault.what)")
+    }
+}
+
+extension ReplayTables {
+    /// The records of a version.
+    /// - Throws: the error of what the version should have and cannot be read.
+    init(_ version: EngineVersion) throws {
+        let catalog = LogCatalog(version.catalog.schema, store: version.catalog.storeIdentifier)
+        self.init(catalog, nextSequence: version.nextSequence)
+        for (entity, name) in catalog.names.enumerated() {
+            guard let table = version.tables[name] else { continue }
+            let width = catalog.layouts[entity].slots.count
+            for row in 0..<table.endRow where table.contains(row: row) {
+                var values = ContiguousArray<StoredValue>(repeating: .null, count: width)
+                for slot in catalog.storedSlots[entity] { values[slot] = table.value(row: row, slot: slot) }
+                do {
+                    try inserted(entity, table.sequence(ofRow: row), values)
+                } catch {
+                    throw version.damage ?? error
+                }
+            }
+        }
+        if let damage = version.damage { throw damage }
     }
 }

@@ -6,15 +6,18 @@ import MortiseEngine
 struct LogContent {
     let header: FileHeader
     /// The records, under the schema that was last written.
-    private(set) var tables: ReplayTables
+    let records: LogRecords
+    let schema: StoredSchema
     /// Behind the last whole frame.
     let position: LogPosition
     let end: LogEnd
     /// Where the frames begin that none calls synced.
     let unsynced: LogPosition
+    /// Where the checkpoint goes on in the log, and its length; nil where none was used.
+    let checkpoint: (position: LogPosition, size: Int64)?
     let ignoredCheckpoint: LogFault?
 
-    var catalog: LogCatalog { tables.catalog }
+    var store: String { records.store }
 
     /// Reads the checkpoint, where there is one that fits, and the log behind it.
     /// - Throws: `AppendLogError`; `FileError`; `EngineError.schemaMismatch` where the log's own schemas do not follow
@@ -29,17 +32,18 @@ struct LogContent {
                 throw LogFault.logShorterThanCheckpoint(offset: place.end, size: size)
             }
             let reader = FrameReader(file, size: size, seed: header.seed)
-            var tables = checkpoint?.tables
+            var records = LogRecords(checkpoint?.version, store: header.store.uuidString)
             let scan = try reader.scan(from: checkpoint?.position ?? .first) { frame in
-                try replay(frame, store: header.store.uuidString, into: &tables)
+                try records.apply(frame)
                 return true
             }
-            guard let tables, let end = scan.end else {
+            guard let schema = records.schema, let end = scan.end else {
                 throw LogFault.damagedFrame(
                     offset: LogPosition.first.offset, sequence: 1, reason: "the schema is not there")
             }
             return LogContent(
-                header: header, tables: tables, position: scan.position, end: end, unsynced: scan.unsynced,
+                header: header, records: records, schema: schema, position: scan.position, end: end,
+                unsynced: scan.unsynced, checkpoint: checkpoint.map { ($0.position, $0.size) },
                 ignoredCheckpoint: ignored)
         }
     }
@@ -63,33 +67,10 @@ struct LogContent {
         }
     }
 
-    static func replay(_ frame: ScannedFrame, store: String, into tables: inout ReplayTables?) throws {
-        switch frame.header.kind {
-        case .schema:
-            let schema = try frame.reading { try $0.schema() }
-            if tables == nil {
-                tables = ReplayTables(LogCatalog(schema, store: store))
-            } else {
-                try tables?.migrate(to: schema)
-            }
-        case .transaction:
-            guard var current = tables.take() else {
-                throw LogFault.malformed(offset: frame.position.offset, what: "comes before any schema")
-            }
-            let catalog = current.catalog
-            try frame.reading { try $0.transaction(catalog, to: &current) }
-            tables = current
-        default:
-            throw LogFault.malformed(offset: frame.position.offset, what: "does not belong into a log")
-        }
-    }
-
     /// The records under a schema of the store's user.
-    /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`.
+    /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
     func version(for schema: StoredSchema) throws -> EngineVersion {
-        var tables = tables
-        if tables.catalog.schema != schema { try tables.migrate(to: schema) }
-        return try tables.version(position.transaction, schema: schema)
+        try records.version(position.transaction, for: schema)
     }
 
     func recovery(keptAside: String?) -> AppendLogRecovery? {

@@ -36,7 +36,7 @@ extension FrameReader {
         while true {
             let offset = position.offset
             guard let header = try header(at: offset), hasWhole(header, at: offset) else { break }
-            let isKnown = (1...4).contains(header.kind.rawValue)
+            let isKnown = header.kind == .schema || header.kind == .transaction
             let goesOn = try withPayload(of: header, at: offset) { payload -> Bool in
                 guard header.sequence == position.sequence else {
                     throw LogFault.outOfOrder(offset: offset, expected: position.sequence, found: header.sequence)

@@ -71,7 +71,16 @@ struct LogSurvey {
         isComplete = header.base == 0
         let reader = FrameReader(file, size: size, seed: header.seed)
         let checkpoint = readCheckpoint(header)
-        checkpointAtEnd = checkpoint?.tables
+        if let checkpoint {
+            do {
+                checkpointAtEnd = try checkpoint.tables()
+                for what in checkpoint.version.inconsistencies() {
+                    note(LogFault.malformed(offset: 0, what: what), of: path + LogOpening.checkpointSuffix)
+                }
+            } catch let error as AppendLogError {
+                problems.append(error)
+            }
+        }
         try follow(reader, header, checkpoint)
         if !isComplete, let checkpointAtEnd { tables = checkpointAtEnd }
     }

@@ -31,12 +31,6 @@ struct ReplayTables: TransactionVisitor {
         tables = Array(repeating: Rows(), count: catalog.names.count)
     }
 
-    /// Takes the number that the next record gets; false where there is a record that has it or a higher one.
-    mutating func finishLoading(nextSequence: UInt64) -> Bool {
-        self.nextSequence = nextSequence
-        return tables.allSatisfy { ($0.sequences.last ?? 0) < nextSequence }
-    }
-
     var count: Int { tables.reduce(0) { $0 + $1.isLive.count(where: { $0 }) } }
 
     private func fault(_ what: String) -> PayloadFault { PayloadFault(offset: 0, what: what) }

@@ -3,36 +3,27 @@ import MortiseCore
 import MortiseEngine
 
 extension AppendLog {
-    private var store: UUID { UUID(uuidString: catalog.store) ?? UUID() }
-
-    /// Writes a checkpoint of the last version that was appended; commits go on meanwhile.
-    func checkpoint() throws {
-        try maintenance.withLock {
-            let (version, position, header) = try snapshot()
-            try write(
-                CheckpointWriter(catalog: catalog, version: version, store: store),
-                [.init(log: header.file, position: position)])
-        }
-    }
-
-    private func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointContent.Place]) throws {
-        let permissions = try fileSystem.info(path, followingLinks: true).permissions
-        try AppendLogError.naming(path) {
-            try checkpoint.write(to: checkpointPath, places: places, permissions: permissions, in: fileSystem)
-        }
-    }
-
     /// Writes a checkpoint, and drops the transactions before it that are not kept.
     /// - Parameter keeps: asked for each transaction up to the checkpoint, oldest first.
     /// - Returns: how many transactions were dropped.
     @discardableResult
-    func compact(keeping keeps: (_ transaction: UInt64, _ origin: TransactionOrigin) throws -> Bool) throws -> Int {
+    func compact(
+        _ progress: MaintenanceProgress = .init(),
+        keeping keeps: (_ transaction: UInt64, _ origin: TransactionOrigin) throws -> Bool
+    ) throws -> Int {
         try maintenance.withLock {
+            // The others would go on in the old log.
+            try writer.holdAlone()
+            defer { writer.share() }
+            catchUp()
             let (version, position, header) = try snapshot()
-            let checkpoint = CheckpointWriter(catalog: catalog, version: version, store: store)
-            let dropped = try transactionsToDrop(before: position, of: header, keeps)
+            let checkpoint = checkpointWriter(version, progress)
+            // The log is read twice, and the part that is kept is written.
+            progress.begin(total: 2 * position.end)
+            let dropped = try transactionsToDrop(before: position, of: header, progress, keeps)
             if dropped.isEmpty {
-                try write(checkpoint, [.init(log: header.file, position: position)])
+                try write(checkpoint, [.init(log: header.file, position: position)], behind: position.end)
+                try progress.advance(to: 2 * position.end)
                 return 0
             }
             let next = FileHeader(kind: .log, store: header.store, base: version.number)
@@ -41,11 +32,16 @@ extension AppendLog {
             do {
                 try DurableReplacement(of: path, in: fileSystem).replace { file in
                     var frames = try FrameWriter(next, to: file)
-                    try copyHistory(without: dropped, to: position, of: header, into: &frames)
+                    try copyHistory(without: dropped, to: position, of: header, progress, into: &frames)
                     frames.skip(to: version.number)
                     try write(
                         checkpoint,
-                        [.init(log: header.file, position: position), .init(log: next.file, position: frames.position)])
+                        [
+                            .init(log: header.file, position: position),
+                            .init(log: next.file, position: frames.position),
+                        ],
+                        behind: frames.position.end)
+                    try progress.advance(to: 2 * position.end)
                     let end = try writer.holdAppends()
                     isHolding = true
                     try copyTail(from: position, to: end, of: header, into: &frames)
@@ -85,20 +81,23 @@ extension AppendLog {
     }
 
     private func transactionsToDrop(
-        before end: LogPosition, of header: FileHeader, _ keeps: (UInt64, TransactionOrigin) throws -> Bool
+        before end: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress,
+        _ keeps: (UInt64, TransactionOrigin) throws -> Bool
     ) throws -> Set<UInt64> {
         var dropped: Set<UInt64> = []
         try scan(of: header, to: end) { frame in
             guard frame.header.kind == .transaction else { return }
             let origin = try frame.reading { try $0.origin().origin }
             if try !keeps(frame.header.transaction, origin) { dropped.insert(frame.header.transaction) }
+            try progress.advance(to: frame.position.end)
         }
         return dropped
     }
 
     /// Copies the frames that are kept, with the schema that each of them needs and that of what follows.
     private func copyHistory(
-        without dropped: Set<UInt64>, to end: LogPosition, of header: FileHeader, into frames: inout FrameWriter
+        without dropped: Set<UInt64>, to end: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress,
+        into frames: inout FrameWriter
     ) throws {
         var schema: [UInt8] = []
         var isWritten = false
@@ -111,6 +110,7 @@ extension AppendLog {
                 isWritten = true
                 try frames.append(.transaction, frame.payload, transaction: frame.header.transaction)
             }
+            try progress.advance(to: end.end + frame.position.end)
         }
         if !isWritten { try frames.append(.schema, schema) }
     }
@@ -121,33 +121,5 @@ extension AppendLog {
         try scan(of: header, from: start, to: end) { frame in
             try frames.append(frame.header.kind, frame.payload, transaction: frame.header.transaction)
         }
-    }
-}
-
-extension AppendLogStore {
-    /// Writes a checkpoint, so that the next opening reads it instead of the log before it. Saves go on meanwhile.
-    /// - Throws: `FileError`, `AppendLogError`; the log and the old checkpoint are as they were, unless the outcome of
-    ///   the error is unknown.
-    public func checkpoint() throws { try writable().checkpoint() }
-
-    /// Writes a checkpoint and drops the history that the configuration does not keep.
-    /// - Returns: how many transactions were dropped; 0 with `.keepAll`.
-    @discardableResult
-    public func compact() throws -> Int {
-        let sink = try writable()
-        switch configuration.history {
-        case .keepAll: return try sink.compact { _, _ in true }
-        case .keep(let days):
-            let limit = sink.now().addingTimeInterval(-Double(days) * 86_400)
-            return try sink.compact { _, origin in origin.timestamp >= limit }
-        case .keepSince(let token):
-            let last = UInt64(clamping: token.tokenValue?[identifier] ?? 0)
-            return try sink.compact { transaction, _ in transaction > last }
-        }
-    }
-
-    func writable() throws -> AppendLog {
-        guard let sink = opened.sink else { throw EngineError.readOnly(store: identifier) }
-        return sink
     }
 }

@@ -26,6 +26,7 @@ final class OpenLogs: Sendable {
     private struct Opening {
         weak var log: OpenLog?
         var configuration: AppendLogConfiguration
+        var place: StorePlace
         var fileSystem: ObjectIdentifier?
         var uses: Int
     }
@@ -34,37 +35,39 @@ final class OpenLogs: Sendable {
     func open(_ configuration: AppendLogConfiguration, schema: StoredSchema) throws -> OpenLog {
         let given = configuration.path
         let absolute = given.hasPrefix("/") ? given : FileManager.default.currentDirectoryPath + "/" + given
-        let path = try configuration.fileSystem.resolvingLinks(absolute)
+        let place = try StorePlace(of: absolute, in: configuration.fileSystem)
         // Tells simulated file systems apart; all real ones are one.
         let fileSystem =
-            type(of: configuration.fileSystem) is AnyClass
-            ? ObjectIdentifier(configuration.fileSystem as AnyObject) : nil
+            type(of: configuration.givenFileSystem) is AnyClass
+            ? ObjectIdentifier(configuration.givenFileSystem as AnyObject) : nil
         return try openings.withLock { openings in
             openings.removeAll { $0.log == nil }
-            if let index = openings.firstIndex(where: { $0.log?.path == path && $0.fileSystem == fileSystem }),
+            if let index = openings.firstIndex(where: { $0.place == place && $0.fileSystem == fileSystem }),
                 let log = openings[index].log
             {
                 guard openings[index].configuration.hasSameOptions(as: configuration) else {
-                    throw EngineError.openWithOtherOptions(path: path)
+                    throw EngineError.openWithOtherOptions(path: place.path)
                 }
                 openings[index].uses += 1
                 return log
             }
-            let log = try LogOpening(configuration, path: path, schema: schema).open()
-            openings.append(Opening(log: log, configuration: configuration, fileSystem: fileSystem, uses: 1))
+            let log = try LogOpening(configuration, path: place.path, schema: schema).open()
+            openings.append(
+                Opening(log: log, configuration: configuration, place: place, fileSystem: fileSystem, uses: 1))
             return log
         }
     }
 
     /// Closes the engine when its last user does.
+    ///
+    /// Under the same lock as opening: who opens the log meanwhile must not find it locked by its own process.
     func close(_ log: OpenLog) throws {
-        let isLast = openings.withLock { openings in
-            guard let index = openings.firstIndex(where: { $0.log === log }) else { return true }
+        try openings.withLock { openings in
+            guard let index = openings.firstIndex(where: { $0.log === log }) else { return try log.engine.close() }
             openings[index].uses -= 1
-            guard openings[index].uses <= 0 else { return false }
+            guard openings[index].uses <= 0 else { return }
             openings.remove(at: index)
-            return true
+            try log.engine.close()
         }
-        if isLast { try log.engine.close() }
     }
 }

@@ -4,53 +4,63 @@ import MortiseEngine
 
 /// Writes the records of a version as a checkpoint.
 struct CheckpointWriter {
-    /// How large a frame of records gets, about.
-    private static let frameSize = 512 << 10
-
     let catalog: LogCatalog
     let version: EngineVersion
     let store: UUID
+    var isCancelled: @Sendable () -> Bool = { false }
 
     /// Replaces the checkpoint at the path, whole and durably.
+    /// - Throws: `CancellationError`; `FileError`; the error of what the version should have and cannot be read. The old
+    ///   checkpoint is as it was, unless the outcome of the error is unknown.
     func write(
-        to path: String, places: [CheckpointContent.Place], permissions: UInt32, in fileSystem: any FileSystem
+        to path: String, places: [CheckpointDirectory.Place], permissions: UInt32, in fileSystem: any FileSystem
     ) throws {
+        // Rows of deleted records are left out once they are many: nothing else ever takes them away.
+        let version = version.isSparse ? try version.withoutGaps() : version
         let replacement = DurableReplacement(of: path, newFilePermissions: permissions, in: fileSystem)
         try replacement.replace { file in
-            var frames = try FrameWriter(FileHeader(kind: .checkpoint, store: store), to: file)
-            try frames.append(.schema, try catalog.schemaPayload())
-            var count: UInt64 = 0
-            for entity in catalog.names.indices { count += try append(entity, to: &frames) }
-            var end = ByteWriter()
-            end.checkpointEnd(
-                transaction: version.number, nextSequence: version.nextSequence, count: count, places: places)
-            try frames.append(.checkpointEnd, end.bytes)
+            let header = FileHeader(kind: .checkpoint, store: store)
+            try file.append(header.bytes)
+            let seed = header.seed
+            var packer = VersionPacker(isCancelled: isCancelled) { bytes in try Self.append(bytes, to: file, seed) }
+            let directory = CheckpointDirectory(
+                schema: catalog.schema, transaction: version.number, nextSequence: version.nextSequence,
+                places: places, keyForm: PackedTable.keyForm, tables: try packer.pack(version))
+            var payload = ByteWriter(capacity: 1 << 16)
+            do throws(UnwritableValue) {
+                try payload.directory(directory, store: catalog.store)
+            } catch {
+                throw LogFault.unwritableValue(entity: "schema", property: "default value")
+            }
+            let region = try payload.bytes.withUnsafeBytes { bytes in
+                guard bytes.count <= Int(UInt32.max) else {
+                    throw LogFault.unwritableValue(entity: "checkpoint", property: "directory")
+                }
+                return try Self.append(bytes, to: file, seed)
+            }
+            try Self.pad(file)
+            let footer = CheckpointFooter(
+                offset: region.offset, length: UInt64(region.length), checksum: region.checksum)
+            try file.append(footer.bytes(seed: seed))
         }
     }
 
-    private func append(_ entity: Int, to frames: inout FrameWriter) throws -> UInt64 {
-        guard let table = version.tables[catalog.names[entity]] else { return 0 }
-        var records = ByteWriter(capacity: Self.frameSize + 4096)
-        var count = 0
-        var total: UInt64 = 0
-        func flush() throws {
-            guard count > 0 else { return }
-            var payload = ByteWriter(capacity: records.count + 24)
-            payload.varint(entity)
-            payload.varint(count)
-            records.bytes.withUnsafeBytes { payload.raw($0) }
-            payload.byte(payloadEnd)
-            try frames.append(.records, payload.bytes)
-            total += UInt64(count)
-            count = 0
-            records.removeAll()
+    private static func append(
+        _ bytes: UnsafeRawBufferPointer, to file: FileWriter, _ seed: UInt32
+    ) throws -> PackedRegion {
+        guard let length = UInt32(exactly: bytes.count) else {
+            throw LogFault.unwritableValue(entity: "checkpoint", property: "values that lie together")
         }
-        for row in 0..<table.endRow where table.contains(row: row) {
-            try records.record(table.sequence(ofRow: row), table, row, entity, catalog)
-            count += 1
-            if records.count >= Self.frameSize { try flush() }
-        }
-        try flush()
-        return total
+        try pad(file)
+        let offset = UInt64(file.offset)
+        var sum = CRC32C(resuming: seed)
+        sum.update(bytes)
+        try file.append(bytes)
+        return PackedRegion(offset: offset, length: length, checksum: sum.value)
+    }
+
+    private static func pad(_ file: FileWriter) throws {
+        let rest = Int(file.offset & 7)
+        if rest > 0 { try file.append([UInt8](repeating: 0, count: 8 - rest)) }
     }
 }

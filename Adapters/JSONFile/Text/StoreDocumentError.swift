@@ -64,6 +64,8 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case oneSidedReference(target: UInt64, inverse: String)
         /// The numbers of a to-many relationship are not in ascending order, each once.
         case referencesOutOfOrder
+        /// Another record has the same values in properties that are unique together.
+        case notUnique(properties: [String], other: UInt64)
     }
 
     public let reason: Reason
@@ -152,6 +154,8 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
         case .oneSidedReference(let target, let inverse):
             "Record \(target) does not refer back with \"\(inverse)\". Make both sides agree."
         case .referencesOutOfOrder: "The numbers have to ascend, each once. Order them."
+        case .notUnique(let properties, let other):
+            "Record \(other) has the same \(properties.joined(separator: ", ")), which must be unique. Change one of them."
         default: ""
         }
     }

@@ -209,6 +209,28 @@ extension StoreDocumentReader {
         return DocumentFault(.duplicateIdentifier, at: start, identifier: sequence)
     }
 
+    /// The error of a record whose unique values another has, for whoever finds that out.
+    package func error(
+        ofRecord sequence: UInt64, entity: String, properties: [String], other: UInt64
+    ) throws -> StoreDocumentError {
+        try locating {
+            let (_, reader, _) = try readHead()
+            var fault = DocumentFault(
+                .notUnique(properties: properties, other: other), at: reader.position, entity: entity,
+                property: properties.first, identifier: sequence)
+            var walker = RecordWalker(JSONReader(bytes, at: reader.position, depth: 1))
+            while let record = try walker.next() {
+                if record.sequence == sequence {
+                    let property = try properties.first.flatMap { try walker.offset(of: $0) }
+                    fault.offset = property ?? record.offset
+                    break
+                }
+                try walker.skip()
+            }
+            return fault.located(in: bytes)
+        }
+    }
+
     /// The fault of a reference that does not hold.
     private func locate(
         _ violation: ReferenceCheck.Violation, plan: DocumentPlan, recordsAt start: Int

@@ -19,7 +19,10 @@ struct CatalogOptions: ParsableArguments {
     @Argument(help: "The folder to catalogue.")
     var folder = "."
 
-    @Option(help: "The URL of the store that keeps the catalogue: json:PATH or memory:.")
+    @Option(
+        help:
+            "The URL of the store that keeps the catalogue: log:PATH, json:PATH or memory:. MORTISE_STORE_URL does as well."
+    )
     var store: String?
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Mortise
 
 /// The files that a store keeps beside each other: the file or folder that its URL names, its lock and its temporaries.
 struct StoreFiles: Sendable {
@@ -7,8 +8,8 @@ struct StoreFiles: Sendable {
 
     /// The files of the store with the URL `store`; nil if it keeps none, or if their folder does not exist yet.
     init?(store: String) {
-        guard let colon = store.firstIndex(of: ":"), store[..<colon] != "memory" else { return nil }
-        let path = URL(fileURLWithPath: String(store[store.index(after: colon)...]))
+        guard let url = try? StoreURL(store), url.scheme != "memory", !url.path.isEmpty else { return nil }
+        let path = URL(fileURLWithPath: url.path)
         guard let folder = try? FileStatus(ofPath: path.deletingLastPathComponent().path) else { return nil }
         self.name = path.lastPathComponent
         self.folder = folder.identity

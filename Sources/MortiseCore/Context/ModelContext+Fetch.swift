@@ -149,7 +149,7 @@ extension ContextState {
         }
         var unsorted = descriptor
         unsorted.sortBy = []
-        return try QueryRun(unsorted, purpose: .count, in: self).records.count
+        return try QueryRun(unsorted, purpose: .count, in: self).count
     }
 
     func refuseBatches<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws {

@@ -5,6 +5,9 @@ import Logging
 struct QueryRun<Model: PersistentModel> {
     /// The records that match, in order.
     private(set) var records: [RecordReference] = []
+    /// How many records match, where the store has only counted them.
+    private var counted: Int?
+    var count: Int { counted ?? records.count }
     let reader: ContextReader
     private let state: ContextState
     private let lowered: LoweredFetch<Model>
@@ -47,28 +50,34 @@ struct QueryRun<Model: PersistentModel> {
             asked.order = []
             asked.offset = 0
             asked.limit = nil
+            // What is only counted cannot be merged.
+            if asked.purpose == .count { asked.purpose = .rows }
         }
-        var found: [(table: ModelTable, row: Int)]
+        var found: FoundRows
         if isUnaided {
             asked = query
             found = try Self.everything(of: &asked, binding, state)
             plan = .scanAll(asked)
-            try finish(found.map { reader.reference($0.table, $0.row) }, query, asked)
+            try finish(reader.references(found), query, asked)
             return
         }
         if let planned = binding.store.plan(asked) {
             try planned.validate(adapter: binding.store.typeName, for: asked)
             plan = planned
             try state.checkPolicy(planned, query, descriptor.fullScanPolicy)
-            let answer = try binding.store.rows(for: planned, of: binding, into: state)
-            found = answer.rows
-            scanned = answer.scanned
+            found = try binding.store.rows(for: planned, of: binding, into: state)
+            scanned = found.scanned
         } else {
-            (found, plan) = try Self.ask(binding, descriptor, asked, mergesChanges: mergesChanges, state)
-            scanned = found.count
+            let answer = try Self.ask(binding, descriptor, asked, mergesChanges: mergesChanges, state)
+            found = FoundRows(answer.0, scanned: answer.0.count)
+            plan = answer.1
+            scanned = found.scanned
         }
         try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
-        try finish(found.map { reader.reference($0.table, $0.row) }, query, asked)
+        if let count = found.count, asked.purpose == .count, plan.isExact, plan.takesWindow || !query.hasWindow {
+            counted = count
+        }
+        try finish(reader.references(found), query, asked)
         if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }
 
@@ -114,14 +123,15 @@ struct QueryRun<Model: PersistentModel> {
     ) throws -> [RecordReference] {
         var matching = found
         if mergesChanges { matching.removeAll(where: reader.isOverlaid) }
-        matching = try filter(matching, by: query.conjuncts.filter { !pushed.contains($0.id) })
+        let left = query.conjuncts.filter { !pushed.contains($0.id) }
+        if !left.isEmpty { matching = try filter(matching, by: left) }
         if mergesChanges {
             let family = Set(
                 state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
             matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
         }
         if query.purpose != .count, !isSorted { matching = try sort(matching, query) }
-        return isCut ? matching : Array(matching[query.window(of: matching.count)])
+        return isCut || !query.hasWindow ? matching : Array(matching[query.window(of: matching.count)])
     }
 
     private func filter(
@@ -182,16 +192,16 @@ struct QueryRun<Model: PersistentModel> {
     /// - Parameter query: loses whatever would leave some out.
     private static func everything(
         of query: inout StoreQuery, _ binding: StoreBinding, _ state: ContextState
-    ) throws -> [(table: ModelTable, row: Int)] {
+    ) throws -> FoundRows {
         query.purpose = .rows
         query.conjuncts = []
         query.order = []
         query.offset = 0
         query.limit = nil
         if binding.store.plansQueries {
-            return try binding.store.rows(for: .scanAll(query), of: binding, into: state).rows
+            return try binding.store.rows(for: .scanAll(query), of: binding, into: state)
         }
-        return try binding.store.fetch(FetchDescriptor<Model>(), into: state).rows
+        return FoundRows(try binding.store.fetch(FetchDescriptor<Model>(), into: state).rows, scanned: 0)
     }
 
     /// Does the whole query again without the store's help and compares.
@@ -199,23 +209,42 @@ struct QueryRun<Model: PersistentModel> {
         var all = query
         let everything = try Self.everything(of: &all, binding, state)
         let expected = try finished(
-            everything.map { reader.reference($0.table, $0.row) }, query, without: [], isSorted: false, isCut: false)
-        let isSame = query.purpose == .count ? expected.count == records.count : expected == records
+            reader.references(everything), query, without: [], isSorted: false, isCut: false)
+        let isSame = query.purpose == .count ? expected.count == count : expected == records
         guard !isSame else { return }
-        func text(_ records: [RecordReference]) -> String {
-            "\(records.count) [" + records.prefix(5).map { "\(reader.identifier($0))" }.joined(separator: ", ") + "]"
+        func text(_ records: [RecordReference], _ count: Int) -> String {
+            "\(count) [" + records.prefix(5).map { "\(reader.identifier($0))" }.joined(separator: ", ") + "]"
         }
         let claims = query.conjuncts.map { "\(plan.claim(of: $0).rawValue) for \($0.expression)" }
         throw QueryPlanError.falseClaim(
             adapter: binding.store.typeName,
             claim: (claims + ["order \(plan.order)", plan.takesWindow ? "window" : ""]).filter { !$0.isEmpty }
                 .joined(separator: ", "),
-            expected: text(expected), found: text(records))
+            expected: text(expected, expected.count), found: text(records, count))
     }
 
     // MARK: Results
 
-    func models() throws -> [Model] { records.compactMap { reader.model($0) as? Model } }
+    func models() throws -> [Model] {
+        var models: [Model] = []
+        var first = 0
+        // Records of one table mostly come together, and their models are made in one go.
+        while first < records.count {
+            let number = records[first].table
+            var end = first + 1
+            while end < records.count, records[end].table == number, records[end].row >= 0 { end += 1 }
+            if records[first].row < 0 {
+                if let model = reader.model(records[first]) as? Model { models.append(model) }
+                end = first + 1
+            } else if let table = state.table(named: reader.tables[number].entityName) {
+                let made = table.models(records: records[first..<end], as: Model.self)
+                if first == 0, end == records.count { return made }
+                models += made
+            }
+            first = end
+        }
+        return models
+    }
 
     /// The names of the relationships that will be followed.
     var prefetchedRelationships: [String] { lowered.query.prefetch }
@@ -223,9 +252,8 @@ struct QueryRun<Model: PersistentModel> {
     func identifiers() -> [PersistentIdentifier] { records.map(reader.identifier) }
 
     func references() -> [RowReference] {
-        records.compactMap { record in
-            state.table(named: reader.tables[record.table].entityName).map { RowReference(table: $0, row: record.row) }
-        }
+        let tables = reader.tables.map { state.table(named: $0.entityName) }
+        return records.compactMap { record in tables[record.table].map { RowReference(table: $0, row: record.row) } }
     }
 
     var explanation: FetchExplanation {
@@ -238,13 +266,16 @@ struct QueryRun<Model: PersistentModel> {
             orderIsPushed: plan.order == .total && !mergesChanges, offset: lowered.query.offset,
             limit: lowered.query.limit, windowIsPushed: plan.takesWindow && !mergesChanges,
             mergesPendingChanges: mergesChanges, isFullScan: plan.isFullScan, rowsScanned: scanned,
-            rowsReturned: records.count, detail: plan.detail)
+            rowsReturned: count, detail: plan.detail)
     }
 }
 
 extension ContextReader {
-    func reference(_ table: ModelTable, _ row: Int) -> RecordReference {
-        RecordReference(table: self.table(named: table.layout.entityName) ?? 0, row: row)
+    /// The rows with this reader's own numbers of tables.
+    func references(_ found: FoundRows) -> [RecordReference] {
+        let numbers = found.tables.map { self.table(named: $0.layout.entityName) ?? 0 }
+        if numbers.elementsEqual(numbers.indices) { return found.rows }
+        return found.rows.map { RecordReference(table: numbers[$0.table], row: $0.row) }
     }
 }
 

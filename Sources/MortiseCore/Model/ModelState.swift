@@ -13,6 +13,9 @@ import Glibc
 /// A fetched model points at a row of its context's version of the store and has nothing else; values of its own exist
 /// only while they differ from the store's. The rest is for macro expansions and for hand-written models that are made
 /// with `createBackingData()`.
+///
+/// Expansions declare the property `@exclusivity(unchecked)`: nothing that reads it calls out to other code meanwhile,
+/// and the check would double the time of a getter.
 public struct ModelState: ~Copyable {
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -38,7 +41,10 @@ public struct ModelState: ~Copyable {
     @usableFromInline var row: Int = -1
     @usableFromInline var draft: Draft?
     var flags: Flags = []
-    private var lazyRegistrar: ObservationRegistrar?
+    // Counted by hand, as the table is.
+    @usableFromInline var registrarReference: Unmanaged<ModelRegistrar>?
+    /// One more than the model's place in the list of its context's unsaved changes that it is in.
+    var place: UInt32 = 0
 
     /// The state of a model that is made by one of its own initialisers.
     public init() {
@@ -77,6 +83,7 @@ public struct ModelState: ~Copyable {
     init(draft: Draft?) { self.draft = draft }
 
     deinit {
+        registrarReference?.release()
         guard let tableReference else { return }
         if row >= 0 { tableReference._withUnsafeGuaranteedRef { $0.forget(row: row) } }
         tableReference.release()
@@ -85,15 +92,27 @@ public struct ModelState: ~Copyable {
     /// Made on first use, because most fetched models are never observed.
     public var registrar: ObservationRegistrar {
         mutating get {
-            if let lazyRegistrar { return lazyRegistrar }
-            let registrar = ObservationRegistrar()
-            lazyRegistrar = registrar
-            return registrar
+            if registrarReference == nil { makeRegistrar() }
+            return registrarReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.registrar }
         }
     }
 
     /// The registrar if anyone has observed the model yet.
-    var existingRegistrar: ObservationRegistrar? { lazyRegistrar }
+    var existingRegistrar: ObservationRegistrar? {
+        registrarReference?._withUnsafeGuaranteedRef { $0.registrar }
+    }
+
+    // Never inlined, so that the way of every read but the first is short.
+    @inline(never) @usableFromInline
+    mutating func makeRegistrar() { registrarReference = .passRetained(ModelRegistrar()) }
+
+    /// Tells whoever is tracking reads on this thread that a property was read.
+    /// - Parameter model: the model whose state this is.
+    @inlinable
+    public mutating func noteAccess<Model: Observable, Member>(to keyPath: KeyPath<Model, Member>, of model: Model) {
+        if registrarReference == nil { makeRegistrar() }
+        registrarReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.registrar.access(model, keyPath: keyPath) }
+    }
 
     /// An attribute straight from the row, for a model that has set nothing; the value is in both optionals, so that the
     /// outer nil leaves the question to `storedValue(at:)`.
@@ -154,6 +173,13 @@ public struct ModelState: ~Copyable {
         values.draft = nil
         if !flags.contains(.ignoresInitialValues), row < 0 { ensureDraft().merge(pending) }
     }
+}
+
+/// An object for the registrar, so that a getter can borrow it without counting a reference.
+@usableFromInline
+final class ModelRegistrar {
+    @usableFromInline let registrar = ObservationRegistrar()
+    init() {}
 }
 
 /// The values that a subclass's own properties are given before its superclass is initialised.

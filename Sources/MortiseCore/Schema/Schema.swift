@@ -95,6 +95,19 @@ public final class Schema: Codable, Hashable, Sendable {
         duplicates = []
     }
 
+    /// The schema that a store keeps, without its model types: no models can be fetched through it, but a store can be
+    /// opened with it by a program that has never seen the models.
+    public init(stored: StoredSchema) {
+        encodingVersion = Self.schemaEncodingVersion
+        self.stored = stored
+        version = stored.version
+        entities = stored.entities.map(Entity.init(stored:))
+        entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        layouts = [:]
+        recordLayouts = stored.recordLayouts()
+        duplicates = []
+    }
+
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(encodingVersion, forKey: .encodingVersion)

@@ -34,6 +34,32 @@ struct FetchedRows {
     var isLimited: Bool
 }
 
+/// The rows that a store found for a query, by the numbers of the tables that they are in.
+struct FoundRows {
+    var tables: [ModelTable]
+    var rows: [RecordReference]
+    var scanned: Int
+    /// How many there are, where the store has only counted them.
+    var count: Int?
+
+    init(tables: [ModelTable], rows: [RecordReference], scanned: Int, count: Int? = nil) {
+        self.tables = tables
+        self.rows = rows
+        self.scanned = scanned
+        self.count = count
+    }
+
+    init(_ places: [(table: ModelTable, row: Int)], scanned: Int) {
+        self.init(tables: [], rows: [], scanned: scanned)
+        rows.reserveCapacity(places.count)
+        for (table, row) in places {
+            let number = tables.lastIndex { $0 === table } ?? tables.count
+            if number == tables.count { tables.append(table) }
+            rows.append(RecordReference(table: number, row: row))
+        }
+    }
+}
+
 /// A store without its type. Serialises the calls, unless the store promises that it need not be.
 ///
 /// @unchecked Sendable: a `DataStore` need not be Sendable; every call on it happens under `lock`.
@@ -63,7 +89,7 @@ class AnyStore: @unchecked Sendable {
     /// The rows that a plan promises, and how many the store looked at.
     func rows(
         for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
-    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+    ) throws -> FoundRows {
         throw DataStoreError.unsupportedFeature
     }
     /// The store's type, for messages.
@@ -142,40 +168,55 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func rows(
         for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
-    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+    ) throws -> FoundRows {
         if let versioned = store as? any VersionedDataStore, let version = binding.version {
             let found = try locked { _ in try versioned.rows(for: plan, in: version) }
-            let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
-            let tables = try found.entities.map { name in
-                guard let table = state.table(named: name) else {
-                    throw ModelContextError.storeContract(
-                        store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
-                }
-                return table
-            }
-            return (
-                try found.rows.map { row in
-                    guard row.table >= 0, row.table < tables.count, tables[row.table].source.contains(row: row.row)
-                    else {
-                        throw ModelContextError.storeContract(
-                            store: identifier, fault: "It returned row \(row.row), which its version does not have.")
-                    }
-                    guard family.contains(found.entities[row.table]) else {
-                        throw ModelContextError.storeContract(
-                            store: identifier,
-                            fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
-                    }
-                    return (tables[row.table], row.row)
-                }, found.scanned
-            )
+            return try checked(found, plan, state)
         }
         guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
         return try snapshotRows(of: queryable, plan, into: state)
     }
 
+    /// What a store of versions found, if it can be.
+    private func checked(_ found: VersionRows, _ plan: FetchPlan, _ state: ContextState) throws -> FoundRows {
+        let isAlone = found.entities == [plan.query.entity]
+        let family = isAlone ? [] : Set(state.container.schema.stored.subtree(of: plan.query.entity))
+        let tables = try found.entities.map { name in
+            guard let table = state.table(named: name) else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
+            }
+            return table
+        }
+        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
+        // Rows of one table mostly come together.
+        var number = -1
+        var source = RowSource()
+        for row in found.rows {
+            if row.table != number {
+                guard row.table >= 0, row.table < tables.count else {
+                    throw ModelContextError.storeContract(
+                        store: identifier, fault: "It returned a row of table \(row.table), which it did not name.")
+                }
+                guard isInFamily[row.table] else {
+                    throw ModelContextError.storeContract(
+                        store: identifier,
+                        fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
+                }
+                number = row.table
+                source = tables[number].source
+            }
+            guard source.contains(row: row.row) else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned row \(row.row), which its version does not have.")
+            }
+        }
+        return FoundRows(tables: tables, rows: found.rows, scanned: found.scanned, count: found.count)
+    }
+
     private func snapshotRows<Q: QueryableDataStore>(
         of queryable: Q, _ plan: FetchPlan, into state: ContextState
-    ) throws -> (rows: [(table: ModelTable, row: Int)], scanned: Int) {
+    ) throws -> FoundRows {
         let found = try locked { _ in try queryable.rows(for: plan) }
         let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
         let rows = try found.snapshots.map { snapshot -> (table: ModelTable, row: Int) in
@@ -187,7 +228,14 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             }
             return try register(snapshot, into: state)
         }
-        return (rows, found.scanned)
+        if plan.query.conjuncts.allSatisfy({ plan.claim(of: $0) == .residual }),
+            !(plan.takesWindow && plan.query.hasWindow), plan.query.includesSubentities
+        {
+            forgetMissing(
+                found.snapshots.compactMap { $0 as? Store.Snapshot }, of: family.compactMap { state.table(named: $0) },
+                in: state)
+        }
+        return FoundRows(rows, scanned: found.scanned)
     }
 
     // MARK: Fetching
@@ -298,8 +346,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
-            inserted: try changes.inserted.map(snapshot), updated: try changes.updated.map(snapshot),
-            deleted: try changes.deleted.map(snapshot), editingState: state.editingState,
+            inserted: try snapshots(changes.inserted), updated: try snapshots(changes.updated),
+            deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
         let result = try locked { try $0.save(request) }
         var outcome = SaveOutcome(remapped: result.remappedIdentifiers, reregistered: [])
@@ -308,6 +356,18 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             outcome.reregistered.append((identifier, try values(of: snapshot, in: table.layout)))
         }
         return outcome
+    }
+
+    private func snapshots(_ records: [PendingRecord]) throws -> [Store.Snapshot] {
+        // The array is cast as a whole, because a cast costs more than a snapshot.
+        if Store.Snapshot.self == DefaultSnapshot.self,
+            let snapshots = records.map({
+                DefaultSnapshot(persistentIdentifier: $0.identifier, layout: $0.layout.record, values: $0.values)
+            }) as? [Store.Snapshot]
+        {
+            return snapshots
+        }
+        return try records.map(snapshot)
     }
 
     private func snapshot(_ record: PendingRecord) throws -> Store.Snapshot {
@@ -365,7 +425,12 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
         guard let provider = store as? any HistoryProviding else { return nil }
-        return try locked { _ in try Self.history(of: provider, descriptor) }
+        do {
+            return try locked { _ in try Self.history(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            // A store that stands for others may keep a history or none.
+            return nil
+        }
     }
     private static func history<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>
@@ -375,7 +440,11 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     }
     override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
         guard let provider = store as? any HistoryProviding else { return false }
-        return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        do {
+            return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
     }
     private static func deleteHistory<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>

@@ -9,6 +9,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
 
     /// What was saved is there when the same storage is opened again.
     public static let reopening = StoreCapability(rawValue: "reopening")
+    /// A save that has returned is there after the process or the machine has stopped without closing the store.
+    public static let durability = StoreCapability(rawValue: "durability")
     /// `erase()` removes all records.
     public static let erase = StoreCapability(rawValue: "erase")
     /// `DataStoreBatching`: the store deletes many records without their being read first.
@@ -19,6 +21,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let uniqueness = StoreCapability(rawValue: "uniqueness")
     /// The store itself refuses a save after which a record would refer to one that is not there.
     public static let referentialIntegrity = StoreCapability(rawValue: "referentialIntegrity")
+    /// `QueryableDataStore` or `VersionedDataStore`: the store plans queries, and may do parts of them itself.
+    public static let queries = StoreCapability(rawValue: "queries")
     /// `ConcurrentDataStore`: the store may be called from several threads at once.
     public static let concurrency = StoreCapability(rawValue: "concurrency")
     /// `VersionedDataStore`: a state of the store can be held and read while later saves go on.
@@ -30,14 +34,15 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
 
     /// Every capability that there is a word for, in the order of reports.
     public static let all: [StoreCapability] = [
-        .reopening, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .concurrency, .versions, .history,
-        .closing, .batchUpdate,
+        .reopening, .durability, .erase, .batchDelete, .batchUpdate, .uniqueness, .referentialIntegrity, .queries,
+        .concurrency, .versions, .history, .closing,
     ]
 
     /// What has to be there where this is.
     var implied: [StoreCapability] {
         switch self {
-        case .versions: [.concurrency]
+        case .versions: [.concurrency, .queries]
+        case .durability: [.reopening]
         default: []
         }
     }
@@ -46,11 +51,13 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public var summary: String {
         switch self {
         case .reopening: "what was saved is there after reopening"
+        case .durability: "survives the end of the process with all that it acknowledged"
         case .erase: "erases all records at once"
         case .batchDelete: "deletes many records without reading them"
         case .batchUpdate: "changes many records without reading them"
         case .uniqueness: "enforces unique values itself"
         case .referentialIntegrity: "refuses references to what is not there"
+        case .queries: "plans queries, and may do parts of them itself"
         case .concurrency: "may be called from several threads at once"
         case .versions: "keeps a state readable while later saves go on"
         case .history: "keeps what its saves changed"
@@ -99,6 +106,7 @@ extension StoreCapabilities {
         var found: Set<StoreCapability> = []
         if store is any DataStoreBatching { found.insert(.batchDelete) }
         if store is any BatchChangingDataStore { found.insert(.batchUpdate) }
+        if store is any QueryableDataStore { found.insert(.queries) }
         if store is any ConcurrentDataStore { found.insert(.concurrency) }
         if store is any VersionedDataStore { found.insert(.versions) }
         if store is any HistoryProviding { found.insert(.history) }

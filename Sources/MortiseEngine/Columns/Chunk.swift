@@ -49,7 +49,39 @@ final class Chunk: @unchecked Sendable {
         heap = other.heap
     }
 
+    /// A chunk out of the bytes that `withPacked` hands over.
+    /// - Returns: nil where they are not those of a chunk with these columns. What the values refer to is not checked.
+    convenience init?(unpacking bytes: UnsafeRawBufferPointer, _ columns: [Column]) {
+        let directory = ChunkPlace.directory + 8 * columns.count
+        guard bytes.count >= directory, let start = bytes.baseAddress else { return nil }
+        let found = ChunkPlace(fixed: start, heap: start)
+        guard found.columnCount == columns.count, found.capacity % 64 == 0,
+            (1...Chunk.capacity).contains(found.capacity)
+        else { return nil }
+        let forms = columns.map { found.entry($0.slot).form }
+        for (column, form) in zip(columns, forms) {
+            let fits = form == column.form || form == .none || (form == .code && column.form == .text)
+            if !fits { return nil }
+        }
+        self.init(forms: forms, capacity: found.capacity, owner: 0)
+        // Where things are follows from the forms; a file that says otherwise is no chunk of this table.
+        let mine = UnsafeRawBufferPointer(start: fixed, count: fixedSize)
+        guard bytes.count >= fixedSize, mine[..<4].elementsEqual(bytes[..<4]),
+            mine[ChunkPlace.directory..<directory].elementsEqual(bytes[ChunkPlace.directory..<directory])
+        else { return nil }
+        fixed.copyMemory(from: start, byteCount: fixedSize)
+        guard count <= capacity, heapGarbage == 0, heapCount == bytes.count - fixedSize else { return nil }
+        heap = ChunkHeap(UnsafeRawBufferPointer(rebasing: bytes[fixedSize...]))
+    }
+
     deinit { fixed.deallocate() }
+
+    /// Runs the body with the fixed region and the heap.
+    func withPacked<R>(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(
+            UnsafeRawBufferPointer(start: fixed, count: fixedSize),
+            UnsafeRawBufferPointer(start: heap.start, count: heapCount))
+    }
 
     var place: ChunkPlace { ChunkPlace(fixed: fixed, heap: heap.start) }
 
@@ -62,7 +94,7 @@ final class Chunk: @unchecked Sendable {
         get { Int(UInt32(littleEndian: fixed.load(fromByteOffset: 8, as: UInt32.self))) }
         set { fixed.storeBytes(of: UInt32(newValue).littleEndian, toByteOffset: 8, as: UInt32.self) }
     }
-    private var heapCount: Int {
+    private(set) var heapCount: Int {
         get { Int(UInt64(littleEndian: fixed.load(fromByteOffset: 16, as: UInt64.self))) }
         set { fixed.storeBytes(of: UInt64(newValue).littleEndian, toByteOffset: 16, as: UInt64.self) }
     }
@@ -181,6 +213,11 @@ final class ChunkHeap: @unchecked Sendable {
     private init(capacity: Int) {
         self.capacity = capacity
         memory = .allocate(byteCount: max(capacity, 1), alignment: 8)
+    }
+
+    convenience init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(capacity: bytes.count)
+        write(bytes, at: 0)
     }
 
     convenience init(copying other: ChunkHeap, _ count: Int, capacity: Int) {

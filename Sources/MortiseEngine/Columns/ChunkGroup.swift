@@ -1,28 +1,45 @@
+import Synchronization
+
 /// Chunks side by side: the leaves of the vector that a table is, so that a version which differs in one chunk shares the
 /// other groups. Immutable.
 ///
-/// @unchecked Sendable: nothing changes after initialisation.
+/// @unchecked Sendable: nothing changes after initialisation but the places of chunks that are still in a file, which go
+/// from nothing to their final value.
 final class ChunkGroup: @unchecked Sendable {
     static let shift = 6
     static let capacity = 1 << shift
     static let mask = capacity - 1
 
-    let chunks: ContiguousArray<Chunk>
+    let cells: ContiguousArray<ChunkCell>
     // Where the chunks' bytes are, so that reading a value touches no object but the table.
-    let places: UnsafeMutablePointer<ChunkPlace>
+    let places: UnsafeMutablePointer<ChunkSpot>
     private let firstSequences: UnsafeMutablePointer<UInt64>
 
-    init(_ chunks: ContiguousArray<Chunk>) {
-        self.chunks = chunks
-        places = .allocate(capacity: max(chunks.count, 1))
-        firstSequences = .allocate(capacity: max(chunks.count, 1))
-        for (index, chunk) in chunks.enumerated() {
-            (places + index).initialize(to: chunk.place)
-            (firstSequences + index).initialize(to: chunk.place.sequence(0))
+    init(_ cells: ContiguousArray<ChunkCell>) {
+        self.cells = cells
+        places = .allocate(capacity: max(cells.count, 1))
+        firstSequences = .allocate(capacity: max(cells.count, 1))
+        for (index, cell) in cells.enumerated() {
+            if case .chunk(let chunk) = cell {
+                (places + index).initialize(to: ChunkSpot(chunk.place))
+            } else {
+                (places + index).initialize(to: ChunkSpot(nil))
+            }
+            (firstSequences + index).initialize(to: cell.firstSequence)
         }
     }
 
+    private static let loading = Mutex(())
+
+    /// Where the bytes of a chunk are that was not touched before.
+    func load(_ index: Int) -> ChunkPlace {
+        let place = cells[index].chunk.place
+        Self.loading.withLock { _ in places[index].set(place) }
+        return place
+    }
+
     deinit {
+        places.deinitialize(count: cells.count)
         places.deallocate()
         firstSequences.deallocate()
     }
@@ -32,12 +49,37 @@ final class ChunkGroup: @unchecked Sendable {
     /// The chunk in whose range of numbers a sequence lies.
     func chunk(for sequence: UInt64) -> Int {
         var low = 1
-        var high = chunks.count
+        var high = cells.count
         while low < high {
             let middle = (low + high) / 2
             if firstSequences[middle] <= sequence { low = middle + 1 } else { high = middle }
         }
         return low - 1
+    }
+}
+
+/// Where a chunk's bytes are, once they are anywhere.
+struct ChunkSpot: ~Copyable {
+    private let fixed: Atomic<UInt>
+    private var heap: UnsafeRawPointer?
+
+    init(_ place: ChunkPlace?) {
+        fixed = Atomic(UInt(bitPattern: place?.fixed))
+        heap = place?.heap
+    }
+
+    /// Nil for a chunk that is still in a file.
+    @inline(__always)
+    var place: ChunkPlace? {
+        guard let fixed = UnsafeRawPointer(bitPattern: fixed.load(ordering: .acquiring)), let heap else { return nil }
+        return ChunkPlace(fixed: fixed, heap: heap)
+    }
+
+    /// Under a lock, and without effect where it is set.
+    mutating func set(_ place: ChunkPlace) {
+        if fixed.load(ordering: .relaxed) != 0 { return }
+        heap = place.heap
+        fixed.store(UInt(bitPattern: place.fixed), ordering: .releasing)
     }
 }
 

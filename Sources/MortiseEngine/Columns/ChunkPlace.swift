@@ -36,7 +36,7 @@ struct ChunkPlace {
 
     @inline(__always)
     func entry(_ slot: Int) -> Entry {
-        Entry(word: UInt64(littleEndian: fixed.load(fromByteOffset: Self.directory + 8 * slot, as: UInt64.self)))
+        Entry(word: UInt64(littleEndian: fixed.load(fromByteOffset: Self.directory &+ 8 &* slot, as: UInt64.self)))
     }
 
     @inline(__always) private var sequences: Int { Self.directory + 8 * columnCount }

@@ -14,6 +14,14 @@ struct StringDictionary: Sendable {
         codes = StringCodes()
     }
 
+    /// A dictionary with these strings under the numbers from zero.
+    init(_ strings: [String]) {
+        count = strings.count
+        self.strings = StringStore(capacity: max(64, strings.count))
+        codes = StringCodes()
+        for (code, string) in strings.enumerated() { self.strings.set(string, at: code) }
+    }
+
     /// Empty for numbers that are in no version.
     @inline(__always)
     subscript(code: Int) -> String { code < count ? strings[code] : "" }
@@ -28,6 +36,7 @@ struct StringDictionary: Sendable {
     mutating func add(_ string: String) -> Int? {
         var string = string
         let hash = string.withUTF8 { StringCodes.hash($0) }
+        codes.prepare(count, strings)
         if let known = string.withUTF8({ codes.find($0, hash, strings, count) }) { return known }
         guard count < Self.limit else { return nil }
         if count == strings.capacity { strings = StringStore(copying: strings, count, capacity: count * 2) }
@@ -99,6 +108,11 @@ private final class StringCodes: @unchecked Sendable {
         }
         hash = (hash ^ hash >> 29) &* 0xC4CE_B9FE_1A85_EC53
         return hash ^ hash >> 32
+    }
+
+    /// Takes in the strings of a dictionary that came out of a file.
+    func prepare(_ count: Int, _ strings: StringStore) {
+        if used == 0, count > 0 { rebuild(count, strings) }
     }
 
     func find(_ bytes: UnsafeBufferPointer<UInt8>, _ hash: UInt64, _ strings: StringStore, _ count: Int) -> Int? {

@@ -4,14 +4,14 @@ extension LinkSet {
     /// The owners whose members may be others than in an older state: those with an entry in a leaf that is not shared.
     func owners(differingFrom older: LinkSet) -> Set<UInt64> {
         guard pairs.root !== older.pairs.root else { return [] }
-        var here = pairs.root.map { [$0] } ?? []
-        var there = older.pairs.root.map { [$0] } ?? []
+        var here = pairs.root.map { [IndexChild.node($0)] } ?? []
+        var there = older.pairs.root.map { [IndexChild.node($0)] } ?? []
         var owners: Set<UInt64> = []
         while !here.isEmpty || !there.isEmpty {
-            let mine = Set(here.map(ObjectIdentifier.init))
-            let others = Set(there.map(ObjectIdentifier.init))
-            here.removeAll { others.contains(ObjectIdentifier($0)) }
-            there.removeAll { mine.contains(ObjectIdentifier($0)) }
+            let mine = Set(here.map(\.identity))
+            let others = Set(there.map(\.identity))
+            here.removeAll { others.contains($0.identity) }
+            there.removeAll { mine.contains($0.identity) }
             // Shared nodes are found where both sides are at the same height.
             let height = max(here.first?.height ?? 0, there.first?.height ?? 0)
             if (here.first?.height ?? 0) == height { here = Self.opened(here, &owners) }
@@ -20,17 +20,18 @@ extension LinkSet {
         return owners
     }
 
-    private static func opened(_ nodes: [IndexNode], _ owners: inout Set<UInt64>) -> [IndexNode] {
+    private static func opened(_ cells: [IndexChild], _ owners: inout Set<UInt64>) -> [IndexChild] {
+        let nodes = cells.map(\.node)
         for node in nodes where node.isLeaf {
             for index in 0..<node.count { owners.insert(node.head(index)) }
         }
-        return nodes.flatMap(\.children)
+        return nodes.flatMap(\.cells)
     }
 }
 
 extension IndexNode {
     /// How many levels lie beneath.
-    var height: Int { isLeaf ? 0 : 1 + children[0].height }
+    var height: Int { cells.first.map { 1 + $0.height } ?? 0 }
 }
 
 extension TableVersion {
@@ -38,10 +39,12 @@ extension TableVersion {
     func differences(from older: TableVersion) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for (number, group) in older.groups.enumerated() where group !== groups[number] {
-            for (index, chunk) in group.chunks.enumerated() where chunk !== groups[number].chunks[index] {
+            for (index, cell) in group.cells.enumerated()
+            where cell.identity != groups[number].cells[index].identity {
                 let first = (number << ChunkGroup.shift + index) << Chunk.shift
                 let count = min(Chunk.capacity, older.endRow - first)
-                let differing = chunk.place.offsets(differingFrom: groups[number].chunks[index].place, count: count)
+                let differing = cell.chunk.place.offsets(
+                    differingFrom: groups[number].cells[index].chunk.place, count: count)
                 ranges += differing.map { (first + $0)..<(first + $0 + 1) }
             }
         }

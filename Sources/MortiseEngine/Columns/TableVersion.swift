@@ -17,7 +17,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     private let rowEnd: Int
     private let liveCount: Int
     // The groups' own tables of places: two loads from a row to its chunk.
-    private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkPlace>>
+    private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkSpot>>
     // By slot, the strings of its dictionary: reading one counts no reference but its own.
     private let strings: UnsafeMutablePointer<UnsafePointer<String>?>
     private let columnCount: Int
@@ -65,7 +65,14 @@ public final class TableVersion: RowSource, @unchecked Sendable {
 
     /// The chunk of a row below `endRow`.
     @inline(__always)
-    func place(ofChunk index: Int) -> ChunkPlace { places[index >> ChunkGroup.shift][index & ChunkGroup.mask] }
+    func place(ofChunk index: Int) -> ChunkPlace {
+        places[index >> ChunkGroup.shift][index & ChunkGroup.mask].place ?? load(index)
+    }
+
+    @inline(never)
+    private func load(_ index: Int) -> ChunkPlace {
+        groups[index >> ChunkGroup.shift].load(index & ChunkGroup.mask)
+    }
 
     @inline(__always)
     func isRow(_ row: Int) -> Bool { row >= 0 && row < rowEnd }
@@ -188,8 +195,9 @@ public final class TableVersion: RowSource, @unchecked Sendable {
             if bytes.isEmpty, place.isAbsent(entry, offset) { return nil }
             return String(decoding: bytes, as: UTF8.self)
         case .code:
-            if place.isAbsent(entry, offset) { return nil }
-            return strings[slot]?[place.code(entry, offset)]
+            let code = place.code(entry, offset)
+            if code == 0, place.isAbsent(entry, offset) { return nil }
+            return strings[slot]?[code]
         default: return nil
         }
     }
@@ -240,9 +248,23 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     }
 
     public override func value(row: Int, slot: Int) -> StoredValue {
-        guard isRow(row), slot >= 0, slot < plan.columns.count else { return .null }
+        guard let (place, entry, offset) = find(row, slot) else { return .null }
+        // The forms that most columns have count no reference but that of the value.
+        switch entry.form {
+        case .none: break
+        case _ where place.isAbsent(entry, offset): return .null
+        case .bool: return .bool(place.load(entry, offset, as: UInt8.self) != 0)
+        case .int64: return .integer(Int64(littleEndian: place.load(entry, offset, as: Int64.self)))
+        case .double: return .double(place.double(entry, offset))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: place.double(entry, offset)))
+        case .uuid: return .uuid(place.uuid(entry, offset))
+        case .text: return .string(place.text(entry, offset))
+        case .code:
+            if let string = strings[slot]?[place.code(entry, offset)] { return .string(string) }
+        default: break
+        }
         if plan.columns[slot].role.isToMany { return .identifiers(identifiers(row: row, slot: slot)) }
-        return place(ofChunk: row >> Chunk.shift).value(
+        return self.place(ofChunk: row >> Chunk.shift).value(
             plan.columns[slot], row & Chunk.mask, dictionaries[slot], plan.targets[slot])
     }
 }

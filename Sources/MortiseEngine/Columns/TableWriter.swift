@@ -9,7 +9,7 @@ final class TableWriter {
     private let base: TableVersion?
     private var groups: ContiguousArray<ChunkGroup>
     /// The groups that were written to, by number; the last may be one that the base does not have.
-    private var open: [Int: ContiguousArray<Chunk>] = [:]
+    private var open: [Int: ContiguousArray<ChunkCell>] = [:]
     private var chunkCount: Int
     private(set) var endRow: Int
     private var count: Int
@@ -46,16 +46,16 @@ final class TableWriter {
     private func chunk(_ index: Int) -> Chunk {
         if index == currentIndex { return current }
         let group = index >> ChunkGroup.shift
-        return (open[group] ?? groups[group].chunks)[index & ChunkGroup.mask]
+        return (open[group] ?? groups[group].cells)[index & ChunkGroup.mask].chunk
     }
 
     private func replace(_ index: Int, with chunk: Chunk) {
         let group = index >> ChunkGroup.shift
-        if open[group] == nil { open[group] = group < groups.count ? groups[group].chunks : [] }
+        if open[group] == nil { open[group] = group < groups.count ? groups[group].cells : [] }
         if index & ChunkGroup.mask < open[group]?.count ?? 0 {
-            open[group]?[index & ChunkGroup.mask] = chunk
+            open[group]?[index & ChunkGroup.mask] = .chunk(chunk)
         } else {
-            open[group]?.append(chunk)
+            open[group]?.append(.chunk(chunk))
         }
         current = chunk
         currentIndex = index

@@ -3,10 +3,14 @@ import MortiseCore
 /// A query carried out on one version of an engine: candidates from the best index or from all rows, then whatever the
 /// conjuncts say, in order, cut.
 struct EngineQuery {
-    private let catalog: Catalog
-    private let query: StoreQuery
-    private let conditions: [Int: [SearchCondition]]
-    private let identifiers: [PersistentIdentifier]?
+    let catalog: Catalog
+    let query: StoreQuery
+    let conditions: [Int: [SearchCondition]]
+    let identifiers: [PersistentIdentifier]?
+    /// The query's entity and what counts with it.
+    let entities: [String]
+    /// For each of these, the ways that its indexes offer.
+    let paths: [[AccessPath]]
 
     init(_ query: StoreQuery, _ catalog: Catalog) {
         self.query = query
@@ -14,11 +18,14 @@ struct EngineQuery {
         let pushed = query.conjuncts.filter { !$0.expression.needsModels }
         conditions = SearchCondition.all(in: pushed)
         identifiers = SearchCondition.identifiers(in: pushed)
+        entities = query.includesSubentities ? catalog.families[query.entity] ?? [query.entity] : [query.entity]
+        paths =
+            conditions.isEmpty
+            ? [] : entities.map { [conditions] name in catalog.plan(name).map { AccessPath.all($0, conditions) } ?? [] }
     }
 
-    private var entities: [String] {
-        query.includesSubentities ? catalog.schema.subtree(of: query.entity) : [query.entity]
-    }
+    /// Whether every table has an index that helps.
+    var hasPath: Bool { !paths.isEmpty && paths.allSatisfy { !$0.isEmpty } }
 
     // MARK: Planning
 
@@ -40,9 +47,7 @@ struct EngineQuery {
             plan.isFullScan = false
             return
         }
-        let tables = entities.compactMap { catalog.plan($0) }
-        let paths = tables.map { AccessPath.all($0, conditions) }
-        if !tables.isEmpty, paths.allSatisfy({ !$0.isEmpty }), let first = tables.first {
+        if hasPath, let first = catalog.plan(entities[0]) {
             let choices = paths[0].map { $0.text(first) }
             plan.detail = choices.count == 1 ? choices[0] : "the most selective of: " + choices.joined(separator: "; ")
             plan.isFullScan = false
@@ -69,7 +74,7 @@ struct EngineQuery {
     }
 
     /// The index that has the rows in the order asked for, where the query has one key and one table.
-    private func orderedTable(_ plan: FetchPlan) -> (index: Int, name: String, isAscending: Bool)? {
+    func orderedTable(_ plan: FetchPlan) -> (index: Int, name: String, isAscending: Bool)? {
         guard plan.order == .total, plan.takesWindow, query.limit != nil, query.purpose != .count,
             query.order.count == 1,
             query.order[0].stringOrder == nil, case .property(.variable(0), let property) = query.order[0].expression,
@@ -77,87 +82,5 @@ struct EngineQuery {
             let index = table.indexes.firstIndex(where: { $0.slots == [property.slot] })
         else { return nil }
         return (index, property.name, query.order[0].isAscending)
-    }
-
-    // MARK: Running
-
-    /// - Throws: `EngineError.unknownEntity`; `QueryEvaluationError`.
-    func run(_ plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
-        let executor = QueryExecutor(reader: reader)
-        let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
-        if identifiers == nil, conditions.isEmpty || !hasPath, let ordered = orderedTable(plan),
-            let found = try inOrder(ordered.index, ordered.isAscending, conjuncts, reader, executor)
-        {
-            return found
-        }
-        var rows: [RecordReference] = []
-        for name in entities {
-            guard let number = reader.table(named: name) else { throw EngineError.unknownEntity(name) }
-            candidates(number, reader.tables[number].rows, into: &rows)
-        }
-        let scanned = rows.count
-        rows = try executor.filter(rows, by: conjuncts)
-        if plan.order == .total, query.purpose != .count { rows = try executor.sort(rows, by: query.order) }
-        if plan.takesWindow { rows = Array(rows[query.window(of: rows.count)]) }
-        return VersionRows(entities: reader.tables.map(\.entityName), rows: rows, scanned: scanned)
-    }
-
-    private var hasPath: Bool {
-        entities.allSatisfy { name in catalog.plan(name).map { !AccessPath.all($0, conditions).isEmpty } ?? false }
-    }
-
-    private func candidates(_ number: Int, _ source: RowSource, into rows: inout [RecordReference]) {
-        if let identifiers {
-            let found = Set(identifiers.compactMap { source.row(of: $0) }).sorted()
-            rows += found.map { RecordReference(table: number, row: $0) }
-            return
-        }
-        if let table = source as? TableVersion, let best = best(table) {
-            rows += best.map { RecordReference(table: number, row: $0) }
-            return
-        }
-        rows.reserveCapacity(rows.count + source.count)
-        for row in 0..<source.endRow where source.contains(row: row) {
-            rows.append(RecordReference(table: number, row: row))
-        }
-    }
-
-    /// The rows that the most selective path finds, ascending; nil where there is none.
-    private func best(_ table: TableVersion) -> [Int]? {
-        var best: (index: TableIndex, ranges: [IndexRange], count: Int)?
-        for path in AccessPath.all(table.plan, conditions) {
-            let index = TableIndex(table, path.index)
-            let ranges = path.ranges(in: index)
-            let count = ranges.reduce(0) { $0 + index.count(in: $1) }
-            if count < best?.count ?? .max { best = (index, ranges, count) }
-        }
-        return best.map { $0.index.rows(in: $0.ranges) }
-    }
-
-    /// Goes along an index until the window is full.
-    private func inOrder(
-        _ index: Int, _ isAscending: Bool, _ conjuncts: [QueryExpression], _ reader: RecordReader,
-        _ executor: QueryExecutor
-    ) throws -> VersionRows? {
-        guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
-            let limit = query.limit
-        else { return nil }
-        let filter = CompiledFilter(conjuncts, reader: reader, table: number)
-        var rows: [RecordReference] = []
-        var scanned = 0
-        var left = conjuncts.isEmpty ? 0 : query.offset
-        try TableIndex(table, index).forEachRow(
-            descending: !isAscending, skipping: conjuncts.isEmpty ? query.offset : 0
-        ) { row in
-            if rows.count >= limit { return false }
-            scanned += 1
-            let record = RecordReference(table: number, row: row)
-            if try filter.matches(record) {
-                if left > 0 { left -= 1 } else { rows.append(record) }
-            }
-            return rows.count < limit
-        }
-        return VersionRows(entities: reader.tables.map(\.entityName), rows: rows, scanned: scanned)
     }
 }

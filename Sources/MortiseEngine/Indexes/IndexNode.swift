@@ -14,7 +14,7 @@ final class IndexNode: @unchecked Sendable {
     let isWide: Bool
     private(set) var count = 0
     /// Empty in a leaf.
-    private(set) var children: ContiguousArray<IndexNode> = []
+    private(set) var cells: ContiguousArray<IndexChild> = []
     /// How many entries of the index lie beneath each child.
     private(set) var counts: ContiguousArray<Int> = []
 
@@ -36,7 +36,7 @@ final class IndexNode: @unchecked Sendable {
         self.owner = owner
         isWide = other.isWide
         count = other.count
-        children = other.children
+        cells = other.cells
         counts = other.counts
         words = .allocate(capacity: Self.capacity * (isWide ? 3 : 2))
         words.update(from: other.words, count: count)
@@ -60,7 +60,11 @@ final class IndexNode: @unchecked Sendable {
         heap?.deallocate()
     }
 
-    var isLeaf: Bool { children.isEmpty }
+    var isLeaf: Bool { cells.isEmpty }
+    /// One child, which is read now if it is still in a file.
+    @inline(__always) func child(_ index: Int) -> IndexNode { cells[index].node }
+    /// All children, read if need be: for looking at a tree as a whole.
+    var children: ContiguousArray<IndexNode> { ContiguousArray(cells.map(\.node)) }
     var isFull: Bool { count == Self.capacity }
     /// The entries of the index beneath this node.
     var total: Int { isLeaf ? count : counts.reduce(0, +) }
@@ -160,16 +164,20 @@ final class IndexNode: @unchecked Sendable {
 
     /// Puts a child in behind its entry.
     func insert(_ child: IndexNode, beneath probe: IndexProbe, at index: Int) {
+        insert(.node(child), count: child.total, beneath: probe, at: index)
+    }
+
+    func insert(_ child: IndexChild, count: Int, beneath probe: IndexProbe, at index: Int) {
         insert(probe, at: index)
-        children.insert(child, at: index)
-        counts.insert(child.total, at: index)
+        cells.insert(child, at: index)
+        counts.insert(count, at: index)
     }
 
     func remove(at index: Int) {
         shift(from: index + 1, by: -1)
         count -= 1
-        if !children.isEmpty {
-            children.remove(at: index)
+        if !cells.isEmpty {
+            cells.remove(at: index)
             counts.remove(at: index)
         }
     }
@@ -187,10 +195,10 @@ final class IndexNode: @unchecked Sendable {
 
     /// A child that this node's owner may write to.
     func ownedChild(_ index: Int) -> IndexNode {
-        let child = children[index]
+        let child = child(index)
         if child.owner == owner { return child }
         let copy = IndexNode(copying: child, owner: owner)
-        children[index] = copy
+        cells[index] = .node(copy)
         return copy
     }
 
@@ -199,8 +207,8 @@ final class IndexNode: @unchecked Sendable {
         let right = IndexNode(owner: owner, isWide: isWide)
         right.append(self, index..<count)
         count = index
-        if !children.isEmpty {
-            children.removeSubrange(index...)
+        if !cells.isEmpty {
+            cells.removeSubrange(index...)
             counts.removeSubrange(index...)
         }
         compactHeap(reserving: 0)
@@ -210,8 +218,8 @@ final class IndexNode: @unchecked Sendable {
     /// Copies entries of another node behind this node's own.
     func append(_ other: IndexNode, _ range: Range<Int>) {
         for index in range { insert(other.probe(index), at: count) }
-        if !other.children.isEmpty {
-            children += other.children[range]
+        if !other.cells.isEmpty {
+            cells += other.cells[range]
             counts += other.counts[range]
         }
     }

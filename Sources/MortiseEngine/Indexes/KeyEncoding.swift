@@ -61,6 +61,15 @@ extension KeyBuffer {
         append(0)
     }
 
+    /// A string's UTF-8 without its end, as `appendPrefix(_: String)` has it.
+    func appendPrefix(_ bytes: UnsafeRawBufferPointer) {
+        if CanonicalText.isComposed(bytes.bindMemory(to: UInt8.self)) {
+            appendBytes(escaping: bytes)
+        } else {
+            appendPrefix(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+
     /// A string without its end: what the keys of all strings begin with that begin with it, unit for unit.
     func appendPrefix(_ string: String) {
         var string = string

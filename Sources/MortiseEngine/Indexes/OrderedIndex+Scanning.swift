@@ -68,7 +68,7 @@ extension OrderedIndex {
                 rank -= node.counts[child]
                 child += 1
             }
-            node = node.children[child]
+            node = node.child(child)
         }
         return node.probe(rank)
     }
@@ -87,7 +87,7 @@ extension OrderedIndex {
         if first > last { return false }
         for index in first...last {
             let isMore = try ascend(
-                node.children[index], index == first ? lower : nil, index == last ? upper : nil, body)
+                node.child(index), index == first ? lower : nil, index == last ? upper : nil, body)
             if !isMore { return false }
         }
         return last == node.count - 1
@@ -107,7 +107,7 @@ extension OrderedIndex {
         if first > last { return false }
         for index in (first...last).reversed() {
             let isMore = try descend(
-                node.children[index], index == first ? lower : nil, index == last ? upper : nil, body)
+                node.child(index), index == first ? lower : nil, index == last ? upper : nil, body)
             if !isMore { return false }
         }
         return first == 0

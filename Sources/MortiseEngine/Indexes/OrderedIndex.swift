@@ -22,22 +22,22 @@ struct OrderedIndex: Sendable {
     func firstRow(_ key: UnsafeRawBufferPointer) -> UInt64? {
         guard var node = root else { return nil }
         let probe = IndexProbe(key, row: 0, isWide: isWide)
-        var next: IndexNode?
+        var next: IndexChild?
         while !node.isLeaf {
             let child = node.child(for: probe)
-            if child + 1 < node.count { next = node.children[child + 1] }
-            node = node.children[child]
+            if child + 1 < node.count { next = node.cells[child + 1] }
+            node = node.child(child)
         }
         let index = node.lowerBound(probe)
         if index < node.count { return node.hasKey(index, probe) ? node.row(index) : nil }
-        guard var leaf = next else { return nil }
-        while !leaf.isLeaf { leaf = leaf.children[0] }
+        guard var leaf = next?.node else { return nil }
+        while !leaf.isLeaf { leaf = leaf.child(0) }
         return leaf.hasKey(0, probe) ? leaf.row(0) : nil
     }
 
     func contains(_ probe: IndexProbe) -> Bool {
         guard var node = root else { return false }
-        while !node.isLeaf { node = node.children[node.child(for: probe)] }
+        while !node.isLeaf { node = node.child(node.child(for: probe)) }
         return node.place(of: probe) != nil
     }
 
@@ -48,7 +48,7 @@ struct OrderedIndex: Sendable {
         while !node.isLeaf {
             let child = node.child(for: probe)
             for index in 0..<child { rank += node.counts[index] }
-            node = node.children[child]
+            node = node.child(child)
         }
         return rank + node.lowerBound(probe)
     }
@@ -122,7 +122,7 @@ struct OrderedIndex: Sendable {
         var node = root.owner == owner ? root : IndexNode(copying: root, owner: owner)
         Self.remove(probe, from: node)
         count -= 1
-        while !node.isLeaf, node.count == 1 { node = node.children[0] }
+        while !node.isLeaf, node.count == 1 { node = node.child(0) }
         self.root = node.count == 0 ? nil : node
         return true
     }
@@ -146,8 +146,8 @@ struct OrderedIndex: Sendable {
 
     /// Makes one child of two neighbours, where they fit.
     private static func merge(_ node: IndexNode, _ index: Int) -> Bool {
-        let right = node.children[index + 1]
-        guard node.children[index].count + right.count <= IndexNode.capacity * 3 / 4 else { return false }
+        let right = node.child(index + 1)
+        guard node.child(index).count + right.count <= IndexNode.capacity * 3 / 4 else { return false }
         let left = node.ownedChild(index)
         let first = left.count
         left.append(right, 0..<right.count)

@@ -14,6 +14,8 @@ final class EngineTransaction {
     var written: [WrittenReference] = []
     var deleted: [(entity: Int, sequence: UInt64)] = []
     var changes = CommittedChanges()
+    /// Entries of indexes and links that are put in together, while many records are inserted.
+    var bulk: BulkEntries?
     let key = KeyBuffer()
     private var arrangements: [ObjectIdentifier: Arrangement] = [:]
     private var lastArrangement: (layout: RecordLayout, arrangement: Arrangement)?
@@ -78,9 +80,11 @@ final class EngineTransaction {
         }
         for place in reindexed { try index(place.table, place.entity, place.row) }
         changes.inserted.reserveCapacity(request.inserted.count)
+        if request.inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
         for (offset, snapshot) in request.inserted.enumerated() {
             try insert(snapshot, as: first + UInt64(offset), remapped)
         }
+        finishBulk()
         try settle()
         return remapped
     }
@@ -236,12 +240,23 @@ final class EngineTransaction {
 
     /// The version that this transaction makes; nil where nothing changed.
     func finished() -> EngineVersion? {
-        guard isChanged else { return nil }
+        isChanged ? version(base.number + 1, nextSequence) : nil
+    }
+
+    /// As `finished`, under a number that was given elsewhere.
+    /// - Throws: the error of what the base should have and cannot be read.
+    func finished(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
+        try base.checkDamage()
+        return version(number, nextSequence)
+    }
+
+    private func version(_ number: UInt64, _ nextSequence: UInt64) -> EngineVersion {
         var all = base.tables
         for table in tables {
             if let table { all[table.plan.entityName] = table.finished() }
         }
-        return EngineVersion(number: base.number + 1, nextSequence: nextSequence, tables: all, catalog: catalog)
+        return EngineVersion(
+            number: number, nextSequence: nextSequence, tables: all, catalog: catalog, packed: base.packed)
     }
 }
 

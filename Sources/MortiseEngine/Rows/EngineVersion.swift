@@ -7,8 +7,14 @@ public final class EngineVersion: StoreVersion {
     public let nextSequence: UInt64
     public let tables: [String: TableVersion]
     public let catalog: Catalog
+    /// Where what was not read yet is; nil where everything is in memory.
+    let packed: PackedFile?
 
-    init(number: UInt64, nextSequence: UInt64, tables: [String: TableVersion], catalog: Catalog) {
+    init(
+        number: UInt64, nextSequence: UInt64, tables: [String: TableVersion], catalog: Catalog,
+        packed: PackedFile? = nil
+    ) {
+        self.packed = packed
         self.number = number
         self.nextSequence = nextSequence
         self.tables = tables

@@ -9,6 +9,8 @@ final class Fixture {
     /// A folder for files, removed with the fixture.
     let folder: URL
     private var saved: ModelContainer?
+    private var unindexed: ModelContainer?
+    private(set) lazy var peers = Peers(self)
 
     /// - Throws: what the file system throws if the folder cannot be made.
     init(records: Int, seed: UInt64) throws {
@@ -29,6 +31,17 @@ final class Fixture {
         insertAll(into: context)
         try context.save()
         saved = container
+        return container
+    }
+
+    /// A store in memory that holds the same records without indexes.
+    func unindexedContainer() throws -> ModelContainer {
+        if let unindexed { return unindexed }
+        let container = try ModelContainer(for: UnindexedTrip.self, store: "memory:")
+        let context = ModelContext(container)
+        for values in trips { context.insert(UnindexedTrip(values)) }
+        try context.save()
+        unindexed = container
         return container
     }
 

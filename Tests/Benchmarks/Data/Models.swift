@@ -31,6 +31,32 @@ final class Trip {
     }
 }
 
+/// The same record without an index, for work that has to look at all of them.
+@Model
+final class UnindexedTrip {
+    var id: UUID
+    var name: String
+    var destination: String
+    var startDate: Date
+    var endDate: Date
+    var price: Double
+    var rating: Int
+    var isFavourite: Bool
+    var note: String
+
+    init(_ values: TripValues) {
+        id = values.id
+        name = values.name
+        destination = values.destination
+        startDate = values.startDate
+        endDate = values.endDate
+        price = values.price
+        rating = values.rating
+        isFavourite = values.isFavourite
+        note = values.note
+    }
+}
+
 /// The parent of a hundred trips.
 @Model
 final class Traveler {

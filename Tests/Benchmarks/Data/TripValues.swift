@@ -23,11 +23,14 @@ extension TripValues {
     static let highestPrice = 2_000.0
 
     /// Trips that depend on the count and the seed alone.
-    static func generate(_ count: Int, seed: UInt64) -> [TripValues] {
+    /// - Parameters:
+    ///   - first: the number of the first one.
+    ///   - all: how many there are in the end, which decides how many parents there are; nil where these are all.
+    static func generate(_ count: Int, seed: UInt64, from first: Int = 0, of all: Int? = nil) -> [TripValues] {
         var random = SeededGenerator(seed: seed)
         let destinations = destinationNames()
-        let travelers = travelerCount(forTrips: count)
-        return (0..<count).map { place in
+        let travelers = travelerCount(forTrips: all ?? count)
+        return (first..<(first + count)).map { place in
             let start = Date(timeIntervalSince1970: Double(Int.random(in: 0..<20_000, using: &random)) * 86_400)
             return TripValues(
                 id: random.uuid(), name: "Trip \(place)",

@@ -9,6 +9,7 @@ struct Harness {
     /// - Throws: `Disagreement` where two ways come to different results; what a way throws.
     func run(_ row: Row, on fixture: Fixture) throws -> [Measurement] {
         let ways = try row.ways(fixture)
+        let gauged = try gauge(row, fixture)
         var times = [[Duration]](repeating: [], count: ways.count)
         var wanted = [Int](repeating: 1, count: ways.count)
         var agreed: (way: String, value: Int)?
@@ -22,16 +23,32 @@ struct Harness {
                 agreed = agreed ?? (way.name, value)
                 if round == 0, !isSmoke {
                     wanted[place] = Self.repetitions(forOneTaking: time)
+                    // The first one warms up, unless it takes so long that there is nothing to warm up.
+                    if wanted[place] == 1 { times[place].append(time) }
                 } else {
                     times[place].append(time)
                 }
             }
             round += 1
         }
-        return zip(ways, times).map { way, times in
+        return gauged
+            + zip(ways, times).map { way, times in
+                Measurement(
+                    row: row.name, way: way.name, records: fixture.records, unit: row.unit, units: way.units,
+                    samples: times.map(\.nanoseconds).sorted())
+            }
+    }
+
+    private func gauge(_ row: Row, _ fixture: Fixture) throws -> [Measurement] {
+        let gauges = try row.gauges(fixture)
+        var samples = [[Double]](repeating: [], count: gauges.count)
+        for _ in 0..<(isSmoke ? 1 : 3) {
+            for (place, gauge) in gauges.enumerated() { samples[place].append(try gauge.measure()) }
+        }
+        return zip(gauges, samples).map { gauge, samples in
             Measurement(
-                row: row.name, way: way.name, records: fixture.records, unit: row.unit, units: way.units,
-                times: times.sorted())
+                row: row.name, way: gauge.name, records: fixture.records, unit: row.unit, units: gauge.units,
+                quantity: gauge.quantity, samples: samples.sorted())
         }
     }
 
@@ -43,8 +60,10 @@ struct Harness {
         return (time, try check())
     }
 
-    /// About a second's worth; never fewer than three, so that one disturbance does not decide.
+    /// About a second's worth; never fewer than three, so that one disturbance does not decide, unless one takes ten
+    /// seconds.
     private static func repetitions(forOneTaking time: Duration) -> Int {
+        if time > .seconds(10) { return 1 }
         let fitting = 1e9 / max(time.nanoseconds, 1)
         return max(3, Int(min(fitting, 100)))
     }

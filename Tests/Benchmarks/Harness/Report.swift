@@ -20,8 +20,11 @@ enum Report {
             let isOwn = measurement.way == own.way
             say(
                 columns(
-                    measurement.way, cost(measurement.nanoseconds), spread(of: measurement),
-                    isOwn ? "" : (own.nanoseconds / measurement.nanoseconds).formatted(2) + "x"))
+                    measurement.way, cost(measurement), spread(of: measurement),
+                    isOwn
+                        ? ""
+                        : (own.perUnit / measurement.perUnit).formatted(measurement.perUnit > own.perUnit ? 4 : 2) + "x"
+                ))
         }
     }
 
@@ -34,8 +37,10 @@ enum Report {
         String(repeating: " ", count: max(1, width - text.count)) + text
     }
 
-    private static func cost(_ nanoseconds: Double) -> String {
-        switch nanoseconds {
+    private static func cost(_ measurement: Measurement) -> String {
+        if measurement.quantity == .bytes { return measurement.perUnit.formatted(1) + " B" }
+        let nanoseconds = measurement.perUnit
+        return switch nanoseconds {
         case ..<1_000: nanoseconds.formatted(nanoseconds < 10 ? 2 : 1) + " ns"
         case ..<1_000_000: (nanoseconds / 1_000).formatted(2) + " µs"
         default: (nanoseconds / 1_000_000).formatted(2) + " ms"
@@ -44,20 +49,20 @@ enum Report {
 
     /// How far the slowest repetition is from the fastest, in terms of the median.
     private static func spread(of measurement: Measurement) -> String {
-        guard let fastest = measurement.times.first, let slowest = measurement.times.last else { return "" }
-        let share = (slowest - fastest).nanoseconds / max(measurement.median.nanoseconds, 1)
+        guard let fastest = measurement.samples.first, let slowest = measurement.samples.last else { return "" }
+        let share = (slowest - fastest) / max(measurement.median, 1)
         return "\(Int((share * 100).rounded()))%"
     }
 
     /// - Throws: what the file system throws.
     static func writeCSV(_ measurements: [Measurement], to path: String) throws {
-        var text = "row,way,records,unit,units,repetitions,median_ns_per_unit,fastest_ns,slowest_ns\n"
+        var text = "row,way,records,unit,units,repetitions,quantity,median_per_unit,least,greatest\n"
         for measurement in measurements {
             let fields = [
                 measurement.row, "\"\(measurement.way)\"", "\(measurement.records)", measurement.unit,
-                "\(measurement.units)", "\(measurement.times.count)", measurement.nanoseconds.formatted(3),
-                (measurement.times.first?.nanoseconds ?? 0).formatted(0),
-                (measurement.times.last?.nanoseconds ?? 0).formatted(0),
+                "\(measurement.units)", "\(measurement.samples.count)", measurement.quantity == .bytes ? "B" : "ns",
+                measurement.perUnit.formatted(3), (measurement.samples.first ?? 0).formatted(0),
+                (measurement.samples.last ?? 0).formatted(0),
             ]
             text += fields.joined(separator: ",") + "\n"
         }

@@ -9,7 +9,20 @@ struct Row {
     var isSized = true
     var targets: [Target] = []
     let ways: (Fixture) throws -> [Way]
+    /// What else than time is measured, where `ways` is empty.
+    var gauges: (Fixture) throws -> [Gauge] = { _ in [] }
 }
+
+/// One way of a row whose measure is not the time of a repetition.
+struct Gauge {
+    let name: String
+    let units: Int
+    let quantity: Quantity
+    /// Takes one measure, in nanoseconds or bytes for all units.
+    let measure: () throws -> Double
+}
+
+enum Quantity { case time, bytes }
 
 /// One way to do the work of a row.
 struct Way {
@@ -30,6 +43,12 @@ enum Target {
     case ratio(to: String, atMost: Double, fromRecords: Int)
     /// At most so many times as long per unit with ten times the records: a cost that grows linearly, with room for caches.
     case linear(atMost: Double)
+    /// So many times as fast as another way, from a number of records on.
+    case faster(than: String, times: Double, fromRecords: Int)
+    /// At most so many times as long for the whole repetition with ten times the records or more.
+    case independent(atMost: Double)
+    /// At most so much of the row's quantity for one unit.
+    case limit(atMost: Double, fromRecords: Int)
 
     /// Measured costs of equal work differ by this much from run to run; a target "as fast as" allows for it.
     static let sameSpeed = 1.15
@@ -42,16 +61,19 @@ struct Measurement {
     let records: Int
     let unit: String
     let units: Int
-    /// For a whole repetition, sorted.
-    let times: [Duration]
+    var quantity = Quantity.time
+    /// Nanoseconds or bytes for whole repetitions, ascending.
+    let samples: [Double]
 
-    var median: Duration {
-        times.count % 2 == 1
-            ? times[times.count / 2] : (times[times.count / 2 - 1] + times[times.count / 2]) / 2
+    /// For a whole repetition.
+    var median: Double {
+        let middle = samples.count / 2
+        if samples.isEmpty { return 0 }
+        return samples.count % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2
     }
 
     /// The median for one unit.
-    var nanoseconds: Double { median.nanoseconds / Double(max(units, 1)) }
+    var perUnit: Double { median / Double(max(units, 1)) }
 }
 
 extension Duration {

@@ -7,7 +7,11 @@ extension Row {
     static var fetchAll: Row {
         Row(
             name: "fetch-all", title: "fetch all into registered models", unit: "record",
-            targets: [.ratio(to: bareObjects, atMost: 5, fromRecords: 100_000)]
+            targets: [
+                .faster(than: grdb, times: 3, fromRecords: 100_000),
+                .faster(than: grdbCodable, times: 10, fromRecords: 100_000),
+                .ratio(to: bareObjects, atMost: 5, fromRecords: 100_000),
+            ]
         ) { fixture in
             let container = try fixture.savedContainer()
             return [
@@ -30,7 +34,7 @@ extension Row {
                         return { objects.count }
                     }
                 },
-            ]
+            ] + (try fixture.peers.ways(.fetchAll))
         }
     }
 
@@ -41,10 +45,13 @@ extension Row {
 
     static var filter: Row {
         Row(
-            name: "filter", title: "filter by two clauses, 0.5% hits, to models", unit: "record",
-            targets: [.ratio(to: columnLoop, atMost: 4, fromRecords: 100_000)]
+            name: "filter", title: "filter by two clauses, no index, 0.5% hits, to models", unit: "record",
+            targets: [
+                .faster(than: grdb, times: 30, fromRecords: 100_000),
+                .ratio(to: columnLoop, atMost: 4, fromRecords: 100_000),
+            ]
         ) { fixture in
-            let container = try fixture.savedContainer()
+            let container = try fixture.unindexedContainer()
             let columns = TripColumns(fixture.trips)
             let (destination, price) = clauses
             return [
@@ -52,7 +59,7 @@ extension Row {
                     let context = ModelContext(container)
                     return {
                         let trips = try context.fetch(
-                            FetchDescriptor<Trip>(
+                            FetchDescriptor<UnindexedTrip>(
                                 predicate: #Predicate { $0.destination == destination && $0.price < price }))
                         return { trips.count }
                     }
@@ -74,16 +81,19 @@ extension Row {
                         return { hits.count }
                     }
                 },
-            ]
+            ] + (try fixture.peers.ways(.filter(destination: destination, price: price)))
         }
     }
 
     static var count: Row {
         Row(
-            name: "count", title: "count by two clauses", unit: "record",
-            targets: [.ratio(to: columnLoop, atMost: 3, fromRecords: 100_000)]
+            name: "count", title: "count by two clauses, no index", unit: "record",
+            targets: [
+                .faster(than: grdb, times: 50, fromRecords: 100_000),
+                .ratio(to: columnLoop, atMost: 3, fromRecords: 100_000),
+            ]
         ) { fixture in
-            let container = try fixture.savedContainer()
+            let container = try fixture.unindexedContainer()
             let columns = TripColumns(fixture.trips)
             let (destination, price) = clauses
             return [
@@ -91,7 +101,7 @@ extension Row {
                     let context = ModelContext(container)
                     return {
                         let count = try context.fetchCount(
-                            FetchDescriptor<Trip>(
+                            FetchDescriptor<UnindexedTrip>(
                                 predicate: #Predicate { $0.destination == destination && $0.price < price }))
                         return { count }
                     }
@@ -113,7 +123,7 @@ extension Row {
                         return { count }
                     }
                 },
-            ]
+            ] + (try fixture.peers.ways(.count(destination: destination, price: price)))
         }
     }
 }

@@ -2,9 +2,10 @@ extension Row {
     /// Every row, in the order in which they are run and printed.
     static var all: [Row] {
         [
-            insert, fetchAll, filter, count, evaluate, lowering, lookUp, children, update, readNumber, readShortString,
-            readLongString,
-            jsonSave, jsonLoad,
+            filter, count, fetchAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert, update,
+            delete, logCommit, logWriters, logInsert, logOpen, logReplay, logSize, jsonSave, jsonLoad, resident,
+            limitedFetch, readersBesideSave, evaluate, lowering, readNumber,
+            readShortString, readLongString,
         ]
     }
 

@@ -15,21 +15,24 @@ public enum KillRun {
     /// How many records each save has; none of them may be there without the others.
     private static let parts = 3
 
-    /// What the child does: saves numbers from where the store stands on, and prints each after its save returned.
-    public static func save(at path: String, seed: UInt64) throws -> Never {
+    /// What the child does: says 0 when the store is open, saves numbers from where the store stands on, and prints each
+    /// after its save returned.
+    /// - Parameter isBroken: prints before it saves, to see that this is found out.
+    public static func save(at path: String, seed: UInt64, isBroken: Bool) throws -> Never {
         var generator = Generator(state: seed)
         let container = try open(path, history: .keep(days: 0))
         let store = try AppendLogStore(configuration(path, history: .keep(days: 0)), migrationPlan: nil)
         let context = ModelContext(container)
         var number = (try numbers(in: context).max() ?? 0) + 1
+        print(line: 0)
         while true {
             for part in 0..<parts {
                 let length = Int(generator.next() % 2_000)
                 context.insert(Mark(number: number, part: part, text: String(repeating: "x", count: length)))
             }
+            if isBroken { print(line: number) }
             try context.save()
-            let line = Array("\(number)\n".utf8)
-            _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+            if !isBroken { print(line: number) }
             number += 1
             switch generator.next() % 40 {
             case 0: try store.checkpoint()
@@ -39,15 +42,25 @@ public enum KillRun {
         }
     }
 
+    private static func print(line number: Int) {
+        let line = Array("\(number)\n".utf8)
+        _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+    }
+
     /// Starts the program as its own child so many times and kills it each time.
-    /// - Returns: what was wrong, in words; empty where nothing.
-    public static func run(program: String, kills: Int, seed: UInt64, in folder: URL) throws -> [String] {
+    /// - Returns: what was wrong, in words, and how many saves were acknowledged in all.
+    public static func run(
+        program: String, kills: Int, seed: UInt64, isBroken: Bool = false, in folder: URL
+    ) throws -> (faults: [String], acknowledged: Int) {
         var generator = Generator(state: seed)
         var faults: [String] = []
         var acknowledged = 0
+        var total = 0
         let path = folder.appending(path: "killed.log").path(percentEncoded: false)
         for kill in 1...max(1, kills) {
-            let printed = try runChild(program, path, seed: generator.next(), for: generator.next())
+            let printed = try runChild(
+                [program, isBroken ? "--save-broken" : "--save", path, String(generator.next())], for: generator.next())
+            total += printed.count
             acknowledged = max(acknowledged, printed.last ?? 0)
             do {
                 let container = try open(path, history: .keepAll)
@@ -63,29 +76,42 @@ public enum KillRun {
                 acknowledged = found.max() ?? 0
             } catch {
                 faults.append("kill \(kill): \(error)")
-                return faults
+                return (faults, total)
             }
         }
-        return faults
+        if total == 0 { faults.append("no save was acknowledged before a kill, so nothing was tried") }
+        return (faults, total)
     }
 
+    /// - Parameter chance: decides when the child dies: one in eight while it starts and opens the store, the others within
+    ///   some milliseconds after so many saves.
     /// - Returns: the numbers that the child printed before it died.
-    private static func runChild(_ program: String, _ path: String, seed: UInt64, for chance: UInt64) throws -> [Int] {
+    private static func runChild(_ command: [String], for chance: UInt64) throws -> [Int] {
         let process = Process()
         let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["--save", path, String(seed)]
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.standardOutput = output
         try process.run()
-        // A child needs some milliseconds to start; most of them die while they save.
-        usleep(UInt32(5_000 + chance % 60_000))
+        var bytes = Data()
+        if chance % 8 > 0 {
+            // So many acknowledgements, whatever the machine's speed, and then somewhere in the next save.
+            let lines = Int(chance / 8 % 12)
+            while bytes.count(where: { $0 == UInt8(ascii: "\n") }) <= lines {
+                let more = output.fileHandleForReading.availableData
+                if more.isEmpty { break }
+                bytes.append(more)
+            }
+            usleep(UInt32(chance / 96 % 6_000))
+        } else {
+            usleep(UInt32(chance / 8 % 60_000))
+        }
         kill(process.processIdentifier, SIGKILL)
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        bytes.append(output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
-        // A line that was cut off was not printed whole, and the save before it was acknowledged all the same.
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-            .dropLast()
-            .compactMap { Int($0) }
+        // What follows the last line feed is empty, or was not printed whole.
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.dropLast().compactMap { Int($0) }.filter { $0 > 0 }
     }
 
     private static func configuration(_ path: String, history: AppendLogHistory) -> AppendLogConfiguration {

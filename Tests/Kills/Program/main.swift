@@ -1,17 +1,22 @@
 import Foundation
 import MortiseKills
 
-// mortise-kill [--kills N] [--seed S]: kills a process that saves N times, and ends with a line of counts.
+// mortise-kill [--kills N] [--seed S]: kills a process that saves N times, and ends with a line of counts. With
+// `--broken true` the process acknowledges before it saves, which has to be found out.
 
 var kills = 500
 var seed: UInt64 = 1
+var isBroken = false
 var arguments = CommandLine.arguments.dropFirst()
 while let name = arguments.popFirst() {
     let value = arguments.popFirst() ?? ""
     switch name {
     case "--kills": kills = Int(value) ?? kills
     case "--seed": seed = UInt64(value) ?? seed
-    case "--save": try KillRun.save(at: value, seed: UInt64(arguments.popFirst() ?? "") ?? 0)
+    case "--broken": isBroken = value == "true"
+    case "--save", "--save-broken":
+        try KillRun.save(
+            at: value, seed: UInt64(arguments.popFirst() ?? "") ?? 0, isBroken: name == "--save-broken")
     default:
         FileHandle.standardError.write(Data("mortise-kill: there is no option \(name)\n".utf8))
         exit(64)
@@ -20,8 +25,9 @@ while let name = arguments.popFirst() {
 let folder = FileManager.default.temporaryDirectory.appending(path: "mortise-kill-\(UUID().uuidString)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
 let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
-let faults = try KillRun.run(program: program, kills: kills, seed: seed, in: folder)
+let (faults, acknowledged) = try KillRun.run(program: program, kills: kills, seed: seed, isBroken: isBroken, in: folder)
 for fault in faults { print("failed: \(fault)") }
 if faults.isEmpty { try FileManager.default.removeItem(at: folder) } else { print("the store is in \(folder.path)") }
+print("\(acknowledged) saves were acknowledged before \(kills) kills")
 print("\(kills - min(faults.count, kills)) passed, \(faults.count) failed, 0 skipped")
 exit(faults.isEmpty ? 0 : 1)

@@ -14,6 +14,11 @@ public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
     public struct Conjunct: Sendable, Hashable {
         public let text: String
         public let status: Status
+
+        package init(text: String, status: Status) {
+            self.text = text
+            self.status = status
+        }
     }
 
     public let entity: String
@@ -32,6 +37,26 @@ public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
     public let rowsReturned: Int
     /// The store's own words: the index or SQL it used.
     public let detail: String
+
+    package init(
+        entity: String, store: String, conjuncts: [Conjunct], order: [String], orderIsPushed: Bool, offset: Int,
+        limit: Int?, windowIsPushed: Bool, mergesPendingChanges: Bool, isFullScan: Bool, rowsScanned: Int,
+        rowsReturned: Int, detail: String
+    ) {
+        self.entity = entity
+        self.store = store
+        self.conjuncts = conjuncts
+        self.order = order
+        self.orderIsPushed = orderIsPushed
+        self.offset = offset
+        self.limit = limit
+        self.windowIsPushed = windowIsPushed
+        self.mergesPendingChanges = mergesPendingChanges
+        self.isFullScan = isFullScan
+        self.rowsScanned = rowsScanned
+        self.rowsReturned = rowsReturned
+        self.detail = detail
+    }
 
     public var description: String {
         var lines = ["fetch \(entity) from \(store): \(detail)"]

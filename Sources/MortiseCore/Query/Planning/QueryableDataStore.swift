@@ -32,11 +32,14 @@ public struct VersionRows: Sendable {
     public var entities: [String]
     public var rows: [RecordReference]
     public var scanned: Int
+    /// How many rows there are, for a query that only counts; `rows` may then be empty. Nil to count `rows`.
+    public var count: Int?
 
-    public init(entities: [String], rows: [RecordReference], scanned: Int) {
+    public init(entities: [String], rows: [RecordReference], scanned: Int, count: Int? = nil) {
         self.entities = entities
         self.rows = rows
         self.scanned = scanned
+        self.count = count
     }
 }
 

@@ -17,6 +17,12 @@ public struct StoreQuery: Sendable, Hashable, Codable {
         public let isAscending: Bool
         /// How strings compare; nil is `ValueSemantics`' own order.
         public let stringOrder: StringOrder?
+
+        public init(expression: QueryExpression, isAscending: Bool = true, stringOrder: StringOrder? = nil) {
+            self.expression = expression
+            self.isAscending = isAscending
+            self.stringOrder = stringOrder
+        }
     }
 
     public var purpose: Purpose
@@ -118,7 +124,7 @@ public struct FetchPlan: Sendable, Hashable {
     var isExact: Bool { query.conjuncts.allSatisfy { claim(of: $0) == .exact } }
 
     /// - Throws: `QueryPlanError.illegalClaim` for what no store may claim.
-    func validate(adapter: String, for asked: StoreQuery) throws {
+    package func validate(adapter: String, for asked: StoreQuery) throws {
         func illegal(_ conjunct: String?, _ reason: String) -> QueryPlanError {
             .illegalClaim(adapter: adapter, conjunct: conjunct, reason: reason)
         }

@@ -1,0 +1,52 @@
+public import MortiseCore
+import MortiseEngine
+
+extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfiguration, SalvageableConfiguration {
+    /// - Throws: `FileError` where the log cannot be read at all.
+    public func verifyStore() throws -> MaintenanceReport {
+        let found = try AppendLogStore.verify(path, in: fileSystem)
+        var report = MaintenanceReport(
+            figures: [
+                .init("transactions", Int64(found.transactions)), .init("records", Int64(found.records)),
+                .init("bytes", try storeFiles().reduce(0) { $0 + $1.bytes }),
+            ],
+            problems: found.problems.map { "\($0)" })
+        if found.tornBytes > 0 {
+            report.notes.append(
+                "\(found.tornBytes) bytes behind the last transaction were never acknowledged; opening sets them aside")
+        }
+        return report
+    }
+
+    /// Writes a checkpoint, and drops the transactions that the configuration does not keep.
+    /// - Throws: `FileError`, also `locked`; `AppendLogError`.
+    public func compactStore() throws -> MaintenanceReport {
+        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
+        let before = try storeFiles().reduce(0) { $0 + $1.bytes }
+        var configuration = self
+        configuration.schema = Schema(stored: stored)
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        let result = Result { try store.compact() }
+        try store.close()
+        let dropped = try result.get()
+        return MaintenanceReport(
+            figures: [
+                .init("transactions dropped", Int64(dropped)), .init("bytes before", before),
+                .init("bytes after", try storeFiles().reduce(0) { $0 + $1.bytes }),
+            ],
+            notes: history == .keepAll
+                ? ["all history is kept; a URL with keepDays=N drops what is older"] : [])
+    }
+
+    /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` where nothing can be read.
+    public func salvageStore(to newPath: String) throws -> MaintenanceReport {
+        let found = try AppendLogStore.salvage(path, to: newPath, in: fileSystem)
+        return MaintenanceReport(
+            figures: [
+                .init("records", Int64(found.records)), .init("records left out", Int64(found.leftOut.count)),
+                .init("references cleared", Int64(found.clearedReferences)),
+            ],
+            problems: found.lost.map { "\($0)" }
+                + found.leftOut.map { "\($0) was left out: it contradicts others, or needs one that is not there" })
+    }
+}

@@ -1,0 +1,140 @@
+import MortiseCore
+import MortiseEngine
+
+/// The records of a store while its log is read.
+///
+/// Behind a checkpoint they are a version that is brought forward, most of it still in the file. Without one, or where the
+/// schema changes on the way, they are tables.
+struct LogRecords {
+    // One of them at most; each is taken out while it changes, so that it is not copied.
+    private var tables: ReplayTables?
+    private var version: EngineVersion?
+    private var replay: VersionReplay?
+    let store: String
+
+    init(_ checkpoint: EngineVersion?, store: String) {
+        self.store = store
+        version = checkpoint
+    }
+
+    /// The schema that was last read; nil before any.
+    var schema: StoredSchema? {
+        tables?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema
+    }
+
+    mutating func apply(_ frame: ScannedFrame) throws {
+        switch frame.header.kind {
+        case .schema: try apply(try frame.reading { try $0.schema() }, frame)
+        case .transaction: try applyTransaction(frame)
+        default: throw LogFault.malformed(offset: frame.position.offset, what: "does not belong into a log")
+        }
+    }
+
+    private mutating func apply(_ schema: StoredSchema, _ frame: ScannedFrame) throws {
+        if self.schema == nil {
+            tables = ReplayTables(LogCatalog(schema, store: store))
+        } else if schema != self.schema {
+            var migrated = try allTables(upTo: frame.position.transaction)
+            tables = nil
+            version = nil
+            replay = nil
+            try migrated?.migrate(to: schema)
+            tables = migrated
+        }
+    }
+
+    private mutating func applyTransaction(_ frame: ScannedFrame) throws {
+        if let base = version.take() { replay = VersionReplay(base) }
+        if var current = tables.take() {
+            let catalog = current.catalog
+            try frame.reading { try $0.transaction(catalog, to: &current) }
+            tables = current
+        } else if var current = replay.take() {
+            let catalog = current.catalog
+            try frame.reading { reader in
+                try reader.transaction(catalog, to: &current)
+                try current.endTransaction()
+            }
+            replay = current
+        } else {
+            throw LogFault.malformed(offset: frame.position.offset, what: "comes before any schema")
+        }
+    }
+
+    /// - Throws: `AppendLogError` of a checkpoint that cannot be read.
+    private func allTables(upTo transaction: UInt64) throws -> ReplayTables? {
+        if let tables { return tables }
+        if let version { return try ReplayTables(version) }
+        return try replay.map { try ReplayTables(try $0.finish(transaction)) }
+    }
+
+    /// The records under a schema of the store's user.
+    /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
+    func version(_ transaction: UInt64, for schema: StoredSchema) throws -> EngineVersion {
+        if schema == self.schema {
+            if let version, version.number == transaction { return version }
+            if let replay { return try replay.finish(transaction) }
+        }
+        guard var tables = try allTables(upTo: transaction) else {
+            return .empty(Catalog(schema: schema, storeIdentifier: store))
+        }
+        if tables.catalog.schema != schema { try tables.migrate(to: schema) }
+        return try tables.version(transaction, schema: schema)
+    }
+}
+
+/// Brings a version forward by a log's transactions.
+struct VersionReplay: TransactionVisitor {
+    let base: EngineVersion
+    let catalog: LogCatalog
+    private let replay: EngineReplay
+    private(set) var nextSequence: UInt64
+
+    init(_ base: EngineVersion) {
+        self.base = base
+        catalog = LogCatalog(base.catalog.schema, store: base.catalog.storeIdentifier)
+        replay = EngineReplay(base)
+        nextSequence = base.nextSequence
+    }
+
+    /// What cannot be read of the checkpoint is the reason, whatever it looks like.
+    private func explaining(_ what: String, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as EngineError {
+            if let damage = base.damage { throw damage }
+            throw PayloadFault(offset: 0, what: "\(what): \(error)")
+        }
+    }
+
+    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
+        guard nextSequence >= self.nextSequence else { throw PayloadFault(offset: 0, what: "takes numbers back") }
+        self.nextSequence = nextSequence
+        if isErasure { replay.erase() }
+    }
+
+    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
+        try explaining("deletes what cannot be deleted") { try replay.delete(entity: entity, sequence: sequence) }
+    }
+
+    mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
+        try explaining("changes what cannot be changed") {
+            try replay.update(entity: entity, sequence: sequence, changes)
+        }
+    }
+
+    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
+        guard sequence < nextSequence else {
+            throw PayloadFault(offset: 0, what: "inserts a record whose number is not new")
+        }
+        try explaining("inserts what cannot be inserted") {
+            try replay.insert(entity: entity, sequence: sequence, values)
+        }
+    }
+
+    func endTransaction() throws { try explaining("breaks a rule of the schema") { try replay.endTransaction() } }
+
+    func finish(_ transaction: UInt64) throws -> EngineVersion {
+        try replay.finish(number: transaction, nextSequence: nextSequence)
+    }
+}

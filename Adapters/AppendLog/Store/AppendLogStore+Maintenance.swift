@@ -1,0 +1,106 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+extension AppendLogStore {
+    /// Writes a checkpoint, so that the next opening reads it instead of the log before it. Saves go on meanwhile.
+    /// - Throws: `FileError`, `AppendLogError`; the log and the old checkpoint are as they were, unless the outcome of
+    ///   the error is unknown. `CancellationError` where the task was cancelled, or the store closed.
+    public func checkpoint() throws { try writable().checkpoint() }
+
+    /// Writes a checkpoint and drops the history that the configuration does not keep. Saves go on meanwhile, but for the
+    /// moment in which the new log takes the old one's place.
+    /// - Parameter report: told now and then how far it is. What it throws ends the compaction; the store is then as if
+    ///   none had begun.
+    /// - Returns: how many transactions were dropped; 0 with `.keepAll`.
+    /// - Throws: as `checkpoint()`; what `report` throws.
+    @discardableResult
+    public func compact(reporting report: (AppendLogProgress) throws -> Void = { _ in }) throws -> Int {
+        let sink = try writable()
+        return try withoutActuallyEscaping(report) { report in
+            let progress = MaintenanceProgress(report)
+            switch configuration.history {
+            case .keepAll: return try sink.compact(progress) { _, _ in true }
+            case .keep(let days):
+                let limit = sink.now().addingTimeInterval(-Double(days) * 86_400)
+                return try sink.compact(progress) { _, origin in origin.timestamp >= limit }
+            case .keepSince(let token):
+                let last = UInt64(clamping: token.tokenValue?[identifier] ?? 0)
+                return try sink.compact(progress) { transaction, _ in transaction > last }
+            }
+        }
+    }
+
+    /// Copies the store, as it is after some save that had returned before the call or returns during it, to another
+    /// place. Saves go on meanwhile.
+    ///
+    /// The copy is whole and on the disk when the call returns; a crash before leaves nothing at the path, or a copy that
+    /// says that its log is missing. It has the identifier of the store, and its history.
+    /// - Parameters:
+    ///   - path: where the copy's log goes, relative to the current folder unless it begins with a slash.
+    ///   - report: as for `compact(reporting:)`.
+    /// - Throws: `FileError` (`alreadyExists` where something is at the path, or a checkpoint beside it); what `report`
+    ///   throws.
+    public func backup(
+        to path: String, reporting report: (AppendLogProgress) throws -> Void = { _ in }
+    ) throws {
+        let sink = try writable()
+        try withoutActuallyEscaping(report) { try sink.backup(to: path, MaintenanceProgress($0)) }
+    }
+
+    func writable() throws -> AppendLog {
+        guard let sink = opened.sink else { throw EngineError.readOnly(store: identifier) }
+        return sink
+    }
+}
+
+extension AppendLog {
+    func backup(to path: String, _ progress: MaintenanceProgress) throws {
+        for taken in [path, path + LogOpening.checkpointSuffix]
+        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
+            throw FileError(.alreadyExists, operation: .replace, path: taken)
+        }
+        let lock = try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        defer { lock.release() }
+        // Neither file is replaced while the lock is held; what is appended meanwhile is left out.
+        catchUp()
+        try maintenance.withLock {
+            let (_, position, _) = try snapshot()
+            let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
+            progress.begin(total: position.end + (checkpoint?.size ?? 0))
+            do {
+                if let checkpoint {
+                    let target = path + LogOpening.checkpointSuffix
+                    try copy(checkpointPath, upTo: checkpoint.size, to: target, progress, from: 0)
+                }
+                try copy(self.path, upTo: position.end, to: path, progress, from: checkpoint?.size ?? 0)
+            } catch {
+                // Half a copy is of no use, and would be in the way of the next attempt.
+                try? fileSystem.unlink(path)
+                try? fileSystem.unlink(path + LogOpening.checkpointSuffix)
+                throw error
+            }
+        }
+    }
+
+    private func copy(
+        _ source: String, upTo size: Int64, to target: String, _ progress: MaintenanceProgress, from start: Int64
+    ) throws {
+        let file = try fileSystem.open(source, mode: .read)
+        defer { try? file.close() }
+        let replacement = DurableReplacement(
+            of: target, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
+        try replacement.replace(isNew: true) { writer in
+            var offset: Int64 = 0
+            while offset < size {
+                let bytes = try file.readAll(count: Int(min(size - offset, 1 << 20)), at: offset)
+                if bytes.isEmpty {
+                    throw FileError(.changed(.truncated(from: size, to: offset)), operation: .read, path: source)
+                }
+                try writer.append(bytes)
+                offset += Int64(bytes.count)
+                try progress.advance(to: start + offset)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import MortiseCore
+
+/// A store that was opened from its URL alone, through the schema that it keeps in itself.
+final class OpenStore {
+    /// The URL as it may be shown.
+    let name: String
+    let schema: StoredSchema
+    let layouts: [String: RecordLayout]
+    let store: any DataStore
+    private var loaded: (any StoreVersion)?
+
+    /// - Throws: what the adapter throws; `ToolError.unsupported` for a store that cannot be read without models.
+    init<C: DataStoreConfiguration>(_ configuration: C, schema: StoredSchema, name: String) throws {
+        var configuration = configuration
+        configuration.schema = Schema(stored: schema)
+        try configuration.validate()
+        self.name = name
+        self.schema = schema
+        layouts = schema.recordLayouts()
+        let store = try C.Store(configuration, migrationPlan: nil)
+        self.store = store
+        guard store is any VersionedDataStore || store is any QueryableDataStore else {
+            throw ToolError.unsupported(store: name, what: "be read without its models")
+        }
+    }
+
+    /// Opens a store for reading.
+    /// - Throws: `ToolError.missing` where there is none, `.unsupported` for one that does not describe itself.
+    static func reading(_ location: StoreArgument) throws -> OpenStore {
+        try reading(location.selfDescribing(), location.name)
+    }
+
+    private static func reading<C: SelfDescribingConfiguration>(_ configuration: C, _ name: String) throws -> OpenStore
+    {
+        guard let schema = try configuration.storedSchema() else { throw ToolError.missing(store: name) }
+        return try OpenStore(configuration.readOnly(), schema: schema, name: name)
+    }
+
+    /// The records as they are. For a store without versions all of them are read, once, until `refresh()`.
+    func version() throws -> any StoreVersion {
+        if let versioned = store as? any VersionedDataStore { return versioned.currentVersion }
+        if let loaded { return loaded }
+        guard let queryable = store as? any QueryableDataStore else {
+            throw ToolError.unsupported(store: name, what: "be read without its models")
+        }
+        let version = try SnapshotVersion(queryable, schema, layouts, name: name)
+        loaded = version
+        return version
+    }
+
+    /// Forgets what was read of a store without versions.
+    func refresh() { loaded = nil }
+
+    /// How many records there are, of all entities.
+    func count() throws -> Int {
+        let version = try version()
+        return schema.entities.reduce(0) { $0 + (version.rows(ofEntity: $1.name)?.count ?? 0) }
+    }
+
+    func reader(of version: any StoreVersion) -> RecordReader {
+        RecordReader(schema: schema, layouts: layouts) { version.rows(ofEntity: $0) }
+    }
+
+    /// Saves inserted and updated records.
+    /// - Throws: what the store throws; `ToolError.unsupported` for one whose snapshots are of a type of its own.
+    func save(
+        inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], changedSlots: [SlotSet] = []
+    ) throws -> [PersistentIdentifier: PersistentIdentifier] {
+        func save<S: DataStore>(_ store: S) throws -> [PersistentIdentifier: PersistentIdentifier] {
+            let request = DataStoreSaveChangesRequest<DefaultSnapshot>(
+                inserted: inserted, updated: updated, editingState: EditingState(author: "mortise"),
+                changedSlots: changedSlots)
+            guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {
+                throw ToolError.unsupported(store: name, what: "take records without their models")
+            }
+            return try store.save(request).remappedIdentifiers
+        }
+        return try save(store)
+    }
+
+    func close() throws { try (store as? any ClosableDataStore)?.close() }
+}

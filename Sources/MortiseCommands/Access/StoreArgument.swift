@@ -1,0 +1,43 @@
+import MortiseCore
+
+/// A store as the command line names it.
+struct StoreArgument {
+    let url: StoreURL
+    let configuration: any DataStoreConfiguration
+
+    /// The URL as it may be shown.
+    var name: String { url.redacted.shown(limit: 300) }
+
+    /// - Throws: `StoreURLError`; `ToolError` for a name that the configuration does not explain.
+    init(_ text: String) throws {
+        let url = try StoreURL(try ToolContext.current.settings.url(named: text))
+        self.url = url
+        configuration = try ToolContext.current.registry.configuration(for: url)
+    }
+
+    /// The configuration as one of a store that can be opened without its models.
+    /// - Throws: `ToolError.unsupported`.
+    func selfDescribing() throws -> any SelfDescribingConfiguration {
+        guard let configuration = configuration as? any SelfDescribingConfiguration else {
+            throw ToolError.unsupported(store: name, what: "be opened without its models")
+        }
+        return configuration
+    }
+
+    /// The configuration as one that can do something in particular.
+    /// - Throws: `ToolError.unsupported`; `ToolError.missing` where there is no store.
+    func capable<T>(of type: T.Type, _ what: String) throws -> T {
+        guard let configuration = configuration as? T else { throw ToolError.unsupported(store: name, what: what) }
+        return configuration
+    }
+
+    /// - Throws: `ToolError.missing` where there is no store; what the adapter throws.
+    func checkPresence() throws {
+        if let files = try (configuration as? any SelfDescribingConfiguration)?.storeFiles(), files.isEmpty {
+            throw ToolError.missing(store: name)
+        }
+    }
+
+    /// Where two URLs lead, to tell whether they lead to the same place.
+    var location: String? { (configuration as? any SelfDescribingConfiguration)?.location }
+}

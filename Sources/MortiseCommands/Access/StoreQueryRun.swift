@@ -1,0 +1,69 @@
+import MortiseCore
+
+/// A query carried out on a store without its models: planned by the store, checked, run, and finished here.
+struct StoreQueryRun {
+    let records: [RecordReference]
+    let reader: RecordReader
+    let explanation: FetchExplanation
+    /// A declaration that would spare a scan of all records.
+    let suggestion: String?
+
+    /// - Throws: `QueryPlanError`; `QueryEvaluationError`; what the store throws.
+    init(_ query: StoreQuery, in store: OpenStore) throws {
+        let version = try store.version()
+        let reader = store.reader(of: version)
+        self.reader = reader
+        let plan: FetchPlan
+        var found: [RecordReference] = []
+        let scanned: Int
+        if let versioned = store.store as? any VersionedDataStore {
+            plan = versioned.plan(query)
+            try plan.validate(adapter: store.name, for: query)
+            let answer = try versioned.rows(for: plan, in: version)
+            scanned = answer.scanned
+            let tables = try answer.entities.map { try Self.table($0, reader) }
+            found = answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) }
+        } else if let queryable = store.store as? any QueryableDataStore {
+            plan = queryable.plan(query)
+            try plan.validate(adapter: store.name, for: query)
+            let answer = try Self.identifiers(queryable, plan)
+            scanned = answer.scanned
+            found = answer.identifiers.compactMap { reader.record($0) }
+        } else {
+            throw ToolError.unsupported(store: store.name, what: "answer queries without its models")
+        }
+        let executor = QueryExecutor(reader: reader)
+        let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)
+        found = try executor.filter(found, by: left)
+        if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
+        records = plan.takesWindow ? found : Array(found[query.window(of: found.count)])
+        suggestion = plan.suggestion
+        explanation = FetchExplanation(
+            entity: query.entity, store: store.name,
+            conjuncts: query.conjuncts.map { conjunct in
+                let status: FetchExplanation.Status =
+                    switch plan.claim(of: conjunct) {
+                    case .exact: .pushed
+                    case .superset: .rechecked
+                    case .residual: .residual
+                    }
+                return .init(text: "\(conjunct.expression)", status: status)
+            },
+            order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
+            orderIsPushed: plan.order == .total, offset: query.offset, limit: query.limit,
+            windowIsPushed: plan.takesWindow, mergesPendingChanges: false, isFullScan: plan.isFullScan,
+            rowsScanned: scanned, rowsReturned: records.count, detail: plan.detail)
+    }
+
+    private static func table(_ entity: String, _ reader: RecordReader) throws -> Int {
+        guard let table = reader.table(named: entity) else { throw UnknownEntity(name: entity, known: []) }
+        return table
+    }
+
+    private static func identifiers<S: QueryableDataStore>(
+        _ store: S, _ plan: FetchPlan
+    ) throws -> (identifiers: [PersistentIdentifier], scanned: Int) {
+        let found = try store.rows(for: plan)
+        return (found.snapshots.map(\.persistentIdentifier), found.scanned)
+    }
+}

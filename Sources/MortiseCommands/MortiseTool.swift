@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+public import MortiseCore
+
+/// The command-line tool over the stores of a registry.
+///
+/// A package with a store of its own makes its tool of it in a few lines:
+///
+/// ```swift
+/// import MortiseCommands
+/// import MortiseCore
+/// import ShelfStore
+///
+/// MortiseTool(registry: StoreRegistry(.shelf)).run()
+/// ```
+///
+/// A store takes part where its configuration is a `SelfDescribingConfiguration`, and in the verbs that look after stores
+/// where it is a `VerifiableConfiguration` and so on.
+public struct MortiseTool: Sendable {
+    private let registry: StoreRegistry
+    private let settings: ToolSettings
+    private let version: String
+
+    /// - Parameters:
+    ///   - registry: the stores that the tool knows.
+    ///   - settings: where stores are that are called by a name, as in `mortise info @library`.
+    ///   - version: what `--version` prints.
+    public init(registry: StoreRegistry, settings: ToolSettings = ToolSettings(), version: String = "") {
+        self.registry = registry
+        self.settings = settings
+        self.version = version
+    }
+
+    /// Does what the process's arguments say, and ends the process with an exit status of `ToolExitStatus`.
+    public func run() -> Never { exit(run(Array(CommandLine.arguments.dropFirst()))) }
+
+    /// Does what the arguments say.
+    /// - Returns: the exit status.
+    public func run(_ arguments: [String]) -> Int32 {
+        let context = ToolContext(registry: registry, settings: settings, output: Output(1), errors: Output(2))
+        return context.whileCurrent {
+            do {
+                if arguments == ["--version"], !version.isEmpty {
+                    try context.output.line(version)
+                } else {
+                    var command = try MortiseCommand.parseAsRoot(arguments)
+                    try command.run()
+                }
+                try context.output.flush()
+                return ToolExitStatus.success
+            } catch {
+                return report(error, context)
+            }
+        }
+    }
+
+    /// Prints what went wrong in one line, and help to the standard output.
+    private func report(_ error: any Error, _ context: ToolContext) -> Int32 {
+        // What was printed before the error comes before it.
+        try? context.output.flush()
+        if MortiseCommand.exitCode(for: error) == .success {
+            do {
+                try context.output.line(MortiseCommand.fullMessage(for: error))
+                try context.output.flush()
+                return ToolExitStatus.success
+            } catch { return ToolExitStatus.of(error) }
+        }
+        if case ToolError.findings? = error as? ToolError { return ToolExitStatus.of(error) }
+        let message = Self.message(error)
+        let mark = context.errors.styled("error:", .red)
+        try? context.errors.line("mortise: \(mark) \(message)")
+        if context.errors.isTerminal, let place = error as? PredicateTextError {
+            try? context.errors.line(place.excerpt)
+        }
+        try? context.errors.flush()
+        return ToolExitStatus.of(error)
+    }
+
+    private static func message(_ error: any Error) -> String {
+        let text = ToolExitStatus.isOfArguments(error) ? MortiseCommand.message(for: error) : "\(error)"
+        return text.split(whereSeparator: \.isNewline).map { String($0).trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty }.joined(separator: " ").shown(limit: 2_000)
+    }
+}
+
+/// What the exit status of the tool says. The numbers are those of `sysexits.h` where it has one.
+public enum ToolExitStatus {
+    /// Everything went well.
+    public static let success: Int32 = 0
+    /// What was compared is not equal.
+    public static let different: Int32 = 1
+    /// The command line is not understood: a verb, an option, a URL, a predicate, an entity.
+    public static let usage: Int32 = 64
+    /// A store is damaged, or no store.
+    public static let damaged: Int32 = 65
+    /// There is no store.
+    public static let missing: Int32 = 66
+    /// The store's kind cannot do this.
+    public static let unsupported: Int32 = 69
+    /// An error of the tool itself.
+    public static let internalError: Int32 = 70
+    /// There is something where something new should go.
+    public static let alreadyExists: Int32 = 73
+    /// A device, a disk or a network failed.
+    public static let failedInputOutput: Int32 = 74
+    /// Somebody else has the store; try again later.
+    public static let locked: Int32 = 75
+    /// The user may not do this.
+    public static let denied: Int32 = 77
+    /// The stores contradict each other or the request: other schemas, values that are not unique.
+    public static let conflict: Int32 = 78
+    /// The user ended it; what was done is whole.
+    public static let interrupted: Int32 = 130
+
+    static func of(_ error: any Error) -> Int32 {
+        if case .interrupted? = error as? ToolError { return interrupted }
+        if error is StoresDiffer { return different }
+        if let classified = error as? any ClassifiedStoreError { return of(classified.errorClass) }
+        return isOfArguments(error) ? usage : internalError
+    }
+
+    /// Whether the error is one of the argument parser's.
+    static func isOfArguments(_ error: any Error) -> Bool {
+        !(error is any ClassifiedStoreError) && MortiseCommand.exitCode(for: error) == .validationFailure
+    }
+
+    private static func of(_ errorClass: StoreErrorClass) -> Int32 {
+        switch errorClass {
+        case .usage: usage
+        case .missing: missing
+        case .damaged: damaged
+        case .alreadyExists: alreadyExists
+        case .locked: locked
+        case .denied: denied
+        case .unsupported: unsupported
+        case .failedInputOutput: failedInputOutput
+        case .conflict: conflict
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import MortiseCore
+
+/// How records are printed.
+enum RecordFormat: String, ExpressibleByArgument, CaseIterable {
+    case table, json, csv
+}
+
+/// What is printed of each record.
+struct RecordColumns {
+    struct Column {
+        let name: String
+        let expression: QueryExpression
+        let isNumeric: Bool
+    }
+
+    let columns: [Column]
+
+    /// - Parameter text: names separated by commas; nil for a record's number and all its properties.
+    /// - Throws: `PredicateTextError`; `UnknownEntity`.
+    init(_ text: String?, entity: String, _ store: OpenStore) throws {
+        let reading = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
+        try reading.check(entity)
+        let names: [String]
+        if let text {
+            names = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+                String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+            }
+        } else {
+            let slots = store.layouts[entity]?.slots ?? []
+            names =
+                ["$id"]
+                + slots.filter { $0.property.attribute?.options.contains(.ephemeral) != true }.map { "`\($0.name)`" }
+        }
+        columns = try names.map { name in
+            let expression = try reading.column(name, entity: entity)
+            return Column(
+                name: name.filter { $0 != "`" }, expression: expression,
+                isNumeric: Self.isNumeric(expression, store.layouts))
+        }
+    }
+
+    private static func isNumeric(_ expression: QueryExpression, _ layouts: [String: RecordLayout]) -> Bool {
+        switch expression {
+        case .identifier, .count: return true
+        case .property(_, let property):
+            guard let slot = layouts[property.entity]?.slots[property.slot] else { return false }
+            return slot.property.attribute?.kind.isNumber ?? (slot.role == .toOne)
+        default: return false
+        }
+    }
+}
+
+/// Prints records to the standard output.
+struct RecordPrinter {
+    private let columns: [RecordColumns.Column]
+    private let evaluator: QueryEvaluator
+    private let format: RecordFormat
+    private let output = ToolContext.current.output
+
+    init(_ columns: RecordColumns, _ reader: RecordReader, _ format: RecordFormat) {
+        self.columns = columns.columns
+        evaluator = QueryEvaluator(reader: reader)
+        self.format = format
+    }
+
+    /// - Throws: `ToolError.output`; `QueryEvaluationError`.
+    func print(_ records: [RecordReference]) throws {
+        switch format {
+        case .table: try table(records)
+        case .json: try json(records)
+        case .csv:
+            try output.line(columns.map { ValueText.csv($0.name) }.joined(separator: ","))
+            for record in records { try output.line(try values(record).map(ValueText.csv).joined(separator: ",")) }
+        }
+    }
+
+    private func values(_ record: RecordReference) throws -> [StoredValue] {
+        try columns.map { column in
+            // A relationship's value is a list of records there, and is printed as their numbers.
+            let value = try evaluator.sortKey(column.expression, record)
+            guard case .array(let elements) = value else { return value }
+            let identifiers = elements.compactMap { element -> PersistentIdentifier? in
+                if case .identifier(let identifier) = element { identifier } else { nil }
+            }
+            return !elements.isEmpty && identifiers.count == elements.count ? .identifiers(identifiers) : value
+        }
+    }
+
+    private func json(_ records: [RecordReference]) throws {
+        try output.write("[")
+        for (index, record) in records.enumerated() {
+            try output.write(index == 0 ? "\n" : ",\n")
+            let members = zip(columns, try values(record)).map { column, value in
+                ValueText.quoted(column.name) + ":" + ValueText.json(value)
+            }
+            try output.write("{" + members.joined(separator: ",") + "}")
+        }
+        try output.line(records.isEmpty ? "]" : "\n]")
+    }
+
+    private func table(_ records: [RecordReference]) throws {
+        var table = TextTable(columns.map(\.name), numeric: columns.map(\.isNumeric))
+        func cells(_ record: RecordReference) throws -> [String] {
+            try values(record).map { value in
+                if case .array(let elements) = value, elements.isEmpty { return "" }
+                return ValueText.plain(value).shown(limit: 200)
+            }
+        }
+        for record in records { table.measure(try cells(record)) }
+        if let width = output.width { table.fit(width) }
+        try output.line(output.styled(table.heading(), .bold))
+        for record in records { try output.line(table.line(try cells(record))) }
+        try output.line(output.styled(FigureText.plural(records.count, "record"), .dim))
+    }
+}

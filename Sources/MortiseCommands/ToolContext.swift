@@ -1,0 +1,22 @@
+import MortiseCore
+
+/// What the verbs of one run have in common.
+struct ToolContext: @unchecked Sendable {
+    // @unchecked: made for one run and used by the thread that runs it only.
+
+    @TaskLocal private static var bound: ToolContext?
+
+    let registry: StoreRegistry
+    let settings: ToolSettings
+    let output: Output
+    let errors: Output
+
+    /// The context of the run that is going on.
+    static var current: ToolContext {
+        bound ?? ToolContext(registry: StoreRegistry(), settings: ToolSettings(), output: Output(1), errors: Output(2))
+    }
+
+    func whileCurrent<R>(_ body: () throws -> R) rethrows -> R {
+        try Self.$bound.withValue(self, operation: body)
+    }
+}

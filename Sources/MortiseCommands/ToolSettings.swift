@@ -1,0 +1,21 @@
+import MortiseCore
+
+/// Where stores are that the command line calls by a name.
+public struct ToolSettings: Sendable {
+    private let resolve: (@Sendable (_ name: String) throws -> String?)?
+
+    /// Knows no names.
+    public init() { resolve = nil }
+
+    /// - Parameter resolve: the store URL of a name; nil for a name that is not known.
+    public init(_ resolve: @escaping @Sendable (_ name: String) throws -> String?) { self.resolve = resolve }
+
+    /// The store URL that an argument stands for: itself, or what is known under the name behind an `@`.
+    /// - Throws: `ToolError.usage`; what the settings throw.
+    func url(named argument: String) throws -> String {
+        guard argument.hasPrefix("@") else { return argument }
+        let name = String(argument.dropFirst())
+        if let url = try resolve?(name) { return url }
+        throw ToolError.usage("nothing is known of a store called \"\(name.shown())\"; give its URL")
+    }
+}

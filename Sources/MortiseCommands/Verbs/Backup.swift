@@ -1,0 +1,29 @@
+import ArgumentParser
+import MortiseCore
+
+/// `mortise backup`
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copies a store's files as of one moment, while others write it.",
+        discussion: """
+            The copy opens as the store does. To copy into another kind of store use "mortise copy".
+
+            EXAMPLES
+              mortise backup log:library.log backups/library-2026-05-01.log
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Argument(help: "The path of the copy, where there is nothing yet.")
+    var newPath: String
+
+    @Option(help: "How to print: text or json.")
+    var format: ReportFormat = .text
+
+    func run() throws {
+        let argument = try store.argument()
+        let configuration = try argument.capable(of: (any BackupConfiguration).self, "be backed up")
+        try argument.checkPresence()
+        try configuration.backUpStore(to: newPath).print(format, summary: "backed up")
+    }
+}

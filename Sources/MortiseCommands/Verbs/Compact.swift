@@ -1,0 +1,26 @@
+import ArgumentParser
+import MortiseCore
+
+/// `mortise compact`
+struct Compact: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes a store smaller: drops the history that its URL does not ask to keep.",
+        discussion: """
+            No record changes. A crash at any moment leaves the store as it was, or compacted.
+
+            EXAMPLES
+              mortise compact 'log:library.log?keepDays=30'
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "How to print: text or json.")
+    var format: ReportFormat = .text
+
+    func run() throws {
+        let argument = try store.argument()
+        let configuration = try argument.capable(of: (any CompactableConfiguration).self, "be compacted")
+        try argument.checkPresence()
+        try configuration.compactStore().print(format, summary: "compacted")
+    }
+}

@@ -1,0 +1,210 @@
+import ArgumentParser
+import MortiseCore
+
+/// `mortise compare`
+struct Compare: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Compares two stores: should I switch? Same data, same answers, plans, times, durability and size.",
+        discussion: """
+            Both need one schema. A query is written as "Entity where PREDICATE sort KEYS limit N", each part but the first \
+            where it is wanted. The exit status is 1 where data or an answer differs.
+
+            EXAMPLES
+              mortise compare json:library.json log:library.log --query 'Track where unitPrice > 1 sort -name limit 10' \
+            --query 'Invoice where total > 20'
+            """)
+
+    @Argument(help: "The URL of one store.")
+    var first: String
+
+    @Argument(help: "The URL of the other.")
+    var second: String
+
+    @Option(help: "A query to ask both; may be given several times.")
+    var query: [String] = []
+
+    @Option(help: "How often to ask each query; the time told is the median.")
+    var times = 5
+
+    @Flag(help: "Show values that differ, and not only their places.")
+    var values = false
+
+    @Option(help: "How to print: text or json.")
+    var format: ReportFormat = .text
+
+    func validate() throws {
+        if times < 1 || times > 1_000 { throw ValidationError("Ask 1 to 1000 times.") }
+    }
+
+    func run() throws {
+        let arguments = [try StoreArgument(first), try StoreArgument(second)]
+        let (left, right) = (try OpenStore.reading(arguments[0]), try OpenStore.reading(arguments[1]))
+        guard left.schema == right.schema else {
+            throw ToolError.otherSchema(
+                store: right.name, other: left.name, differences: SchemaDifferences.between(right.schema, left.schema))
+        }
+        let texts = try query.map { try QueryText($0, left) }
+        let content = ContentComparison(
+            try left.version(), try right.version(), left.schema, left.layouts, showingValues: values)
+        let asked = try zip(query, texts).map { text, parsed in
+            try QueryComparison(text, parsed, left, right, times: times, isSameData: content.isEqual)
+        }
+        let output = ToolContext.current.output
+        let sides = try zip([left, right], arguments).map { try StoreSide($0, $1) }
+        switch format {
+        case .text: try print(sides, content, asked, to: output)
+        case .json:
+            try output.line(
+                JSONText.object([
+                    ("stores", .list(sides.map(\.json))), ("isEqual", .bool(content.isEqual)),
+                    ("differences", .list(content.differences.map { .text($0) })),
+                    ("queries", .list(asked.map(\.json))),
+                ]).description)
+        }
+        try left.close()
+        try right.close()
+        let differing = asked.filter { !$0.isEqual }.count
+        if !content.isEqual || differing > 0 {
+            throw StoresDiffer(
+                description: content.isEqual
+                    ? "\(FigureText.plural(differing, "query", "queries")) gave other answers"
+                    : "the stores differ in \(FigureText.plural(content.differing, "place")), the first: "
+                        + (content.differences.first ?? ""))
+        }
+    }
+
+    private func print(
+        _ sides: [StoreSide], _ content: ContentComparison, _ asked: [QueryComparison], to output: Output
+    ) throws {
+        var table = TextTable(["", sides[0].name, sides[1].name], numeric: [false, false, false])
+        var rows = [
+            ["records", FigureText.count(sides[0].records), FigureText.count(sides[1].records)],
+            ["size", FigureText.bytes(sides[0].bytes), FigureText.bytes(sides[1].bytes)],
+            ["durability", sides[0].durability, sides[1].durability],
+            ["capabilities", sides[0].capabilities, sides[1].capabilities],
+        ]
+        for query in asked {
+            rows.append([query.text.shown(limit: 60), "", ""])
+            rows.append([
+                "  answers", FigureText.plural(query.counts.0, "record"), FigureText.plural(query.counts.1, "record"),
+            ])
+            rows.append(["  plan", query.plans.0, query.plans.1])
+            rows.append(["  scanned", FigureText.count(query.scanned.0), FigureText.count(query.scanned.1)])
+            rows.append(["  time", FigureText.duration(query.seconds.0), FigureText.duration(query.seconds.1)])
+        }
+        for row in rows { table.measure(row) }
+        if let width = output.width { table.fit(width) }
+        try output.line(output.styled(table.heading(), .bold))
+        for row in rows { try output.line(table.line(row)) }
+        try output.line()
+        if content.isEqual {
+            try output.line(output.styled("equal", .green) + ": content and order are the same")
+        } else {
+            try output.line(
+                output.styled("different", .red) + ": \(FigureText.plural(content.differing, "difference"))")
+            for difference in content.differences { try output.line("  \(difference.shown(limit: 300))") }
+        }
+        for query in asked where !query.isEqual {
+            try output.line(output.styled("different answers", .red) + ": \(query.text.shown())")
+        }
+    }
+}
+
+/// The stores that were compared are not the same.
+struct StoresDiffer: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// One of the two stores in numbers.
+private struct StoreSide {
+    let name: String
+    let records: Int
+    let bytes: Int64
+    let durability: String
+    let capabilities: String
+
+    init(_ store: OpenStore, _ argument: StoreArgument) throws {
+        let configuration = try argument.selfDescribing()
+        name = store.name
+        records = try store.count()
+        bytes = try configuration.storeFiles().reduce(0) { $0 + $1.bytes }
+        durability = "\(configuration.durabilityGrade)"
+        capabilities = "\(store.store.capabilities)"
+    }
+
+    var json: JSONText {
+        .object([
+            ("store", .text(name)), ("records", .number(records)), ("bytes", .raw("\(bytes)")),
+            ("durability", .text(durability)), ("capabilities", .text(capabilities)),
+        ])
+    }
+}
+
+/// One query on both stores.
+private struct QueryComparison {
+    let text: String
+    let isEqual: Bool
+    let counts: (Int, Int)
+    let plans: (String, String)
+    let scanned: (Int, Int)
+    let seconds: (Double, Double)
+
+    /// - Parameter isSameData: whether both hold the same records; then equal answers are those at the same places.
+    init(
+        _ text: String, _ query: QueryText, _ left: OpenStore, _ right: OpenStore, times: Int, isSameData: Bool
+    ) throws {
+        self.text = text
+        let (a, b) = (try Self.ask(query.query(left), left, times), try Self.ask(query.query(right), right, times))
+        counts = (a.run.records.count, b.run.records.count)
+        plans = (a.run.explanation.detail, b.run.explanation.detail)
+        scanned = (a.run.explanation.rowsScanned, b.run.explanation.rowsScanned)
+        seconds = (a.seconds, b.seconds)
+        isEqual = try Self.haveSameRecords(a.run, b.run, left, right)
+    }
+
+    private static func ask(
+        _ query: StoreQuery, _ store: OpenStore, _ times: Int
+    ) throws -> (run: StoreQueryRun, seconds: Double) {
+        var seconds: [Double] = []
+        var run: StoreQueryRun?
+        for _ in 0..<times {
+            let start = ContinuousClock.now
+            run = try StoreQueryRun(query, in: store)
+            seconds.append((ContinuousClock.now - start).seconds)
+        }
+        seconds.sort()
+        return (try run ?? StoreQueryRun(query, in: store), seconds.isEmpty ? 0 : seconds[seconds.count / 2])
+    }
+
+    /// Whether two answers have the same attributes in the same order.
+    private static func haveSameRecords(
+        _ a: StoreQueryRun, _ b: StoreQueryRun, _ left: OpenStore, _ right: OpenStore
+    ) throws -> Bool {
+        guard a.records.count == b.records.count else { return false }
+        for (one, two) in zip(a.records, b.records) {
+            let (x, y) = (a.reader.tables[one.table], b.reader.tables[two.table])
+            guard x.entityName == y.entityName else { return false }
+            for (slot, property) in x.layout.slots.enumerated() where property.role == .attribute {
+                guard property.property.attribute?.options.contains(.ephemeral) != true else { continue }
+                guard a.reader.value(one, slot: slot).isIdentical(to: b.reader.value(two, slot: slot)) else {
+                    return false
+                }
+            }
+        }
+        return true
+    }
+
+    var json: JSONText {
+        func side(_ count: Int, _ plan: String, _ scanned: Int, _ seconds: Double) -> JSONText {
+            .object([
+                ("records", .number(count)), ("plan", .text(plan)), ("scanned", .number(scanned)),
+                ("seconds", .raw("\(seconds)")),
+            ])
+        }
+        return .object([
+            ("query", .text(text)), ("isEqual", .bool(isEqual)),
+            ("first", side(counts.0, plans.0, scanned.0, seconds.0)),
+            ("second", side(counts.1, plans.1, scanned.1, seconds.1)),
+        ])
+    }
+}

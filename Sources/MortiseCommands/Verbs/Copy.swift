@@ -1,0 +1,142 @@
+import ArgumentParser
+import Foundation
+import MortiseCore
+
+/// `mortise copy`
+struct Copy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copies all records of a store into another one, of any kind.",
+        discussion: """
+            Records keep their order, values and relationships; their numbers may become others. The target is made where \
+            it is not there. One that holds records is left alone, unless --resume or --replace says what to do. A copy \
+            that was ended, by Ctrl-C, by a crash or by a loss of power, goes on with --resume, which first makes sure \
+            that the target holds the beginning of the source. At the end the target is opened anew, and content and order \
+            of both are compared.
+
+            EXAMPLES
+              mortise copy json:library.json log:library.log
+              mortise copy json:library.json log:library.log --resume
+            """)
+
+    @Argument(help: "The URL of the store to copy.")
+    var source: String
+
+    @Argument(help: "The URL of the store to copy into.")
+    var target: String
+
+    @Flag(help: "Go on with a copy that was interrupted.")
+    var resume = false
+
+    @Flag(help: "Remove the records that the target holds first.")
+    var replace = false
+
+    @Option(help: "How many records to save at once.")
+    var batch = 10_000
+
+    @Flag(inversion: .prefixedNo, help: "Compare both stores at the end.")
+    var check = true
+
+    @Option(help: "When to show progress: auto (on a terminal), always or never.")
+    var progress: ProgressChoice = .auto
+
+    func validate() throws {
+        if batch < 1 || batch > 1_000_000 { throw ValidationError("A batch has 1 to 1000000 records.") }
+        if resume, replace { throw ValidationError("Pass --resume or --replace, not both.") }
+    }
+
+    func run() throws {
+        let (from, to) = (try StoreArgument(source), try StoreArgument(target))
+        if let a = from.location, let b = to.location, Self.resolved(a) == Self.resolved(b) {
+            throw ToolError.sameStore(to.name)
+        }
+        _ = try to.selfDescribing()
+        let source = try OpenStore.reading(from)
+        let interruption = Interruption()
+        let total = try source.count()
+        try fill(to, from: source, total, interruption)
+        if check { try compare(source, to, total, interruption) }
+        try source.close()
+        let result = check ? "copied and compared" : "copied"
+        try ToolContext.current.output.line(
+            "\(result) \(FigureText.plural(total, "record")): \(from.name) and \(to.name)"
+                + (check ? " are equal in content and order" : ""))
+    }
+
+    /// In a function of its own, so that the target's memory is given free before it is read again.
+    private func fill(
+        _ argument: StoreArgument, from source: OpenStore, _ total: Int, _ interruption: Interruption
+    ) throws {
+        let configuration = try argument.selfDescribing()
+        if let present = try configuration.storedSchema(), present != source.schema {
+            throw ToolError.otherSchema(
+                store: argument.name, other: source.name, differences: SchemaDifferences.between(present, source.schema)
+            )
+        }
+        let target = try OpenStore(configuration, schema: source.schema, name: argument.name)
+        let held = try target.count()
+        do {
+            if held > 0, !resume {
+                guard replace else { throw ToolError.holdsRecords(store: argument.name, count: held) }
+                try target.store.erase()
+                target.refresh()
+            }
+            let line = ProgressLine("copied", of: total, from: resume ? held : 0, progress)
+            var limits = StoreCopy.Limits()
+            limits.records = batch
+            var copy = try StoreCopy(
+                from: source, to: target, limits: limits, interruption: interruption, progress: line)
+            try copy.run(isResuming: resume && held > 0)
+        } catch {
+            try? target.close()
+            throw error
+        }
+        try target.close()
+    }
+
+    private func compare(
+        _ source: OpenStore, _ argument: StoreArgument, _ total: Int, _ interruption: Interruption
+    ) throws {
+        let target = try OpenStore.reading(argument)
+        let line = ProgressLine("compared", of: total, progress)
+        let found = ContentComparison(
+            try source.version(), try target.version(), source.schema, source.layouts, progress: line.update)
+        line.finish(found.compared)
+        try target.close()
+        guard found.isEqual else {
+            throw ToolError.unequalCopy(detail: found.differences.joined(separator: "; "))
+        }
+    }
+
+    private static func resolved(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path(percentEncoded: false)
+    }
+}
+
+/// What tells two schemas apart, in words.
+enum SchemaDifferences {
+    static func between(_ a: StoredSchema, _ b: StoredSchema) -> [String] {
+        var found: [String] = []
+        if a.version != b.version { found.append("version \(a.version) and \(b.version)") }
+        for entity in a.entities where b.entity(named: entity.name) == nil {
+            found.append("\(entity.name) is only there")
+        }
+        for entity in b.entities {
+            guard let other = a.entity(named: entity.name) else {
+                found.append("\(entity.name) is missing")
+                continue
+            }
+            if other == entity { continue }
+            let names = entity.properties.map(\.name) + other.properties.map(\.name)
+            let differing = names.filter { name in
+                entity.properties.first { $0.name == name } != other.properties.first { $0.name == name }
+            }
+            var seen: Set<String> = []
+            let unique = differing.filter { seen.insert($0).inserted }
+            found.append(
+                unique.isEmpty
+                    ? "\(entity.name) differs in its constraints, indexes or superentity"
+                    : "\(entity.name) differs in \(unique.joined(separator: ", "))")
+        }
+        return found
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import MortiseCore
+
+/// `mortise verify`
+struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Reads every byte of a store and lists what is wrong.",
+        discussion: """
+            Changes nothing and takes no lock. The exit status is 65 where something is wrong.
+
+            EXAMPLES
+              mortise verify log:library.log
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Option(help: "How to print: text or json.")
+    var format: ReportFormat = .text
+
+    func run() throws {
+        let argument = try store.argument()
+        let configuration = try argument.capable(of: (any VerifiableConfiguration).self, "be verified")
+        try argument.checkPresence()
+        let report = try configuration.verifyStore()
+        guard report.problems.isEmpty else {
+            // One line for whoever looks at the errors only, and all of them on the standard output.
+            try report.print(format, summary: "damaged")
+            throw StoreDamage(store: argument.name, problems: report.problems)
+        }
+        try report.print(format, summary: "sound")
+    }
+}
+
+/// A check of a store found something.
+struct StoreDamage: ClassifiedStoreError, CustomStringConvertible {
+    let store: String
+    let problems: [String]
+    var errorClass: StoreErrorClass { .damaged }
+    var description: String {
+        "\(store) is damaged: \(FigureText.plural(problems.count, "problem")), the first: \(problems.first ?? "")"
+    }
+}

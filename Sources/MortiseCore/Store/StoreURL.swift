@@ -1,0 +1,128 @@
+import Foundation
+
+/// The parts of a store URL.
+///
+/// A store URL is a scheme, a colon and what the scheme wants, usually a path: `memory:`, `json:notes/library.json`. The
+/// path is everything between the colon and a `?`; it is not percent-decoded, and relative to the current folder.
+/// Options follow as `?name=value&name=value`; their values are percent-decoded. Text without a scheme is a mistake, not
+/// a path.
+public struct StoreURL: Sendable, Hashable {
+    /// The whole, as it was given; it may hold a secret.
+    public let text: String
+    /// In lower case.
+    public let scheme: String
+    public let path: String
+    public let options: [String: String]
+    /// The options that their scheme calls secret.
+    var secrets: Set<String> = []
+
+    /// - Throws: `StoreURLError.malformed`.
+    public init(_ text: String) throws(StoreURLError) {
+        self.text = text
+        func malformed(_ fault: String) -> StoreURLError {
+            .malformed(url: StoreURLRedaction.redacted(text), fault: fault)
+        }
+        if text.utf8.contains(0) { throw malformed("it holds a NUL character") }
+        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+            throw malformed("there is no scheme before a colon, as in json:\(StoreURLRedaction.redacted(text))")
+        }
+        scheme = text[..<colon].lowercased()
+        let rest = text[text.index(after: colon)...]
+        let question = rest.firstIndex(of: "?") ?? rest.endIndex
+        path = String(rest[..<question])
+        var options: [String: String] = [:]
+        if question != rest.endIndex {
+            for item in rest[rest.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false) {
+                guard let equals = item.firstIndex(of: "="), equals != item.startIndex else {
+                    throw malformed("\"\(item)\" is no option; write name=value")
+                }
+                let name = String(item[..<equals])
+                guard let value = item[item.index(after: equals)...].removingPercentEncoding else {
+                    throw malformed("the value of \"\(name)\" has a % that is followed by no two hexadecimal digits")
+                }
+                guard options.updateValue(value, forKey: name) == nil else {
+                    throw malformed("the option \"\(name)\" is given twice")
+                }
+            }
+        }
+        self.options = options
+    }
+
+    /// The URL with other options, as text that reads as such a URL.
+    public func with(options: [String: String]) -> String {
+        let items = options.sorted { $0.key < $1.key }.map { name, value in
+            let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~/:,"))
+            return name + "=" + (value.addingPercentEncoding(withAllowedCharacters: allowed) ?? value)
+        }
+        return "\(scheme):\(path)" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    }
+
+    /// The URL as it may be shown and logged: passwords and the like are left out.
+    public var redacted: String { StoreURLRedaction.redacted(text, hiding: secrets) }
+
+    /// An error that says what is wrong with this URL.
+    public func malformed(_ fault: String) -> StoreURLError { .malformed(url: redacted, fault: fault) }
+}
+
+extension StoreURL: CustomStringConvertible {
+    public var description: String { redacted }
+}
+
+/// Leaves out of a text that should be a store URL what may be a secret, whether it is well formed or not.
+enum StoreURLRedaction {
+    private static let secretWords = ["password", "passwd", "secret", "token", "apikey", "credential"]
+
+    /// Whether an option of that name is taken for a secret, even where nobody declares it.
+    static func isSecret(_ name: some StringProtocol) -> Bool {
+        let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
+        return secretWords.contains { plain.contains($0) }
+    }
+
+    static func redacted(_ text: String, hiding secrets: Set<String> = []) -> String {
+        let question = text.firstIndex(of: "?") ?? text.endIndex
+        var result = withoutPassword(text[..<question])
+        guard question != text.endIndex else { return result }
+        let items = text[text.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
+        result += "?" + items.map { redactedItem($0, secrets) }.joined(separator: "&")
+        return result
+    }
+
+    private static func redactedItem(_ item: Substring, _ secrets: Set<String>) -> String {
+        guard let equals = item.firstIndex(of: "="),
+            isSecret(item[..<equals]) || secrets.contains(String(item[..<equals]))
+        else { return String(item) }
+        return item[...equals] + "…"
+    }
+
+    /// Of `scheme://user:password@host`, what stands between the second colon and the last `@` before the path.
+    private static func withoutPassword(_ text: Substring) -> String {
+        guard let start = text.range(of: "://")?.upperBound else { return String(text) }
+        let authority = text[start...].prefix { $0 != "/" }
+        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
+            return String(text)
+        }
+        return text[...colon] + "…" + text[at...]
+    }
+}
+
+/// What is wrong with a store URL. Secrets in the URL are left out.
+public enum StoreURLError: Error, Hashable, Sendable {
+    case malformed(url: String, fault: String)
+    case unknownScheme(url: String, scheme: String, known: [String])
+    case unknownOption(url: String, option: String, allowed: [String])
+}
+
+extension StoreURLError: CustomStringConvertible, SwiftDataErrorConvertible {
+    public var description: String {
+        switch self {
+        case .malformed(let url, let fault): "The store URL \"\(url)\" is not understood: \(fault)."
+        case .unknownScheme(let url, let scheme, let known):
+            "The store URL \"\(url)\" has the unknown scheme \"\(scheme)\". Known are "
+                + known.map { $0 + ":" }.joined(separator: ", ") + "."
+        case .unknownOption(let url, let option, let allowed):
+            "The store URL \"\(url)\" has the unknown option \"\(option)\". "
+                + (allowed.isEmpty ? "This scheme takes none." : "Allowed are \(allowed.joined(separator: ", ")).")
+        }
+    }
+    public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
+}

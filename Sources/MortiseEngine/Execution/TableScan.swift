@@ -1,0 +1,100 @@
+import MortiseCore
+
+/// The rows of one table for which conditions hold, gone through chunk by chunk: what columns can tell is asked of whole
+/// chunks, the rest row by row of what is left.
+struct TableScan {
+    private let table: TableVersion
+    /// Numbers of chunks with the rows in question, ascending; nil for all rows.
+    private let candidates: [Int]?
+    private let tests: [ColumnTest]
+    private let rest: CompiledFilter?
+    /// The table's number in the reader of `rest`.
+    private let number: Int
+
+    /// - Parameter candidates: the rows in question, ascending and each once; nil for all.
+    init(
+        _ table: TableVersion, candidates: [Int]?, conjuncts: [QueryExpression], reader: RecordReader, number: Int
+    ) {
+        self.table = table
+        self.candidates = candidates
+        self.number = number
+        var tests: [ColumnTest] = []
+        var rest: [QueryExpression] = []
+        for conjunct in conjuncts {
+            if let test = ColumnTest(conjunct, table) { tests.append(test) } else { rest.append(conjunct) }
+        }
+        // Stable, so that what costs the same stays in the order in which it was written.
+        self.tests = tests.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }
+            .map(\.element)
+        self.rest = rest.isEmpty ? nil : CompiledFilter(rest, reader: reader, table: number)
+    }
+
+    /// How many rows are looked at.
+    var scanned: Int { candidates?.count ?? table.count }
+
+    /// Calls the body with every chunk that has rows for which the conditions hold.
+    func forEachChunk(
+        _ body: (_ place: ChunkPlace, _ first: Int, _ rows: SelectedRows, _ selection: borrowing ChunkSelection) throws
+            -> Void
+    ) throws {
+        let selection = ChunkSelection()
+        if let candidates {
+            var next = 0
+            while next < candidates.count {
+                let chunk = candidates[next] >> Chunk.shift
+                selection.clear()
+                while next < candidates.count, candidates[next] >> Chunk.shift == chunk {
+                    selection.select(candidates[next] & Chunk.mask)
+                    next += 1
+                }
+                try narrow(chunk, selection, body)
+            }
+            return
+        }
+        for chunk in 0..<((table.endRow + Chunk.mask) >> Chunk.shift) {
+            let first = chunk << Chunk.shift
+            selection.selectAll(table.place(ofChunk: chunk), min(Chunk.capacity, table.endRow - first))
+            try narrow(chunk, selection, body)
+        }
+    }
+
+    @inline(__always)
+    private func narrow(
+        _ chunk: Int, _ selection: borrowing ChunkSelection,
+        _ body: (ChunkPlace, Int, SelectedRows, borrowing ChunkSelection) throws -> Void
+    ) throws {
+        let place = table.place(ofChunk: chunk)
+        let first = chunk << Chunk.shift
+        let rows = SelectedRows(words: selection.words, count: min(Chunk.capacity, table.endRow - first))
+        for test in tests { test.narrow(place, rows) }
+        if let rest {
+            try rows.keep { try rest.matches(RecordReference(table: number, row: first + $0)) }
+        }
+        try body(place, first, rows, selection)
+    }
+
+    // MARK: What is made of the rows
+
+    func count() throws -> Int {
+        if candidates == nil, tests.isEmpty, rest == nil { return table.count }
+        var count = 0
+        try forEachChunk { _, _, _, selection in count += selection.count }
+        return count
+    }
+
+    /// - Parameter limit: how many are wanted at most; the scan ends there.
+    func append(to rows: inout [RecordReference], limit: Int = .max) throws {
+        if candidates == nil, tests.isEmpty, rest == nil { rows.reserveCapacity(rows.count + min(table.count, limit)) }
+        let end = limit == .max ? Int.max : rows.count + limit
+        do {
+            try forEachChunk { _, first, _, selection in
+                selection.forEach { rows.append(RecordReference(table: number, row: first + $0)) }
+                if rows.count >= end { throw Enough() }
+            }
+        } catch is Enough {
+            rows.removeLast(rows.count - end)
+        }
+    }
+
+    private struct Enough: Error {}
+}

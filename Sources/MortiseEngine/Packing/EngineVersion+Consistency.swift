@@ -1,0 +1,106 @@
+import MortiseCore
+
+extension EngineVersion {
+    /// Whether deleted records take up more than a quarter of the rows.
+    public var isSparse: Bool {
+        let rows = tables.values.reduce(0) { $0 + $1.endRow }
+        let live = tables.values.reduce(0) { $0 + $1.count }
+        return rows - live > max(4 * Chunk.capacity, rows / 4)
+    }
+
+    /// The same records under the same numbers, in rows without gaps.
+    /// - Throws: the error of what cannot be read.
+    public func withoutGaps() throws -> EngineVersion {
+        let loader = EngineLoader(catalog)
+        for plan in catalog.plans {
+            guard let table = tables[plan.entityName] else { continue }
+            for row in 0..<table.endRow where table.contains(row: row) {
+                let values = ContiguousArray(plan.columns.indices.map { table.value(row: row, slot: $0) })
+                do {
+                    try loader.append(entity: plan.entityName, sequence: table.sequence(ofRow: row), values)
+                } catch {
+                    throw damage ?? error
+                }
+            }
+        }
+        try checkDamage()
+        return try loader.finish(number: number, nextSequence: nextSequence)
+    }
+
+    /// What contradicts itself in the version: counts, indexes and links that do not say what the rows do. Reads all of it.
+    public func inconsistencies() -> [String] {
+        var found: [String] = []
+        for plan in catalog.plans {
+            guard let table = tables[plan.entityName] else { continue }
+            let live = (0..<table.endRow).count { table.contains(row: $0) }
+            if live != table.count {
+                found.append("\(plan.entityName): \(table.count) records are counted, \(live) are there")
+            }
+            for (number, definition) in plan.indexes.enumerated() {
+                let isFaulty = !table.hasSoundIndex(number, definition, live: live)
+                if isFaulty {
+                    found.append("\(plan.entityName): the index of \(table.names(definition)) is not of its rows")
+                }
+            }
+        }
+        found += linkInconsistencies()
+        return found
+    }
+
+    private func linkInconsistencies() -> [String] {
+        var found: [String] = []
+        for (entity, relationships) in catalog.relationships.enumerated() {
+            guard let table = tables[catalog.plans[entity].entityName] else { continue }
+            for relationship in relationships {
+                var links = 0
+                var isFaulty = false
+                for row in 0..<table.endRow where table.contains(row: row) {
+                    let owner = table.sequence(ofRow: row)
+                    let values: [PersistentIdentifier] =
+                        relationship.isToMany
+                        ? table.identifiers(row: row, slot: relationship.slot)
+                        : table.identifier(row: row, slot: relationship.slot).map { [$0] } ?? []
+                    for value in values {
+                        links += 1
+                        guard let other = catalog.entity(of: value), let sequence = value.sequenceNumber,
+                            let target = tables[catalog.plans[other].entityName],
+                            target.row(ofSequence: sequence) != nil,
+                            target.links[relationship.reverse].pairs.contains(
+                                LinkSet.probe(sequence, owner, relationship.ownerAmongTargets))
+                        else {
+                            isFaulty = true
+                            continue
+                        }
+                    }
+                }
+                let reverse = relationship.targets.reduce(0) { sum, target in
+                    sum + (tables[catalog.plans[target].entityName]?.links[relationship.reverse].pairs.count ?? 0)
+                }
+                // Several entities of one family may share a reverse.
+                if isFaulty || reverse < links {
+                    found.append("\(catalog.plans[entity].entityName).\(relationship.name): a reverse is not its own")
+                }
+            }
+        }
+        return found
+    }
+}
+
+extension TableVersion {
+    fileprivate func names(_ definition: IndexDefinition) -> String {
+        definition.slots.map { plan.layout.slots[$0].name }.joined(separator: ", ")
+    }
+
+    /// Whether an index has exactly the rows that are there, each under its key, in order.
+    fileprivate func hasSoundIndex(_ number: Int, _ definition: IndexDefinition, live: Int) -> Bool {
+        let tree = indexes[number]
+        guard tree.count == live else { return false }
+        let key = KeyBuffer()
+        for row in 0..<endRow where contains(row: row) {
+            key.setKey(place(ofChunk: row >> Chunk.shift), row & Chunk.mask, definition, dictionaries)
+            let isThere = tree.contains(IndexProbe(key.key, row: UInt64(row), isWide: tree.isWide))
+            if !isThere { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,154 @@
+import MortiseCore
+
+extension EngineVersion {
+    /// The version that was packed into a file. Only dictionaries and the roots of trees are read now.
+    /// - Parameters:
+    ///   - tables: as the packer returned them.
+    ///   - catalog: of the schema that the version had.
+    /// - Throws: `PackedFault`; `FileError`.
+    public static func unpack(
+        _ tables: [PackedTable], from file: PackedFile, number: UInt64, nextSequence: UInt64, catalog: Catalog
+    ) throws -> EngineVersion {
+        var found: [String: TableVersion] = [:]
+        for packed in tables {
+            guard catalog.plans.indices.contains(packed.entity) else {
+                throw PackedFault(file.end, "of the directory names an entity that is not there")
+            }
+            let plan = catalog.plans[packed.entity]
+            guard found[plan.entityName] == nil else {
+                throw PackedFault(file.end, "of the directory has \(plan.entityName) twice")
+            }
+            let unpacker = TableUnpacker(packed, plan, file, catalog: catalog, nextSequence: nextSequence)
+            found[plan.entityName] = try unpacker.table()
+        }
+        return EngineVersion(number: number, nextSequence: nextSequence, tables: found, catalog: catalog, packed: file)
+    }
+
+    /// The first error met in reading what is still in a file; answers given since may lack something.
+    public var damage: (any Error)? { packed?.damage }
+
+    /// - Throws: `damage`.
+    func checkDamage() throws {
+        if let damage { throw damage }
+    }
+}
+
+extension PackedFile {
+    func explained(_ fault: PackedFault) -> any Error {
+        note(fault)
+        return damage ?? fault
+    }
+}
+
+/// Makes one table out of its part of the directory.
+private struct TableUnpacker {
+    let packed: PackedTable
+    let plan: TablePlan
+    let file: PackedFile
+    let catalog: Catalog
+    let nextSequence: UInt64
+
+    init(_ packed: PackedTable, _ plan: TablePlan, _ file: PackedFile, catalog: Catalog, nextSequence: UInt64) {
+        self.packed = packed
+        self.plan = plan
+        self.file = file
+        self.catalog = catalog
+        self.nextSequence = nextSequence
+    }
+
+    private func fault(_ what: String) -> PackedFault {
+        PackedFault(file.end, "of the directory has \(what) for \(plan.entityName)")
+    }
+
+    func table() throws -> TableVersion {
+        guard packed.count <= packed.endRow, packed.endRow <= 1 << 48 else { throw fault("impossible counts") }
+        let dictionaries = try dictionaries()
+        let codes = dictionaries.map { $0?.count ?? 0 }
+        let groups = try groups(PackedTableRules(file: file, plan: plan, codes: codes))
+        return TableVersion(
+            plan: plan, groups: groups, endRow: Int(packed.endRow), count: Int(packed.count),
+            dictionaries: dictionaries, links: try links(), indexes: try indexes(),
+            origin: TableVersion.Origin(isOutside: true))
+    }
+
+    private func dictionaries() throws -> [StringDictionary?] {
+        var dictionaries = plan.columns.map { $0.form == .text ? StringDictionary() : nil }
+        for entry in packed.dictionaries {
+            guard dictionaries.indices.contains(entry.slot), dictionaries[entry.slot] != nil,
+                (1...StringDictionary.limit).contains(entry.count)
+            else { throw fault("a dictionary that cannot be") }
+            dictionaries[entry.slot] = try file.withBytes(of: entry.region) { bytes in
+                var reader = PackedReader(bytes, of: entry.region)
+                var strings: [String] = []
+                strings.reserveCapacity(min(entry.count, bytes.count))
+                for _ in 0..<entry.count {
+                    let utf8 = try reader.take(Int(try reader.next(UInt16.self)))
+                    guard let string = String(validating: utf8, as: UTF8.self) else {
+                        throw reader.fault("has a string that is none")
+                    }
+                    strings.append(string)
+                }
+                guard reader.rest == 0 else { throw reader.fault("has more than its dictionary") }
+                return StringDictionary(strings)
+            }
+        }
+        return dictionaries
+    }
+
+    private func groups(_ rules: PackedTableRules) throws -> ContiguousArray<ChunkGroup> {
+        let endRow = Int(packed.endRow)
+        guard packed.chunks.count == (endRow + Chunk.mask) >> Chunk.shift else { throw fault("too few chunks") }
+        var groups: ContiguousArray<ChunkGroup> = []
+        var cells: ContiguousArray<ChunkCell> = []
+        var last: UInt64 = 0
+        for (index, chunk) in packed.chunks.enumerated() {
+            let limit = index + 1 < packed.chunks.count ? packed.chunks[index + 1].firstSequence : nextSequence
+            guard chunk.firstSequence > last, limit > chunk.firstSequence else { throw fault("chunks out of order") }
+            last = chunk.firstSequence
+            let place = PackedChunk.Place(
+                region: chunk.region, rows: min(Chunk.capacity, endRow - index << Chunk.shift),
+                first: chunk.firstSequence, limit: limit)
+            cells.append(.packed(PackedChunk(place, rules)))
+            if cells.count == ChunkGroup.capacity {
+                groups.append(ChunkGroup(cells))
+                cells = []
+            }
+        }
+        if !cells.isEmpty { groups.append(ChunkGroup(cells)) }
+        return groups
+    }
+
+    private func links() throws -> [LinkSet] {
+        var links = Array(repeating: LinkSet(), count: plan.linkCount)
+        for tree in packed.links {
+            guard tree.slots.count == 1, let number = tree.slots.first, links.indices.contains(number), tree.isWide,
+                links[number].pairs.count == 0
+            else { throw fault("links that cannot be") }
+            // What a link leads to is numbered among the targets of its property, or among all entities.
+            let targets = number < plan.columns.count ? plan.targets[number].count : catalog.plans.count
+            links[number] = LinkSet(pairs: try unpack(tree, rowLimit: UInt64(max(1, targets))))
+        }
+        return links
+    }
+
+    private func indexes() throws -> [OrderedIndex] {
+        guard packed.indexes.map(\.slots) == plan.indexes.map(\.slots),
+            packed.indexes.map(\.isWide) == plan.indexes.map(\.isWide),
+            packed.indexes.allSatisfy({ $0.count == packed.count })
+        else { throw fault("other indexes") }
+        return try packed.indexes.map { try unpack($0, rowLimit: packed.endRow) }
+    }
+
+    private func unpack(_ tree: PackedTable.Tree, rowLimit: UInt64) throws -> OrderedIndex {
+        guard let region = tree.root, tree.count > 0 else {
+            if tree.root != nil || tree.count > 0 { throw fault("a tree without root") }
+            return OrderedIndex(isWide: tree.isWide)
+        }
+        guard (0...12).contains(tree.level), let count = Int(exactly: tree.count) else {
+            throw fault("an endless tree")
+        }
+        let rules = PackedTreeRules(file: file, isWide: tree.isWide, rowLimit: rowLimit)
+        let root = try PackedNode.read(.init(region: region, level: tree.level, total: count), rules)
+        return OrderedIndex(isWide: tree.isWide, root: root, count: count)
+    }
+}

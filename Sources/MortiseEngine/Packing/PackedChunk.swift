@@ -1,0 +1,186 @@
+import Synchronization
+
+/// A place for a chunk in a group: the chunk, or one that is still in the file that its version was packed into.
+enum ChunkCell {
+    case chunk(Chunk)
+    case packed(PackedChunk)
+
+    /// The chunk, read now if it was not before.
+    var chunk: Chunk {
+        switch self {
+        case .chunk(let chunk): chunk
+        case .packed(let packed): packed.chunk
+        }
+    }
+
+    /// What tells it from others, without reading it.
+    var identity: ObjectIdentifier {
+        switch self {
+        case .chunk(let chunk): ObjectIdentifier(chunk)
+        case .packed(let packed): ObjectIdentifier(packed)
+        }
+    }
+
+    var firstSequence: UInt64 {
+        switch self {
+        case .chunk(let chunk): chunk.place.sequence(0)
+        case .packed(let packed): packed.place.first
+        }
+    }
+}
+
+/// What the chunks of a table must be like to be taken out of a file.
+final class PackedTableRules: Sendable {
+    let file: PackedFile
+    let plan: TablePlan
+    /// By slot, how many strings its dictionary has.
+    let codes: [Int]
+
+    init(file: PackedFile, plan: TablePlan, codes: [Int]) {
+        self.file = file
+        self.plan = plan
+        self.codes = codes
+    }
+}
+
+/// A chunk that is read when it is first touched.
+final class PackedChunk: Sendable {
+    /// Where a chunk lies, and what it must be.
+    struct Place {
+        let region: PackedRegion
+        let rows: Int
+        /// The number of its first row, and one above that of its last at most.
+        let first: UInt64
+        let limit: UInt64
+    }
+
+    let place: Place
+    private let rules: PackedTableRules
+    private let loaded = Mutex<Chunk?>(nil)
+
+    init(_ place: Place, _ rules: PackedTableRules) {
+        self.place = place
+        self.rules = rules
+    }
+
+    /// The chunk; one with nothing but deleted rows where it cannot be read, which is noted as damage of the file.
+    var chunk: Chunk {
+        loaded.withLock { loaded in
+            if let loaded { return loaded }
+            let chunk: Chunk
+            do {
+                chunk = try read(keeping: nil)
+            } catch {
+                rules.file.note(error)
+                chunk = blank()
+            }
+            loaded = chunk
+            return chunk
+        }
+    }
+
+    /// Reads the chunk without keeping it.
+    func read() throws -> Chunk { try read(keeping: loaded.withLock { $0 }) }
+
+    private func read(keeping known: Chunk?) throws -> Chunk {
+        if let known { return known }
+        return try rules.file.withBytes(of: place.region) { bytes in
+            guard let chunk = Chunk(unpacking: bytes, rules.plan.columns), isSound(chunk.place, chunk) else {
+                throw PackedFault(place.region.offset, "is no chunk of \(rules.plan.entityName)")
+            }
+            return chunk
+        }
+    }
+
+    private func blank() -> Chunk {
+        let chunk = Chunk(forms: rules.plan.columns.map(\.form), capacity: Chunk.capacity, owner: 0)
+        for offset in 0..<place.rows {
+            chunk.begin(place.first + UInt64(offset), at: offset)
+            chunk.remove(offset)
+        }
+        return chunk
+    }
+
+    // MARK: Checks
+
+    /// Whether all that readers rely on without looking holds.
+    private func isSound(_ chunk: ChunkPlace, _ whole: Chunk) -> Bool {
+        guard whole.count == place.rows, hasSequences(chunk), hasNothingBehind(chunk) else { return false }
+        return rules.plan.columns.allSatisfy { column in
+            column.form == .none || isSound(column, chunk, whole)
+        }
+    }
+
+    private func hasSequences(_ chunk: ChunkPlace) -> Bool {
+        guard chunk.sequence(0) == place.first else { return false }
+        var last = place.first
+        for offset in 1..<max(1, place.rows) {
+            let next = chunk.sequence(offset)
+            guard next > last else { return false }
+            last = next
+        }
+        return last < place.limit
+    }
+
+    /// Rows that are still to be added must not be marked as deleted.
+    private func hasNothingBehind(_ chunk: ChunkPlace) -> Bool {
+        (place.rows..<chunk.capacity).allSatisfy { !chunk.isDead($0) }
+    }
+
+    private func isSound(_ column: Column, _ chunk: ChunkPlace, _ whole: Chunk) -> Bool {
+        let entry = chunk.entry(column.slot)
+        let isRequired = !column.isOptional && entry.form != .none
+        for offset in 0..<place.rows {
+            let isAbsent = entry.form == .none || chunk.isAbsent(entry, offset)
+            if isAbsent {
+                if isRequired, !chunk.isDead(offset) { return false }
+                if entry.form.isInHeap, !chunk.hasBytes(entry, offset, heapCount: 0) { return false }
+                continue
+            }
+            switch entry.form {
+            case .text, .bytes:
+                if !chunk.hasBytes(entry, offset, heapCount: whole.heapCount) { return false }
+            case .code:
+                if chunk.code(entry, offset) >= rules.codes[column.slot] { return false }
+            case .reference, .wideReference:
+                if chunk.reference(entry, offset).target >= max(1, column.targets.count) { return false }
+            default: break
+            }
+        }
+        return true
+    }
+}
+
+extension ChunkPlace {
+    /// Whether a value's bytes lie within what there is.
+    fileprivate func hasBytes(_ entry: Entry, _ offset: Int, heapCount: Int) -> Bool {
+        let place = fixed + entry.offset + 16 * offset
+        let count = UInt64(UInt32(littleEndian: place.load(as: UInt32.self)))
+        if count <= UInt64(Self.inlineLimit) { return true }
+        let start = UInt64(littleEndian: place.load(fromByteOffset: 8, as: UInt64.self))
+        return start <= UInt64(heapCount) && count <= UInt64(heapCount) - start
+    }
+}
+
+extension Chunk {
+    /// The first rows of a place in a chunk of their own, without what deleted rows and older values left behind.
+    convenience init(packing place: ChunkPlace, rows: Int, _ columns: [Column]) {
+        let forms = columns.map { place.entry($0.slot).form }
+        self.init(forms: forms, capacity: place.capacity, owner: 0)
+        for offset in 0..<rows {
+            begin(place.sequence(offset), at: offset)
+            if place.isDead(offset) { remove(offset) }
+            for (column, form) in zip(columns, forms) where form != .none {
+                let old = place.entry(column.slot)
+                let new = self.place.entry(column.slot)
+                if place.isDead(offset) || place.isAbsent(old, offset) {
+                    clear(new, offset, isNew: true)
+                } else if form.isInHeap {
+                    store(bytes: place.bytes(old, offset), new, offset, isNew: true)
+                } else {
+                    copyValue(from: place, old, new, offset)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Synchronization
+
+/// Where some bytes of a packed version lie in their file.
+public struct PackedRegion: Hashable, Sendable {
+    public var offset: UInt64
+    public var length: UInt32
+    /// CRC32C of the bytes, going on from the file's seed.
+    public var checksum: UInt32
+
+    public init(offset: UInt64, length: UInt32, checksum: UInt32) {
+        self.offset = offset
+        self.length = length
+        self.checksum = checksum
+    }
+}
+
+/// What is wrong with a packed version, and where.
+public struct PackedFault: Error, Hashable, Sendable {
+    public var offset: UInt64
+    /// Goes on from "the region".
+    public var what: String
+    /// Whether the bytes are others than were written; otherwise another program wrote them.
+    public var isDamage: Bool
+
+    init(_ offset: UInt64, _ what: String, isDamage: Bool = false) {
+        self.offset = offset
+        self.what = what
+        self.isDamage = isDamage
+    }
+}
+
+/// The file that a version was packed into. Its regions are read when they are first asked for, and checked then.
+///
+/// What cannot be read is remembered: whoever gets answers out of the version has to ask for `damage` before handing
+/// them on.
+public final class PackedFile: Sendable {
+    private let file: any OpenFile
+    /// Where the regions end.
+    let end: UInt64
+    private let seed: UInt32
+    private let explain: @Sendable (PackedFault) -> any Error
+    private let firstDamage = Mutex<(any Error)?>(nil)
+    private let isDamaged = Atomic(false)
+
+    /// - Parameters:
+    ///   - end: where the regions end; nothing behind it is read.
+    ///   - seed: what the regions' checksums go on from.
+    ///   - explain: makes the error that users of the store get.
+    public init(
+        _ file: any OpenFile, end: UInt64, seed: UInt32, explain: @escaping @Sendable (PackedFault) -> any Error
+    ) {
+        self.file = file
+        self.end = end
+        self.seed = seed
+        self.explain = explain
+    }
+
+    deinit { try? file.close() }
+
+    /// The first error met in reading a region; nil where everything that was asked for was there.
+    public var damage: (any Error)? {
+        isDamaged.load(ordering: .acquiring) ? firstDamage.withLock { $0 } : nil
+    }
+
+    func note(_ error: any Error) {
+        let explained = (error as? PackedFault).map(explain) ?? error
+        firstDamage.withLock { $0 = $0 ?? explained }
+        isDamaged.store(true, ordering: .releasing)
+    }
+
+    /// Runs the body with a region's bytes, which are aligned to sixteen.
+    /// - Throws: `PackedFault`; `FileError`; what the body throws.
+    func withBytes<R>(of region: PackedRegion, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        guard region.offset <= end, UInt64(region.length) <= end - region.offset else {
+            throw PackedFault(region.offset, "lies outside the file")
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(region.length), alignment: 16)
+        defer { buffer.deallocate() }
+        guard try file.readAll(into: buffer, at: Int64(region.offset)) == buffer.count else {
+            throw PackedFault(region.offset, "is not there any more", isDamage: true)
+        }
+        let bytes = UnsafeRawBufferPointer(buffer)
+        var sum = CRC32C(resuming: seed)
+        sum.update(bytes)
+        guard sum.value == region.checksum else {
+            throw PackedFault(region.offset, "has a wrong checksum", isDamage: true)
+        }
+        return try body(bytes)
+    }
+}
+
+/// Reads little-endian numbers out of a region, and never beyond it.
+struct PackedReader {
+    let bytes: UnsafeRawBufferPointer
+    let origin: UInt64
+    private(set) var position = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, of region: PackedRegion) {
+        self.bytes = bytes
+        origin = region.offset
+    }
+
+    var rest: Int { bytes.count - position }
+
+    func fault(_ what: String) -> PackedFault { PackedFault(origin + UInt64(position), what) }
+
+    mutating func next<T: FixedWidthInteger>(_ type: T.Type) throws(PackedFault) -> T {
+        guard rest >= MemoryLayout<T>.size else { throw fault("ends too early") }
+        defer { position += MemoryLayout<T>.size }
+        return T(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: T.self))
+    }
+
+    mutating func take(_ count: Int) throws(PackedFault) -> UnsafeRawBufferPointer {
+        guard count >= 0, rest >= count else { throw fault("ends too early") }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + count)])
+    }
+
+    mutating func region() throws(PackedFault) -> PackedRegion {
+        PackedRegion(offset: try next(UInt64.self), length: try next(UInt32.self), checksum: try next(UInt32.self))
+    }
+}
+
+/// Puts little-endian numbers together.
+struct PackedBytes {
+    private(set) var bytes: ContiguousArray<UInt8> = []
+
+    mutating func append<T: FixedWidthInteger>(_ value: T) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    mutating func append(_ raw: UnsafeRawBufferPointer) { bytes.append(contentsOf: raw) }
+    mutating func append(_ region: PackedRegion) {
+        append(region.offset)
+        append(region.length)
+        append(region.checksum)
+    }
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+}

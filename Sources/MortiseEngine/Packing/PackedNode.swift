@@ -1,0 +1,175 @@
+import Synchronization
+
+/// A child of a branch: a node in memory, or one that is still in the file that its version was packed into.
+enum IndexChild {
+    case node(IndexNode)
+    case packed(PackedNode)
+
+    /// The node, read now if it was not before.
+    @inline(__always)
+    var node: IndexNode {
+        switch self {
+        case .node(let node): node
+        case .packed(let packed): packed.node
+        }
+    }
+
+    /// What tells it from others, without reading it.
+    var identity: ObjectIdentifier {
+        switch self {
+        case .node(let node): ObjectIdentifier(node)
+        case .packed(let packed): ObjectIdentifier(packed)
+        }
+    }
+
+    /// How many levels lie beneath, without reading it.
+    var height: Int {
+        switch self {
+        case .node(let node): node.height
+        case .packed(let packed): packed.place.level
+        }
+    }
+}
+
+/// What the nodes of a tree must be like to be taken out of a file.
+struct PackedTreeRules {
+    let file: PackedFile
+    let isWide: Bool
+    /// Every row of a leaf is below.
+    let rowLimit: UInt64
+}
+
+/// A node that is read when it is first touched.
+final class PackedNode: Sendable {
+    /// Where a node lies, and what it must be.
+    struct Place {
+        let region: PackedRegion
+        let level: Int
+        /// The index's entries beneath it.
+        let total: Int
+    }
+
+    let place: Place
+    private let rules: PackedTreeRules
+    private let loaded = Mutex<IndexNode?>(nil)
+
+    init(_ place: Place, _ rules: PackedTreeRules) {
+        self.place = place
+        self.rules = rules
+    }
+
+    /// The node; an empty one where it cannot be read, which is noted as damage of the file.
+    var node: IndexNode {
+        loaded.withLock { loaded in
+            if let loaded { return loaded }
+            do {
+                let node = try Self.read(place, rules)
+                loaded = node
+                return node
+            } catch {
+                rules.file.note(error)
+                let node = IndexNode(owner: 0, isWide: rules.isWide)
+                loaded = node
+                return node
+            }
+        }
+    }
+
+    /// The node where it was read before.
+    var nodeInMemory: IndexNode? { loaded.withLock { $0 } }
+
+    /// Reads the node without keeping it.
+    func read() throws -> IndexNode { try nodeInMemory ?? Self.read(place, rules) }
+
+    static func read(_ place: Place, _ rules: PackedTreeRules) throws -> IndexNode {
+        try rules.file.withBytes(of: place.region) { bytes in
+            var reader = PackedReader(bytes, of: place.region)
+            return try IndexNode.unpack(&reader, place, rules)
+        }
+    }
+}
+
+extension IndexNode {
+    /// Appends the node's bytes; see FORMAT.md of the append log.
+    /// - Parameter children: where its children are, in their order.
+    func pack(into packed: inout PackedBytes, level: Int, children: [PackedRegion]) {
+        let tails = (0..<count).map { tail($0) }
+        let heapCount = tails.reduce(0) { $0 + $1.count }
+        packed.append(UInt32(count))
+        packed.append(UInt8(level))
+        packed.append(UInt8((isWide ? 1 : 0) | (heapCount > 0 ? 2 : 0)))
+        packed.append(UInt16(0))
+        packed.append(UInt64(heapCount))
+        for index in 0..<count { packed.append(head(index)) }
+        for index in 0..<count { packed.append(row(index)) }
+        if isWide { for index in 0..<count { packed.append(second(index)) } }
+        if heapCount > 0 { for tail in tails { packed.append(UInt32(tail.count)) } }
+        for (index, child) in children.enumerated() {
+            packed.append(child)
+            packed.append(UInt64(counts[index]))
+        }
+        if heapCount > 0 { for tail in tails { packed.append(tail) } }
+    }
+
+    fileprivate static func unpack(
+        _ reader: inout PackedReader, _ place: PackedNode.Place, _ rules: PackedTreeRules
+    ) throws(PackedFault) -> IndexNode {
+        let count = Int(try reader.next(UInt32.self))
+        let level = Int(try reader.next(UInt8.self))
+        let bits = try reader.next(UInt8.self)
+        let zero = try reader.next(UInt16.self)
+        let heapCount = try reader.next(UInt64.self)
+        let hasTails = bits & 2 != 0
+        guard count > 0, count <= capacity, level == place.level, zero == 0, bits & ~3 == 0,
+            (bits & 1 != 0) == rules.isWide, hasTails == (heapCount > 0)
+        else { throw reader.fault("is no node of its tree") }
+        let words = count * (rules.isWide ? 3 : 2) * 8
+        let size = words + (hasTails ? 4 * count : 0) + (level > 0 ? 24 * count : 0)
+        guard reader.rest >= size, UInt64(reader.rest - size) == heapCount else {
+            throw reader.fault("has another length than its node")
+        }
+        let heads = try reader.take(8 * count)
+        let rows = try reader.take(8 * count)
+        let seconds = rules.isWide ? try reader.take(8 * count) : heads
+        let lengths = hasTails ? try reader.take(4 * count) : heads
+        let children = level > 0 ? try reader.take(24 * count) : heads
+        func word(_ array: UnsafeRawBufferPointer, _ index: Int) -> UInt64 {
+            UInt64(littleEndian: array.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+        }
+        let node = IndexNode(owner: 0, isWide: rules.isWide)
+        var last: UInt64 = 0
+        var total = 0
+        for index in 0..<count {
+            let head = word(heads, index)
+            let row = word(rows, index)
+            guard head >= last, level > 0 || row < rules.rowLimit else {
+                throw reader.fault("has entries that cannot stand there")
+            }
+            last = head
+            let length =
+                hasTails
+                ? Int(UInt32(littleEndian: lengths.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))) : 0
+            let probe = IndexProbe(
+                head: head, second: rules.isWide ? word(seconds, index) : 0, tail: try reader.take(length), row: row)
+            if level == 0 {
+                node.insert(probe, at: index)
+                total += 1
+                continue
+            }
+            var entry = PackedReader(
+                UnsafeRawBufferPointer(rebasing: children[(24 * index)..<(24 * index + 24)]), of: place.region)
+            let region = try entry.region()
+            let beneath = try entry.next(UInt64.self)
+            // Children lie before their parents, so that no chain of them is endless.
+            guard region.offset < place.region.offset,
+                UInt64(region.length) <= place.region.offset - region.offset, beneath > 0,
+                beneath <= UInt64(place.total - total), level > 1 || beneath <= UInt64(capacity)
+            else { throw reader.fault("has children that cannot be its own") }
+            let child = PackedNode(.init(region: region, level: level - 1, total: Int(beneath)), rules)
+            node.insert(.packed(child), count: Int(beneath), beneath: probe, at: index)
+            total += Int(beneath)
+        }
+        guard total == place.total, reader.rest == 0 else { throw reader.fault("has another number of entries") }
+        return node
+    }
+}

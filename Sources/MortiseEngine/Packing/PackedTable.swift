@@ -1,0 +1,68 @@
+/// Where a table of a packed version lies in its file.
+public struct PackedTable: Hashable, Sendable {
+    /// The entity's place in the schema.
+    public var entity: Int
+    /// One more than the highest row, and how many rows there are.
+    public var endRow: UInt64
+    public var count: UInt64
+    public var chunks: [Chunk] = []
+    public var dictionaries: [Dictionary] = []
+    /// The sets of links that are not empty.
+    public var links: [Tree] = []
+    public var indexes: [Tree] = []
+
+    /// Rows that lie together.
+    public struct Chunk: Hashable, Sendable {
+        public var region: PackedRegion
+        /// The number of the first row.
+        public var firstSequence: UInt64
+
+        public init(region: PackedRegion, firstSequence: UInt64) {
+            self.region = region
+            self.firstSequence = firstSequence
+        }
+    }
+
+    /// The strings that a slot's codes stand for.
+    public struct Dictionary: Hashable, Sendable {
+        public var slot: Int
+        public var count: Int
+        public var region: PackedRegion
+
+        public init(slot: Int, count: Int, region: PackedRegion) {
+            self.slot = slot
+            self.count = count
+            self.region = region
+        }
+    }
+
+    /// An index or a set of links.
+    public struct Tree: Hashable, Sendable {
+        /// For an index the slots that it is of; for links their number.
+        public var slots: [Int]
+        public var isWide: Bool
+        public var count: UInt64
+        /// How many levels lie beneath the root, and where that is; nil where the tree is empty.
+        public var level: Int
+        public var root: PackedRegion?
+
+        public init(slots: [Int], isWide: Bool, count: UInt64, level: Int, root: PackedRegion?) {
+            self.slots = slots
+            self.isWide = isWide
+            self.count = count
+            self.level = level
+            self.root = root
+        }
+    }
+
+    public init(entity: Int, endRow: UInt64, count: UInt64) {
+        self.entity = entity
+        self.endRow = endRow
+        self.count = count
+    }
+
+    /// How the keys of indexes are made. A version with indexes of another number has to be unpacked without them.
+    public static let keyForm: UInt32 = 1
+    /// The rows of every chunk but a table's last.
+    public static let rowsOfChunk = 256
+}

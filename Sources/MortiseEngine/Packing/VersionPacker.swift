@@ -1,0 +1,105 @@
+/// Writes a version down as regions of bytes that can be read one by one.
+///
+/// The version may be one that others read and later ones are made from. What of it is still in a file is copied without
+/// being kept in memory.
+public struct VersionPacker {
+    private let sink: (UnsafeRawBufferPointer) throws -> PackedRegion
+    private let isCancelled: () -> Bool
+    private var bytes = PackedBytes()
+
+    /// - Parameters:
+    ///   - isCancelled: asked now and then; where it says so, packing ends with a `CancellationError`.
+    ///   - sink: takes the bytes of a region and says where they lie, each behind all before it.
+    public init(
+        isCancelled: @escaping () -> Bool = { false }, sink: @escaping (UnsafeRawBufferPointer) throws -> PackedRegion
+    ) {
+        self.isCancelled = isCancelled
+        self.sink = sink
+    }
+
+    /// - Throws: what the sink throws; the error of a region that the version should have and cannot be read.
+    public mutating func pack(_ version: EngineVersion) throws -> [PackedTable] {
+        do {
+            var tables: [PackedTable] = []
+            for plan in version.catalog.plans {
+                if let table = version.tables[plan.entityName] { tables.append(try pack(table)) }
+            }
+            if let damage = version.damage { throw damage }
+            return tables
+        } catch let fault as PackedFault {
+            throw version.packed?.explained(fault) ?? fault
+        }
+    }
+
+    private mutating func put() throws -> PackedRegion {
+        defer { bytes.removeAll() }
+        return try bytes.bytes.withUnsafeBytes { try sink($0) }
+    }
+
+    private mutating func pack(_ table: TableVersion) throws -> PackedTable {
+        var packed = PackedTable(
+            entity: table.plan.number, endRow: UInt64(table.endRow), count: UInt64(table.count))
+        for (slot, dictionary) in table.dictionaries.enumerated() {
+            guard let dictionary, dictionary.count > 0 else { continue }
+            for code in 0..<dictionary.count {
+                var string = dictionary[code]
+                string.withUTF8 { utf8 in
+                    bytes.append(UInt16(truncatingIfNeeded: utf8.count))
+                    bytes.append(UnsafeRawBufferPointer(utf8))
+                }
+            }
+            packed.dictionaries.append(.init(slot: slot, count: dictionary.count, region: try put()))
+        }
+        for (number, group) in table.groups.enumerated() {
+            if isCancelled() { throw CancellationError() }
+            for (index, cell) in group.cells.enumerated() {
+                let first = (number << ChunkGroup.shift + index) << Chunk.shift
+                let rows = min(Chunk.capacity, table.endRow - first)
+                if rows > 0 { packed.chunks.append(try pack(cell, rows, table.plan)) }
+            }
+        }
+        for (number, links) in table.links.enumerated() where links.pairs.count > 0 {
+            packed.links.append(try pack(links.pairs, [number]))
+        }
+        for (number, index) in table.indexes.enumerated() {
+            packed.indexes.append(try pack(index, table.plan.indexes[number].slots))
+        }
+        return packed
+    }
+
+    private mutating func pack(_ cell: ChunkCell, _ rows: Int, _ plan: TablePlan) throws -> PackedTable.Chunk {
+        let chunk: Chunk =
+            switch cell {
+            case .chunk(let chunk): chunk
+            case .packed(let packed): try packed.read()
+            }
+        return try Chunk(packing: chunk.place, rows: rows, plan.columns).withPacked { fixed, heap in
+            bytes.append(fixed)
+            bytes.append(heap)
+            return .init(region: try put(), firstSequence: chunk.place.sequence(0))
+        }
+    }
+
+    private mutating func pack(_ tree: OrderedIndex, _ slots: [Int]) throws -> PackedTable.Tree {
+        var packed = PackedTable.Tree(
+            slots: slots, isWide: tree.isWide, count: UInt64(tree.count), level: 0, root: nil)
+        if let root = tree.root, tree.count > 0 {
+            packed.level = root.height
+            packed.root = try pack(root, packed.level)
+        }
+        return packed
+    }
+
+    private mutating func pack(_ node: IndexNode, _ level: Int) throws -> PackedRegion {
+        if level > 1, isCancelled() { throw CancellationError() }
+        var children: [PackedRegion] = []
+        for cell in node.cells {
+            switch cell {
+            case .node(let child): children.append(try pack(child, level - 1))
+            case .packed(let child): children.append(try pack(try child.read(), level - 1))
+            }
+        }
+        node.pack(into: &bytes, level: level, children: children)
+        return try put()
+    }
+}

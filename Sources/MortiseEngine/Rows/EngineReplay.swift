@@ -1,0 +1,120 @@
+public import MortiseCore
+
+/// Brings a version forward by transactions that were made elsewhere, such as those of a log behind its checkpoint.
+///
+/// They are taken as they are: what followed from a save (cleared references, deletions) must be among the changes.
+public final class EngineReplay {
+    private let transaction: EngineTransaction
+    /// Rows whose values changed and that are in no index now, by entity and number.
+    private var unindexed: [Row] = []
+    private var unindexedRows: Set<Row> = []
+
+    private struct Row: Hashable {
+        let entity: Int
+        let row: Int
+    }
+
+    public init(_ base: EngineVersion) { transaction = EngineTransaction(base) }
+
+    private func find(_ entity: Int, _ sequence: UInt64) throws -> (table: TableWriter, row: Int) {
+        let table = transaction.table(entity)
+        guard let row = table.row(sequence) else {
+            throw EngineError.noSuchRecord(transaction.catalog.identifier(sequence, entity))
+        }
+        return (table, row)
+    }
+
+    /// Removes all records.
+    public func erase() {
+        unindexed.removeAll()
+        unindexedRows.removeAll()
+        transaction.erase()
+    }
+
+    /// - Throws: `EngineError.noSuchRecord`.
+    public func delete(entity: Int, sequence: UInt64) throws {
+        _ = try find(entity, sequence)
+        try transaction.delete(transaction.catalog.identifier(sequence, entity))
+    }
+
+    /// - Parameter changes: what changed, by slot of the catalog's layout, with the new values.
+    /// - Throws: `EngineError`.
+    public func update(
+        entity: Int, sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]
+    ) throws {
+        let (table, row) = try find(entity, sequence)
+        let isIndexed = table.plan.indexes.contains { index in changes.contains { index.slots.contains($0.slot) } }
+        let place = Row(entity: entity, row: row)
+        if isIndexed, unindexedRows.insert(place).inserted {
+            transaction.unindex(table, row)
+            unindexed.append(place)
+        }
+        for (slot, value) in changes { try set(value, slot, entity, table, row, isNew: false) }
+        transaction.isChanged = true
+    }
+
+    /// - Parameters:
+    ///   - sequence: greater than that of every record of the entity that there has been.
+    ///   - values: one for each slot of the catalog's layout; null where a slot is not stored.
+    /// - Throws: `EngineError`.
+    public func insert(entity: Int, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
+        let table = transaction.table(entity)
+        let identifier = transaction.catalog.identifier(sequence, entity)
+        if table.endRow > 0, table.sequence(table.endRow - 1) >= sequence {
+            throw EngineError.unfitValue(
+                entity: identifier.entityName, property: "", record: identifier, found: "a number that is not new")
+        }
+        let row = table.append(sequence)
+        for slot in table.plan.columns.indices {
+            try set(slot < values.count ? values[slot] : .null, slot, entity, table, row, isNew: true)
+        }
+        unindexed.append(Row(entity: entity, row: row))
+        transaction.isChanged = true
+    }
+
+    private func set(
+        _ value: StoredValue, _ slot: Int, _ entity: Int, _ table: TableWriter, _ row: Int, isNew: Bool
+    ) throws {
+        guard table.plan.columns.indices.contains(slot) else { return }
+        let column = table.plan.columns[slot]
+        switch column.role {
+        case .attribute:
+            let isMissing = value.isNull && !column.isOptional && !column.isEphemeral
+            if isMissing || !table.write(value, row, column, isNew: isNew) {
+                let record = transaction.catalog.identifier(table.sequence(row), entity)
+                throw transaction.unfit(value, column, record)
+            }
+        case .toOne, .toManyStored:
+            guard let relationship = transaction.catalog.relationships[entity].first(where: { $0.slot == slot }) else {
+                return
+            }
+            if relationship.isToMany {
+                try transaction.setMembers(value, relationship, entity, table, row, [:], isNew: isNew)
+            } else {
+                try transaction.setTarget(value, relationship, entity, table, row, [:], isNew: isNew)
+            }
+        case .toManyDerived: break
+        }
+    }
+
+    /// Ends one of the transactions: unique values are unique again.
+    /// - Throws: `EngineError.notUnique`.
+    public func endTransaction() throws {
+        for place in unindexed {
+            let table = transaction.table(place.entity)
+            if table.isLive(place.row) { try transaction.index(table, place.entity, place.row) }
+        }
+        unindexed.removeAll(keepingCapacity: true)
+        unindexedRows.removeAll(keepingCapacity: true)
+        // Nobody asks for these: the log has them.
+        transaction.written.removeAll(keepingCapacity: true)
+        transaction.deleted.removeAll(keepingCapacity: true)
+        transaction.changes = CommittedChanges()
+    }
+
+    /// The version after the last transaction that was ended.
+    /// - Throws: the error of what the base should have and cannot be read.
+    public func finish(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
+        try transaction.finished(number: number, nextSequence: nextSequence)
+    }
+}

@@ -1,0 +1,10 @@
+import MortiseAppendLog
+import MortiseCommands
+import MortiseConfiguration
+import MortiseCore
+import MortiseInMemory
+import MortiseJSONFile
+
+let registry = StoreRegistry(.memory, .json, .log)
+let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: registry) }
+MortiseTool(registry: registry, settings: settings).run()

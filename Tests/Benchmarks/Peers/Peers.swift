@@ -1,0 +1,42 @@
+import Foundation
+
+/// Work that the other databases do as well.
+enum PeerWork {
+    case filter(destination: String, price: Double)
+    case count(destination: String, price: Double)
+    case fetchAll
+    case sortLimit(by: String)
+    case sortAll
+    case lookUp(places: [Int])
+    case equality(names: [String])
+    case children(parents: Int)
+    case insert
+    case update(before: Date)
+    case delete(from: Date, to: Date)
+}
+
+extension Row {
+    static let grdb = "GRDB, hand-written records"
+    static let grdbCodable = "GRDB, Codable records"
+    static let grdbStatement = "GRDB, cached SQL statement"
+    static let grdbInterface = "GRDB, query interface"
+    static let grdbMemory = "GRDB, hand-written records, in memory"
+    static let sqlite = "SQLite, C API"
+    static let sqliteMemory = "SQLite, C API, in memory"
+}
+
+#if !BenchmarkPeers
+/// GRDB and SQLite, which are in the program only if it is built with the trait of that name.
+final class Peers {
+    init(_ fixture: Fixture) {}
+
+    func ways(_ work: PeerWork) throws -> [Way] { [] }
+
+    static var note: String? {
+        """
+        GRDB and SQLite are not in this build. They need the library of SQLite (libsqlite3-dev) and a trait:
+        swift run -c release --traits BenchmarkPeers mortise-bench
+        """
+    }
+}
+#endif

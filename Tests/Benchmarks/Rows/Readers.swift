@@ -1,0 +1,73 @@
+import Foundation
+import Mortise
+import Synchronization
+
+extension Row {
+    private static let idle = "the same with nothing being saved"
+
+    /// How long fetches take while another context saves as many records again. Needs a second processor.
+    static var readersBesideSave: Row {
+        Row(
+            name: "readers", title: "slowest hundredth of fetches beside a save of all records again", unit: "fetch",
+            targets: [.ratio(to: idle, atMost: 2, fromRecords: 1_000_000)], ways: { _ in [] }
+        ) { fixture in
+            let container = try fixture.newContainer()
+            let filling = ModelContext(container)
+            fixture.insertAll(into: filling)
+            try filling.save()
+            let names = fixture.places(500).map { fixture.trips[$0].name }
+            return [
+                Gauge(name: memory, units: 1, quantity: .time) {
+                    try besideSave(of: fixture, in: container, names)
+                },
+                Gauge(name: idle, units: 1, quantity: .time) {
+                    let context = ModelContext(container)
+                    var times: [Double] = []
+                    for _ in 0..<10 { try fetch(names, in: context, &times) }
+                    return percentile(times)
+                },
+            ]
+        }
+    }
+
+    private static func besideSave(
+        of fixture: Fixture, in container: ModelContainer, _ names: [String]
+    ) throws -> Double {
+        let isSaving = Atomic(true)
+        let failure = Mutex<(any Error)?>(nil)
+        let trips = fixture.trips
+        // A thread of its own: the save must not share one with the fetches.
+        let saver = Thread {
+            do {
+                let context = ModelContext(container)
+                for values in trips { context.insert(Trip(values, traveler: nil)) }
+                try context.save()
+                try context.delete(model: Trip.self, where: #Predicate { $0.traveler == nil })
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            isSaving.store(false, ordering: .releasing)
+        }
+        saver.start()
+        let context = ModelContext(container)
+        var times: [Double] = []
+        while isSaving.load(ordering: .acquiring) { try fetch(names, in: context, &times) }
+        if let error = failure.withLock({ $0 }) { throw error }
+        return percentile(times)
+    }
+
+    private static func fetch(_ names: [String], in context: ModelContext, _ times: inout [Double]) throws {
+        let clock = ContinuousClock()
+        for name in names {
+            let time = try clock.measure {
+                _ = try context.fetch(FetchDescriptor<Trip>(predicate: #Predicate { $0.name == name })).count
+            }
+            times.append(time.nanoseconds)
+        }
+    }
+
+    private static func percentile(_ times: [Double]) -> Double {
+        let sorted = times.sorted()
+        return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * 99 / 100)]
+    }
+}

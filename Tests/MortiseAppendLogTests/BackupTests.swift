@@ -1,0 +1,94 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Testing
+
+@testable import MortiseAppendLog
+
+struct BackupTests {
+    @Test(arguments: [false, true]) func aBackupHoldsEverythingThatWasSavedBefore(hasCheckpoint: Bool) throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let configuration = logConfiguration(disk, history: .keep(days: 0))
+        let store = try openStore(configuration)
+        if hasCheckpoint { try store.compact() }
+        try store.backup(to: "/data/copy.log")
+        #expect(throws: FileError.self) { try store.backup(to: "/data/copy.log") }
+        try store.close()
+        // A backup is worth something when the store is gone.
+        try disk.unlink(logPath)
+        #expect(try contents(logConfiguration(disk, path: "/data/copy.log")) == states.last)
+        #expect(try AppendLogStore.verify("/data/copy.log", in: disk).isSound)
+    }
+
+    @Test func savesDuringABackupAreInItWholeOrNotAtAll() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let container = try openLog(logConfiguration(disk))
+        let context = ModelContext(container)
+        let store = try openStore(logConfiguration(disk))
+        try store.checkpoint()
+        let before = try contents(context)
+        var isSaved = false
+        try store.backup(to: "/data/copy.log") { _ in
+            if isSaved { return }
+            isSaved = true
+            context.insert(Box("meanwhile"))
+            try context.save()
+        }
+        #expect(isSaved)
+        #expect(try contents(logConfiguration(disk, path: "/data/copy.log")) == before)
+        let after = try contents(context)
+        try container.close()
+        try store.close()
+        #expect(try contents(logConfiguration(disk)) == after)
+        #expect(after.count == before.count + 1)
+    }
+
+    @Test func whoeverReportsCanStopABackupAndACompaction() throws {
+        struct Enough: Error {}
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let configuration = logConfiguration(disk, history: .keep(days: 0))
+        let store = try openStore(configuration)
+        try store.checkpoint()
+        let paths = disk.paths
+        let log = disk.contents(at: logPath)
+        #expect(throws: Enough.self) { try store.backup(to: "/data/copy.log") { _ in throw Enough() } }
+        for stop in 1...8 {
+            var reports: [AppendLogProgress] = []
+            #expect(throws: Enough.self) {
+                try store.compact {
+                    reports.append($0)
+                    if reports.count == stop { throw Enough() }
+                }
+            }
+            #expect(reports.map(\.completed) == reports.map(\.completed).sorted())
+            #expect(reports.allSatisfy { $0.completed <= $0.total })
+        }
+        #expect(disk.paths.filter { !$0.hasPrefix("/data/copy.log.lock") } == paths)
+        #expect(disk.contents(at: logPath) == log)
+        var last: AppendLogProgress?
+        try store.compact { last = $0 }
+        #expect(last?.completed == last?.total)
+        try store.close()
+        #expect(try contents(configuration) == states.last)
+    }
+
+    @Test(arguments: [FileError.Operation.write, .sync, .rename, .syncDirectory, .open, .read])
+    func aBackupThatFailsLeavesTheStoreAloneAndCanBeTriedAgain(operation: FileError.Operation) throws {
+        for number in 1...6 {
+            let disk = try makeDisk()
+            let states = try makeSmallLog(on: disk)
+            let store = try openStore(logConfiguration(disk))
+            try store.checkpoint()
+            disk.inject(.fail(.noSpace), at: number, of: operation)
+            let isDone = (try? store.backup(to: "/data/copy.log")) != nil
+            disk.removeFaults()
+            if !isDone { try store.backup(to: "/data/copy.log") }
+            try store.close()
+            #expect(try contents(logConfiguration(disk, path: "/data/copy.log")) == states.last)
+            #expect(try contents(logConfiguration(disk)) == states.last)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+@testable import MortiseCommands
+import MortiseAppendLog
+import MortiseConfiguration
+import MortiseCore
+import MortiseInMemory
+import MortiseJSONFile
+import Testing
+
+/// Where stores are, from arguments, environment and file.
+@Suite struct StoreSettingsTests {
+    private static let registry = StoreRegistry(.memory, .json, .log)
+
+    private func settings(_ arguments: [String] = [], _ environment: [String: String] = [:]) throws -> StoreSettings {
+        try .standard(arguments: ["program"] + arguments, environment: environment)
+    }
+
+    private func file(_ text: String, _ folder: ToolFolder) throws -> [String: String] {
+        try Data(text.utf8).write(to: folder.url.appending(path: "settings.json"))
+        return ["MORTISE_CONFIG": folder.path("settings.json")]
+    }
+
+    @Test func theEnvironmentNamesAStore() throws {
+        let found = try settings([], ["MORTISE_STORE_URL": "log:a.log", "MORTISE_STORE_DURABILITY": "none"])
+        #expect(try found.url(registry: Self.registry) == "log:a.log?durability=none")
+        #expect(try found.url(named: "other", registry: Self.registry) == nil)
+        let configuration = try #require(try found.configuration(registry: Self.registry) as? AppendLogConfiguration)
+        #expect(configuration.durability == .none)
+    }
+
+    @Test func severalStoresHaveNames() throws {
+        let found = try settings(
+            [],
+            [
+                "MORTISE_STORES_LOCAL_URL": "json:l.json", "MORTISE_STORES_SHARED_URL": "log:s.log",
+                "MORTISE_STORES_SHARED_ALLOWS_SAVE": "false",
+            ])
+        #expect(try found.url(named: "local", registry: Self.registry) == "json:l.json")
+        #expect(try found.url(named: "shared", registry: Self.registry) == "log:s.log?allowsSave=false")
+        #expect(throws: StoreSettingsError.noStore(key: "mortise.store.url")) {
+            try found.configuration(registry: Self.registry)
+        }
+    }
+
+    @Test func nothingSaidIsNothing() throws {
+        #expect(try settings().url(registry: Self.registry) == nil)
+        #expect { _ = try settings().configuration(registry: Self.registry) } throws: { error in
+            "\(error)".contains("MORTISE_STORE_URL")
+        }
+    }
+
+    #if compiler(>=6.2)
+    @Test func argumentsGoBeforeTheEnvironmentAndThatBeforeAFile() throws {
+        let folder = try ToolFolder()
+        var environment = try file(
+            #"{"mortise": {"store": {"url": "json:file.json", "integrity": "acceptEdits", "allowsSave": false}}}"#,
+            folder)
+        #expect(
+            try settings([], environment).url(registry: Self.registry)
+                == "json:file.json?allowsSave=false&integrity=acceptEdits")
+        environment["MORTISE_STORE_URL"] = "log:environment.log"
+        #expect(try settings([], environment).url(registry: Self.registry) == "log:environment.log?allowsSave=false")
+        #expect(
+            try settings(["--mortise-store-url", "json:argument.json"], environment).url(registry: Self.registry)
+                == "json:argument.json?allowsSave=false&integrity=acceptEdits")
+    }
+
+    @Test func numbersInAFileAreNumbers() throws {
+        let folder = try ToolFolder()
+        for (value, expected) in [("0", "0"), ("1", "1"), ("30", "30"), ("\"7\"", "7")] {
+            let environment = try file(#"{"mortise": {"store": {"url": "log:a.log", "keepDays": \#(value)}}}"#, folder)
+            #expect(try settings([], environment).url(registry: Self.registry) == "log:a.log?keepDays=\(expected)")
+        }
+        let wrong = try file(#"{"mortise": {"store": {"url": "log:a.log", "keepDays": true}}}"#, folder)
+        #expect(throws: StoreURLError.self) { try settings([], wrong).configuration(registry: Self.registry) }
+        let list = try file(#"{"mortise": {"store": {"url": ["log:a.log"]}}}"#, folder)
+        #expect(throws: StoreSettingsError.self) { try settings([], list).configuration(registry: Self.registry) }
+    }
+
+    @Test func aFileThatIsNoneIsNamedAndNotQuoted() throws {
+        let folder = try ToolFolder()
+        for text in ["", "hunter2", "[\"hunter2\"]", "{\"mortise\": {\"store\": {\"url\": hunter2}}}"] {
+            #expect { _ = try settings([], try file(text, folder)) } throws: { error in
+                error is StoreSettingsError && "\(error)".contains("settings.json") && !"\(error)".contains("hunter2")
+            }
+        }
+        #expect { _ = try settings([], ["MORTISE_CONFIG": folder.path("nowhere")]) } throws: { error in
+            "\(error)".contains("no such file")
+        }
+    }
+
+    @Test func secretsStayOutOfErrors() throws {
+        let folder = try ToolFolder()
+        var registry = Self.registry
+        registry.register(
+            StoreScheme(
+                "db", summary: "a test", location: .other("//HOST"),
+                options: [StoreOption("pin", .wholeNumber(0...9), default: "0", "a secret", isSecret: true)]
+            ) { throw $0.malformed("no") })
+        let environment = try file(
+            #"{"mortise": {"store": {"url": "db://ada:hunter2@host", "pin": "hunter2"}}}"#, folder)
+        #expect { _ = try settings([], environment).configuration(registry: registry) } throws: { error in
+            error is StoreURLError && !"\(error)".contains("hunter2")
+        }
+    }
+
+    @Test func theToolTakesNamesFromThem() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 4)
+        let environment = try file(#"{"mortise": {"stores": {"library": {"url": "\#(store)"}}}}"#, folder)
+        let run = try ToolRun(["fetch", "@library", "Trip", "--count"], environment: environment)
+        #expect(run.output == "4\n", "\(run.errors)")
+        let unknown = try ToolRun(["fetch", "@nothing", "Trip", "--count"], environment: environment)
+        #expect(unknown.status == ToolExitStatus.usage && unknown.errors.contains("\"nothing\""))
+    }
+    #endif
+}

@@ -98,7 +98,8 @@ struct UniqueUpsert {
         for (slot, description) in layout.record.slots.enumerated() {
             switch description.role {
             case .attribute:
-                guard let value = loser._modelState.draft?[slot] else { continue }
+                guard let draft = loser._modelState.draft, !draft.defaults.contains(slot) else { continue }
+                let value = draft[slot]
                 if case .unset = value { continue }
                 survivor._replace(value, at: slot, layout)
             case .toOne:

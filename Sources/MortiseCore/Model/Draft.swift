@@ -19,6 +19,8 @@ final class Draft {
     private(set) var values: ContiguousArray<Value> = []
     /// The slots that a save has to write.
     var changed = SlotSet()
+    /// The slots of which nobody has said anything, and that have their default: another record does not take them over.
+    var defaults = SlotSet()
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
     var identifier: PersistentIdentifier?
     /// The record as it was when this draft was begun; nil for a model that is not stored.

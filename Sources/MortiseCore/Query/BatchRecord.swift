@@ -7,8 +7,6 @@ public struct BatchRecord<Model: PersistentModel> {
     /// By slot.
     private(set) var values: ContiguousArray<StoredValue>
     private(set) var assigned = SlotSet()
-    /// The models that relationships are set to and that are not saved yet.
-    private(set) var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
     private let slots: BatchSlots
     var layout: ModelLayout { slots.layout }
 
@@ -90,20 +88,20 @@ public struct BatchRecord<Model: PersistentModel> {
         put(.identifiers(identifiers(of: members)), slot)
     }
 
-    private mutating func identifier(of target: any PersistentModel) -> PersistentIdentifier {
+    private func identifier(of target: any PersistentModel) -> PersistentIdentifier {
         let identifier = target.persistentModelID
-        if identifier.isTemporary { unsaved[identifier] = target }
+        if identifier.isTemporary { slots.unsaved[identifier] = target }
         return identifier
     }
 
-    private mutating func identifiers(of targets: [some PersistentModel]) -> [PersistentIdentifier] {
+    private func identifiers(of targets: [some PersistentModel]) -> [PersistentIdentifier] {
         var identifiers: [PersistentIdentifier] = []
         identifiers.reserveCapacity(targets.count)
         for target in targets { identifiers.append(identifier(of: target)) }
         return identifiers
     }
 
-    private mutating func reference(to target: any PersistentModel) -> StoredValue {
+    private func reference(to target: any PersistentModel) -> StoredValue {
         .identifier(identifier(of: target))
     }
 
@@ -122,6 +120,8 @@ final class BatchSlots {
     let layout: ModelLayout
     // Few, and in the order in which a record is filled: going through them is cheaper than hashing a key path.
     private var known: [(keyPath: AnyKeyPath, slot: Int)] = []
+    /// The models that relationships have been set to and that are not saved yet.
+    var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
 
     init(_ layout: ModelLayout) { self.layout = layout }
 

@@ -25,9 +25,7 @@ struct BatchInsertion<Model: PersistentModel> {
     func run(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
         if records.isEmpty { return [] }
         if state.hasChanges { return try insertModels(records).map(\.persistentModelID) }
-        if let unsaved = records.lazy.compactMap(\.unsaved.keys.first).first {
-            throw ModelContextError.noSuchModel(unsaved)
-        }
+        if let unsaved = slots.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
         if savesRows { return try insertRows(records) }
         do {
             let models = try insertModels(records)
@@ -86,15 +84,16 @@ struct BatchInsertion<Model: PersistentModel> {
             for (slot, description) in layout.record.slots.enumerated() {
                 switch (description.role, record.values[slot]) {
                 case (.attribute, let value): draft[slot] = .value(value)
-                case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target, record))
+                case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target))
                 case (.toOne, _): draft[slot] = .model(nil)
                 case (_, .identifiers(let members)):
                     let changes = MemberChanges()
-                    for member in members { changes.add(try model(member, record)) }
+                    for member in members { changes.add(try model(member)) }
                     draft[slot] = .models(changes)
                 default: continue
                 }
                 draft.changed.insert(slot)
+                if !record.assigned.contains(slot) { draft.defaults.insert(slot) }
             }
             let model = Materialising.run { Model(_modelState: ModelState(draft: draft)) }
             state.insert(model)
@@ -102,10 +101,8 @@ struct BatchInsertion<Model: PersistentModel> {
         }
     }
 
-    private func model(
-        _ identifier: PersistentIdentifier, _ record: BatchRecord<Model>
-    ) throws -> any PersistentModel {
-        guard let model = record.unsaved[identifier] ?? state.model(for: identifier) else {
+    private func model(_ identifier: PersistentIdentifier) throws -> any PersistentModel {
+        guard let model = slots.unsaved[identifier] ?? state.model(for: identifier) else {
             throw ModelContextError.noSuchModel(identifier)
         }
         return model
@@ -165,14 +162,15 @@ private struct BatchUpsert {
     /// The records that are new, complete.
     /// - Throws: `ModelValidationError.missingValue`.
     func inserted() throws -> [PendingRecord] {
-        let required = layout.record.slots.enumerated().filter { _, slot in
-            !slot.role.isToMany && !slot.property.isOptional
-                && slot.property.attribute?.options.contains(.ephemeral) != true
+        let required = layout.record.slots.indices.filter { slot in
+            let description = layout.record.slots[slot]
+            return !description.role.isToMany && !description.property.isOptional
+                && description.property.attribute?.options.contains(.ephemeral) != true
         }
         for record in new {
-            for (slot, description) in required where record.values[slot].isNull {
+            for slot in required where record.values[slot].isNull {
                 throw ModelValidationError.missingValue(
-                    entity: layout.entityName, property: description.name, model: record.identifier)
+                    entity: layout.entityName, property: layout.properties[slot].name, model: record.identifier)
             }
         }
         return new

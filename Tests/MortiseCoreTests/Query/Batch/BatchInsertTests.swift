@@ -87,11 +87,16 @@ import Testing
         #expect(authors.map { "\($0.name) \($0.born ?? 0)" } == ["Eco 0", "Kafka 0", "Lem 2", "Poe 3"])
     }
 
-    @Test func onAnEngineWhatIsNotSetStaysInTheRecordThatIsUpdated() throws {
-        let context = try BatchStore.engine.library()
+    @Test(arguments: BatchStore.allCases, [false, true]) func whatIsNotSetStaysInTheRecordThatIsUpdated(
+        _ store: BatchStore, besideUnsavedChanges: Bool
+    ) throws {
+        let context = try store.library()
+        if besideUnsavedChanges { context.insert(Shelf(label: "s")) }
         try context.insert(Author.self, from: ["Lem"]) { try $0.set(\.name, to: $1) }
+        try context.save()
         let lem = FetchDescriptor<Author>(predicate: #Predicate { $0.name == "Lem" })
-        #expect(try ModelContext(context.container).fetch(lem).first?.born == 1921)
+        let found = try ModelContext(context.container).fetch(lem)
+        #expect(found.map(\.born) == [1921] && found.first?.books.count == 3)
     }
 
     @Test func manyToManyMembersAreSetOnTheSideThatIsStored() throws {

@@ -113,7 +113,7 @@ import Testing
         for _ in 0..<60 {
             let order = slots.shuffled(using: &world.random).prefix(Int.random(in: 1...2, using: &world.random)).map {
                 StoreQuery.Order(
-                    expression: property($0, layout), isAscending: .random(using: &world.random), stringOrder: nil)
+                    property($0, layout), isAscending: .random(using: &world.random), stringOrder: nil)
             }
             let expected = try QueryExecutor(reader: reader).sort(all, by: order)
             var query = StoreQuery("Thing", includesSubentities: false, order: order)

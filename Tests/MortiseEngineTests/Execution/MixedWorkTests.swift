@@ -90,7 +90,7 @@ import Testing
         let amount = property(1, "amount")
         switch round % 4 {
         case 0:
-            let first = StoreQuery.Order(expression: amount, isAscending: true, stringOrder: nil)
+            let first = StoreQuery.Order(amount, isAscending: true, stringOrder: nil)
             let found = try rows(StoreQuery("Entry", order: [first], limit: 7), engine, version)
             #expect(found.rows.count == min(7, all.count ?? 0))
         case 1:

@@ -54,6 +54,12 @@ final class ContextReader: RecordReader {
         changed[record] != nil || (!deleted.isEmpty && deleted.contains(super.identifier(record)))
     }
 
+    /// Whether a record that was found is still there.
+    func isThere(_ record: RecordReference) -> Bool {
+        if record.row < 0 { return true }
+        return state.table(named: tables[record.table].entityName)?.source.contains(row: record.row) == true
+    }
+
     func model(_ record: RecordReference) -> (any PersistentModel)? {
         if record.row < 0 { return inserted[-record.row - 1] }
         return state.table(named: tables[record.table].entityName)?.model(row: record.row)

@@ -53,20 +53,28 @@ extension ModelContext {
 
     /// Calls the block with every model that matches, in order, keeping no more than a batch of them in memory unless the
     /// block changes or keeps them.
-    /// - Parameter allowEscapingMutations: whether to start although the context has unsaved changes.
+    ///
+    /// Changed models stay in memory until they are saved. Therefore, unless that is allowed, the enumeration neither
+    /// starts with unsaved changes nor goes on to a further batch with them: save in the block from time to time.
+    /// - Parameters:
+    ///   - batchSize: after how many models to look for unsaved changes.
+    ///   - allowEscapingMutations: whether to go on in spite of unsaved changes, those of before the start included.
     /// - Throws: `ModelContextError.unsavedChanges`; what `fetch(_:)` throws; what the block throws, which ends the
-    ///   enumeration.
+    ///   enumeration. What the block has changed until then stays changed.
     public func enumerate<T: PersistentModel>(
         _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
         block: (_ model: T) throws -> Void
     ) throws {
         if !allowEscapingMutations, hasChanges { throw ModelContextError.unsavedChanges }
-        if hasChanges {
-            for model in try self.fetch(fetch) { try block(model) }
-            return
-        }
-        for reference in try state.references(fetch) {
-            guard reference.isThere, let model = reference.table.model(row: reference.row) as? T else { continue }
+        let run = try QueryRun(fetch, in: state)
+        try state.prefetch(run)
+        let size = max(batchSize, 1)
+        for (place, record) in run.records.enumerated() {
+            if place > 0, place % size == 0, !allowEscapingMutations, hasChanges {
+                throw ModelContextError.unsavedChanges
+            }
+            // Records that the block has deleted and saved are gone.
+            guard run.reader.isThere(record), let model = run.reader.model(record) as? T else { continue }
             try block(model)
         }
     }
@@ -95,7 +103,32 @@ struct RowReference {
 
 extension ContextState {
     func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
-        try QueryRun(descriptor, in: self).models()
+        let run = try QueryRun(descriptor, in: self)
+        try prefetch(run)
+        return try run.models()
+    }
+
+    /// Reads what the relationships to be followed lead to, with one request for each entity, where it is not at hand: so
+    /// it is with stores that hand out snapshots.
+    func prefetch<T: PersistentModel>(_ run: QueryRun<T>) throws {
+        let names = run.prefetchedRelationships
+        guard !names.isEmpty, let binding = try tables(under: T.self).first?.binding, binding.version == nil else {
+            return
+        }
+        var missing: [String: Set<PersistentIdentifier>] = [:]
+        for record in run.records {
+            let layout = run.reader.tables[record.table].layout
+            for slot in names.compactMap(layout.slot(named:)) {
+                for target in run.reader.value(record, slot: slot).targets where !target.isTemporary {
+                    guard let table = table(of: target), table.source.row(of: target) == nil else { continue }
+                    missing[table.layout.entityName, default: []].insert(target)
+                }
+            }
+        }
+        for (name, identifiers) in missing {
+            guard let table = table(named: name) else { continue }
+            try binding.store.load(Array(identifiers), into: self, of: table)
+        }
     }
 
     func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
@@ -132,7 +165,20 @@ extension ContextState {
     func references<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [RowReference] {
         var stored = descriptor
         stored.includePendingChanges = false
-        return try QueryRun(stored, in: self).references()
+        let run = try QueryRun(stored, in: self)
+        try prefetch(run)
+        return run.references()
+    }
+}
+
+extension StoredValue {
+    /// The records to which a relationship leads.
+    fileprivate var targets: [PersistentIdentifier] {
+        switch self {
+        case .identifier(let target): [target]
+        case .identifiers(let members): members
+        default: []
+        }
     }
 }
 

@@ -246,6 +246,9 @@ struct QueryRun<Model: PersistentModel> {
         return models
     }
 
+    /// The names of the relationships that will be followed.
+    var prefetchedRelationships: [String] { lowered.query.prefetch }
+
     func identifiers() -> [PersistentIdentifier] { records.map(reader.identifier) }
 
     func references() -> [RowReference] {

@@ -9,27 +9,47 @@ public struct BatchRecord<Model: PersistentModel> {
     private(set) var assigned = SlotSet()
     /// The models that relationships are set to and that are not saved yet.
     private(set) var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
-    let layout: ModelLayout
+    private let slots: BatchSlots
+    var layout: ModelLayout { slots.layout }
 
-    init(_ layout: ModelLayout, _ defaults: ContiguousArray<StoredValue>) {
-        self.layout = layout
+    init(_ slots: BatchSlots, _ defaults: ContiguousArray<StoredValue>) {
+        self.slots = slots
         values = defaults
     }
 
     /// Sets an attribute.
     /// - Throws: `BatchError`.
+    @_disfavoredOverload
     public mutating func set<Value: Codable>(_ property: ReferenceWritableKeyPath<Model, Value>, to value: Value) throws
     {
         let slot = try slot(property)
-        let stored: StoredValue?
-        if layout.isTransformable(slot) {
-            stored = layout.transformed(value, at: slot)
-        } else if case .value(let plain) = PropertyAccess.draft(value) {
-            stored = plain
-        } else {
-            stored = nil
-        }
-        guard let stored else { throw fault(slot, .unencodable) }
+        if layout.isTransformable(slot) { return try setTransformable(value, slot) }
+        guard case .value(let stored) = PropertyAccess.draft(value) else { throw fault(slot, .unencodable) }
+        put(stored, slot)
+    }
+
+    /// Sets an attribute of a scalar type.
+    /// - Throws: `BatchError`.
+    public mutating func set<Value: PersistentScalar>(
+        _ property: ReferenceWritableKeyPath<Model, Value>, to value: Value
+    ) throws {
+        let slot = try slot(property)
+        if layout.isTransformable(slot) { return try setTransformable(value, slot) }
+        put(value.storedValue, slot)
+    }
+
+    /// Sets an optional attribute of a scalar type.
+    /// - Throws: `BatchError`.
+    public mutating func set<Value: PersistentScalar>(
+        _ property: ReferenceWritableKeyPath<Model, Value?>, to value: Value?
+    ) throws {
+        let slot = try slot(property)
+        if layout.isTransformable(slot) { return try setTransformable(value as Any, slot) }
+        put(value?.storedValue ?? .null, slot)
+    }
+
+    private mutating func setTransformable(_ value: Any, _ slot: Int) throws {
+        guard let stored = layout.transformed(value, at: slot) else { throw fault(slot, .unencodable) }
         put(stored, slot)
     }
 
@@ -87,7 +107,27 @@ public struct BatchRecord<Model: PersistentModel> {
         .identifier(identifier(of: target))
     }
 
-    private func slot(_ property: AnyKeyPath) throws -> Int {
+    private func slot(_ property: AnyKeyPath) throws -> Int { try slots.slot(property) }
+
+    private func fault(_ slot: Int, _ reason: BatchError.Reason) -> BatchError { slots.fault(slot, reason) }
+
+    private mutating func put(_ value: StoredValue, _ slot: Int) {
+        values[slot] = value
+        assigned.insert(slot)
+    }
+}
+
+/// The slots that the records of one batch have been given values for, found once for each key path.
+final class BatchSlots {
+    let layout: ModelLayout
+    // Few, and in the order in which a record is filled: going through them is cheaper than hashing a key path.
+    private var known: [(keyPath: AnyKeyPath, slot: Int)] = []
+
+    init(_ layout: ModelLayout) { self.layout = layout }
+
+    /// - Throws: `BatchError` for a property that a record of a batch cannot be given.
+    func slot(_ property: AnyKeyPath) throws -> Int {
+        for entry in known where entry.keyPath === property { return entry.slot }
         guard let slot = layout.slot(for: property) else {
             throw BatchError.unassignable(
                 entity: layout.entityName, property: "\(property)", reason: .notPersisted)
@@ -97,15 +137,11 @@ public struct BatchRecord<Model: PersistentModel> {
         } catch let reason as BatchError.Reason {
             throw fault(slot, reason)
         }
+        if known.count < layout.properties.count { known.append((property, slot)) }
         return slot
     }
 
-    private func fault(_ slot: Int, _ reason: BatchError.Reason) -> BatchError {
+    func fault(_ slot: Int, _ reason: BatchError.Reason) -> BatchError {
         .unassignable(entity: layout.entityName, property: layout.properties[slot].name, reason: reason)
-    }
-
-    private mutating func put(_ value: StoredValue, _ slot: Int) {
-        values[slot] = value
-        assigned.insert(slot)
     }
 }

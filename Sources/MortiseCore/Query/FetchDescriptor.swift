@@ -12,9 +12,9 @@ public struct FetchDescriptor<T: PersistentModel> {
     public var fetchOffset: Int?
     /// Whether unsaved changes of the context count; otherwise the answer is the store's.
     public var includePendingChanges: Bool = true
-    /// A hint which properties will be read; others can be read all the same.
+    /// A hint which properties will be read, for stores that can leave out others; those can be read all the same.
     public var propertiesToFetch: [PartialKeyPath<T>] = []
-    /// A hint which relationships will be followed.
+    /// Which relationships will be followed: what they lead to is read with the fetch, and not model by model later.
     public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
     /// What to do if the store has to look at every record; nil leaves it to the context.

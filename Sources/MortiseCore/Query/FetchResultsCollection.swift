@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The results of a fetch, made in batches when they are first asked for.
 ///
 /// The collection keeps the batch that was used last; others are made again when they are needed. Which records it holds

@@ -4,7 +4,7 @@ extension Row {
         [
             filter, count, fetchAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert, update,
             delete, logCommit, logWriters, logInsert, logOpen, logReplay, logSize, jsonSave, jsonLoad, resident,
-            limitedFetch, readersBesideSave, evaluate, readNumber,
+            limitedFetch, readersBesideSave, evaluate, lowering, readNumber,
             readShortString, readLongString,
         ]
     }

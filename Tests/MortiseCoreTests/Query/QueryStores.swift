@@ -30,6 +30,8 @@ final class ScanningStore: EngineDataStore {
 /// A store of Apple's shape: a dictionary that leaves filtering and sorting to the framework.
 struct PlainConfiguration: DataStoreConfiguration {
     typealias Store = PlainStore
+    /// Whether the store finds records by their identifiers; it can evaluate no other predicate.
+    var looksUp = false
     var name = "plain"
     var schema: Schema?
 }
@@ -40,6 +42,8 @@ final class PlainStore: DataStore {
     let schema: Schema
     let configuration: PlainConfiguration
     private var records = SnapshotTable()
+    /// How often the store was asked.
+    private(set) var fetches = 0
 
     init(_ configuration: PlainConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
@@ -50,9 +54,17 @@ final class PlainStore: DataStore {
     func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
-        if request.descriptor.predicate != nil { throw DataStoreError.preferInMemoryFilter }
+        if request.descriptor.predicate != nil, !configuration.looksUp { throw DataStoreError.preferInMemoryFilter }
         if !request.descriptor.sortBy.isEmpty { throw DataStoreError.preferInMemorySort }
-        let found = records.all(under: Schema.entityName(for: T.self), in: schema)
+        fetches += 1
+        var found = records.all(under: Schema.entityName(for: T.self), in: schema)
+        if let predicate = request.descriptor.predicate {
+            found = try found.filter { snapshot in
+                var backing: any BackingData<T> = T.createBackingData()
+                backing.persistentModelID = snapshot.persistentIdentifier
+                return try predicate.evaluate(T(backingData: backing))
+            }
+        }
         return DataStoreFetchResult(
             descriptor: request.descriptor, fetchedSnapshots: Array(found[request.descriptor.window(of: found.count)]))
     }

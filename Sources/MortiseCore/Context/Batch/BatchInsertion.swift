@@ -3,6 +3,7 @@ struct BatchInsertion<Model: PersistentModel> {
     private let state: ContextState
     private let table: ModelTable
     private let defaults: ContiguousArray<StoredValue>
+    private let slots: BatchSlots
     private var binding: StoreBinding { table.binding }
     private var layout: ModelLayout { table.layout }
 
@@ -11,6 +12,7 @@ struct BatchInsertion<Model: PersistentModel> {
         guard let table = state.table(for: model) else { throw ModelContextError.unknownModel(type: "\(model)") }
         self.state = state
         self.table = table
+        slots = BatchSlots(table.layout)
         try table.binding.checkWritable()
         defaults = ContiguousArray(
             table.layout.record.slots.map { slot in
@@ -18,7 +20,7 @@ struct BatchInsertion<Model: PersistentModel> {
             })
     }
 
-    func record() -> BatchRecord<Model> { BatchRecord(layout, defaults) }
+    func record() -> BatchRecord<Model> { BatchRecord(slots, defaults) }
 
     func run(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
         if records.isEmpty { return [] }

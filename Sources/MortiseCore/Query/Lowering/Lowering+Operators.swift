@@ -11,6 +11,16 @@ extension PredicateExpressions.Conjunction: LowerableExpression {
                 if case .and(let parts) = part { parts } else { [part] }
             })
     }
+
+    static func split<Model: PersistentModel>(
+        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
+        into predicate: inout LoweredPredicate<Model>
+    ) -> Bool {
+        let conjunction = expression.assumingMemoryBound(to: Self.self)
+        predicate.split(conjunction.pointee.lhs, variable)
+        predicate.split(conjunction.pointee.rhs, variable)
+        return true
+    }
 }
 extension PredicateExpressions.Disjunction: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
@@ -155,67 +165,4 @@ extension PredicateExpressions.ExpressionEvaluate: LowerableExpression {
         }
         return try lowering.lower(nested.value.expression)
     }
-}
-
-/// Whether comparing values of a type says the same as comparing their stored forms.
-enum ComparableType {
-    static func checkEquality(_ type: any Any.Type) throws {
-        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
-        if plain is any PersistentModel.Type || plain == PersistentIdentifier.self || plain == ComparisonResult.self
-            || plain == Character.self
-        {
-            return
-        }
-        if plain is any UnorderedElements.Type { throw NotLowerable(reason: "\(plain) is stored in no certain order") }
-        if let sequence = plain as? any SequenceElement.Type { return try checkEquality(sequence.elementType) }
-        switch StorageKind(of: plain) {
-        case nil: throw NotLowerable(reason: "\(plain) is not stored")
-        // A type with a coded form has an equality of its own.
-        case .coded: throw NotLowerable(reason: "\(plain) compares by its own code")
-        default: return
-        }
-    }
-
-    /// An optional in a dictionary: a key with nil and no key at all are the same in stored form.
-    static func checkNotOptional(_ type: any Any.Type) throws {
-        if type is any OptionalValue.Type { throw NotLowerable(reason: "a dictionary of optionals") }
-    }
-
-    static func checkOrder(_ type: any Any.Type) throws {
-        if type is any PersistentScalar.Type || type == PersistentIdentifier.self || type == Character.self { return }
-        throw NotLowerable(reason: "\(type) orders by its own code")
-    }
-
-    /// The kind in which a part of a coded value, or each element of one, has to be read before it can be compared; nil
-    /// where its coded form says the same.
-    static func decodedKind(_ type: any Any.Type) -> StorageKind? {
-        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
-        if let sequence = plain as? any SequenceElement.Type { return decodedKind(sequence.elementType) }
-        switch StorageKind(of: plain) {
-        case .some(let kind)
-        where [.float, .double, .decimal, .date, .uuid, .url, .data, .uint64].contains(kind):
-            return kind
-        default: return nil
-        }
-    }
-
-    static func entityName(_ type: any Any.Type) throws -> String {
-        guard let model = type as? any PersistentModel.Type else {
-            throw NotLowerable(reason: "\(type) is no model")
-        }
-        return ModelLayout.of(model).entityName
-    }
-}
-
-/// The element type of arrays and sets, for code that holds only their type.
-protocol SequenceElement {
-    static var elementType: any Any.Type { get }
-}
-extension Array: SequenceElement {
-    static var elementType: any Any.Type { Element.self }
-}
-/// Collections whose order means nothing.
-protocol UnorderedElements {}
-extension Set: SequenceElement, UnorderedElements {
-    static var elementType: any Any.Type { Element.self }
 }

@@ -1,7 +1,18 @@
 import Foundation
 
 extension PredicateExpressions.Value: LowerableExpression {
-    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { try ConstantLowering.lower(value) }
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        // The types that are captured most, without asking for conformances.
+        switch value {
+        case let text as String: .constant(.string(text))
+        case let number as Int: .constant(.integer(Int64(number)))
+        case let number as Double: .constant(.double(number))
+        case let truth as Bool: .constant(.bool(truth))
+        case let date as Date: .constant(.date(date))
+        case let uuid as UUID: .constant(.uuid(uuid))
+        default: try ConstantLowering.lower(value)
+        }
+    }
 }
 
 /// Captured values.
@@ -67,6 +78,7 @@ extension ClosedRange: LowerableRange {
 extension PredicateExpressions.KeyPath: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         let base = try lowering.lower(root)
+        if let known = KnownKeyPaths.property(of: keyPath) { return known.expression(on: base) }
         switch kind {
         case .collectionCount: return .count(base)
         case .collectionIsEmpty: return .isEmpty(base)
@@ -75,8 +87,13 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         default: break
         }
         if let model = Root.Output.self as? any PersistentModel.Type {
-            let property = try KeyPathLowering.lower(keyPath, of: model, on: base)
-            return Output.self is any SequenceElement.Type ? property.decoded(as: Output.self) : property
+            let expression = try KeyPathLowering.lower(keyPath, of: model, on: base)
+            let decodedKind =
+                Output.self is any SequenceElement.Type ? ComparableType.decodedKind(Output.self) : nil
+            if case .property(base, let property) = expression {
+                KnownKeyPaths.remember(keyPath, .init(property: property, decodedKind: decodedKind))
+            }
+            return decodedKind.map { .decoded(expression, $0) } ?? expression
         }
         if StorageKind(of: Root.Output.self) != .coded,
             let type = Root.Output.self as? any (RawRepresentable & CaseIterable).Type,

@@ -1,8 +1,28 @@
 import Foundation
 
 /// A predicate expression that can say what it means as a `QueryExpression`.
-protocol LowerableExpression {
+protocol LowerableExpression: SendableMetatype {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression
+
+    /// The expression at an address, lowered where it is: the parts of an expression are values inside it, and making an
+    /// existential of each would copy whole trees.
+    /// - Parameter expression: where a value of this type is.
+    static func lowered(at expression: UnsafeRawPointer, _ lowering: inout Lowering) throws -> QueryExpression
+    /// Splits the expression at an address if it is a conjunction.
+    static func split<Model: PersistentModel>(
+        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
+        into predicate: inout LoweredPredicate<Model>
+    ) -> Bool
+}
+
+extension LowerableExpression {
+    static func lowered(at expression: UnsafeRawPointer, _ lowering: inout Lowering) throws -> QueryExpression {
+        try expression.assumingMemoryBound(to: Self.self).pointee.lowered(&lowering)
+    }
+    static func split<Model: PersistentModel>(
+        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
+        into predicate: inout LoweredPredicate<Model>
+    ) -> Bool { false }
 }
 
 /// What stopped a lowering: the part is left to be evaluated on models.
@@ -24,11 +44,11 @@ struct Lowering {
 
     init(root: PredicateExpressions.VariableID) { bindings[root] = .variable(0) }
 
-    mutating func lower(_ expression: any PredicateExpression) throws -> QueryExpression {
-        guard let lowerable = expression as? any LowerableExpression else {
-            throw NotLowerable(reason: "\(type(of: expression)) is not known")
+    mutating func lower<Expression: PredicateExpression>(_ expression: Expression) throws -> QueryExpression {
+        guard let type = LowerableTypes.of(Expression.self) else {
+            throw NotLowerable(reason: "\(Expression.self) is not known")
         }
-        return try lowerable.lowered(&self)
+        return try withUnsafePointer(to: expression) { try type.lowered(at: UnsafeRawPointer($0), &self) }
     }
 
     func binding(of variable: PredicateExpressions.VariableID) throws -> QueryExpression {
@@ -70,11 +90,12 @@ struct LoweredPredicate<Model: PersistentModel> {
         split(predicate.expression, predicate.variable)
     }
 
-    private mutating func split(
-        _ expression: any PredicateExpression<Bool>, _ variable: PredicateExpressions.Variable<Model>
-    ) {
-        if let conjunction = expression as? any ConjunctionParts {
-            for part in conjunction.parts { split(part, variable) }
+    mutating func split<Expression: PredicateExpression>(
+        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        if let type = LowerableTypes.of(Expression.self),
+            withUnsafePointer(to: expression, { type.split(at: UnsafeRawPointer($0), variable, into: &self) })
+        {
             return
         }
         var lowering = Lowering(root: variable.key)
@@ -107,11 +128,4 @@ private struct CodePart<Model: PersistentModel>: @unchecked Sendable {
     let variable: PredicateExpressions.Variable<Model>
 
     func evaluate(_ model: Model) throws -> Bool { try expression.evaluate(PredicateBindings((variable, model))) }
-}
-
-private protocol ConjunctionParts {
-    var parts: [any PredicateExpression<Bool>] { get }
-}
-extension PredicateExpressions.Conjunction: ConjunctionParts {
-    var parts: [any PredicateExpression<Bool>] { [lhs, rhs] }
 }

@@ -18,23 +18,25 @@ let package = Package(
         .executable(name: "music-library", targets: ["MusicLibrary"]),
         .executable(name: "trips", targets: ["Trips"]),
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
+        .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
+        .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
+    ],
+    traits: [
+        .trait(
+            name: "BenchmarkPeers",
+            description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux.")
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .target(
             name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
             exclude: ["Query/EXPRESSIONS.md"]),
-        .target(
-            name: "MortiseEngine",
-            dependencies: [
-                "MortiseCore",
-                .product(name: "HashTreeCollections", package: "swift-collections"),
-            ]),
+        .target(name: "MortiseEngine", dependencies: ["MortiseCore"]),
         .macro(
             name: "MortiseMacros",
             dependencies: [
@@ -70,6 +72,15 @@ let package = Package(
                 "MortiseCommands", "MortiseConfiguration", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
                 "MortiseAppendLog",
             ]),
+        .target(
+            name: "PackageSubjects",
+            dependencies: [
+                "MortiseConformance", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+                "CustomStore",
+            ], path: "Tests/Conformance/Subjects"),
+        .executableTarget(
+            name: "mortise-conformance", dependencies: ["PackageSubjects", "MortiseConformance"],
+            path: "Tests/Conformance/Program"),
 
         .executableTarget(
             name: "FileCatalog",
@@ -84,6 +95,10 @@ let package = Package(
             ],
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
+        .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
+        .executableTarget(
+            name: "CustomStoreProgram", dependencies: ["CustomStore", "MortiseConformance"],
+            path: "Samples/CustomStore/Program"),
 
         .testTarget(
             name: "MortiseCoreTests",
@@ -100,25 +115,39 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),
         .testTarget(
-            name: "MortiseConformanceTests", dependencies: ["MortiseConformance", "MortiseCore", "MortiseInMemory"]),
+            name: "MortiseConformanceTests",
+            dependencies: [
+                "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "CustomStore",
+                "mortise-conformance",
+            ]),
         .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients"]),
         .testTarget(
             name: "MortiseJSONFileTests",
             dependencies: ["MortiseJSONFile", "MortiseEngine", "Mortise", "FaultWorkload", "fault-helper"],
             exclude: ["Golden"]),
         .target(
-            name: "FaultWorkload", dependencies: ["MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            name: "FaultWorkload",
+            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
             path: "Tests/Faults/Workload"),
         .executableTarget(
-            name: "fault-helper", dependencies: ["FaultWorkload", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            name: "fault-helper", dependencies: ["FaultWorkload", "MortiseAppendLog", "MortiseCore", "MortiseEngine"],
             path: "Tests/Faults/Helper"),
         .target(
-            name: "ReaderFuzzing", dependencies: ["MortiseCore", "MortiseJSONFile"], path: "Tests/Faults/Fuzzing",
+            name: "ReaderFuzzing",
+            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
         .target(
             name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore"], path: "Tests/Kills/Harness"),
         .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
-        .executableTarget(name: "MortiseBenchmarks", dependencies: ["Mortise"], path: "Tests/Benchmarks"),
+        .executableTarget(
+            name: "MortiseBenchmarks",
+            dependencies: [
+                "Mortise", "MortiseEngine",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
+            ],
+            path: "Tests/Benchmarks"),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
         .executableTarget(
@@ -136,7 +165,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "MortiseAppendLogTests",
-            dependencies: ["MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine"]),
+            dependencies: [
+                "FaultWorkload", "MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine",
+                "fault-helper",
+            ], exclude: ["Golden"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
     ],
@@ -155,10 +187,18 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [
-        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseEngineTests",
-        "MortiseJSONFileTests", "FaultWorkload", "fault-helper", "ReaderFuzzing",
+        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+        "MortiseConformance", "MortiseEngineTests", "MortiseJSONFileTests", "MortiseAppendLogTests", "FaultWorkload",
+        "fault-helper", "ReaderFuzzing",
     ]
     package.targets.removeAll { !names.contains($0.name) }
+    for target in package.targets where target.name == "MortiseJSONFileTests" {
+        // Its tests of the store through the public API alone are written with macros.
+        target.exclude.append("Store")
+        target.dependencies.removeAll { dependency in
+            if case .byNameItem(let name, _) = dependency { !names.contains(name) } else { false }
+        }
+    }
     package.products = []
 }
 

@@ -1,10 +1,14 @@
 import Foundation
 public import MortiseCore
 public import MortiseEngine
+import MortiseAppendLog
 import MortiseInMemory
 import MortiseJSONFile
 
 /// The store behind a `ModelConfiguration`: in memory, or in the file at its URL.
+///
+/// A new file becomes an append log, with its checkpoint and lock file beside it, unless its name ends in `.json`. A file
+/// that is there is opened as what it is: a JSON store begins with a brace.
 public final class DefaultStore: EngineDataStore {
     public typealias Configuration = ModelConfiguration
     public typealias Snapshot = DefaultSnapshot
@@ -32,14 +36,57 @@ public final class DefaultStore: EngineDataStore {
                 try FileManager.default.createDirectory(
                     at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
             }
-            base = try JSONFileStore(
-                JSONFileConfiguration(
-                    configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave),
-                migrationPlan: migrationPlan)
+            if try Self.isJSON(path) {
+                base = try JSONFileStore(
+                    JSONFileConfiguration(
+                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave),
+                    migrationPlan: migrationPlan)
+            } else {
+                base = try AppendLogStore(
+                    AppendLogConfiguration(
+                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave),
+                    migrationPlan: migrationPlan)
+            }
         }
+    }
+
+    /// - Throws: `FileError` where something is at the path that cannot be read.
+    private static func isJSON(_ path: String) throws -> Bool {
+        let beginning: [UInt8]
+        do {
+            let file = try POSIXFileSystem().open(path, mode: .read)
+            defer { try? file.close() }
+            beginning = try file.readAll(count: 64, at: 0)
+        } catch {
+            guard (error as? FileError)?.reason == .notFound else { throw error }
+            return path.lowercased().hasSuffix(".json")
+        }
+        let first = beginning.first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }
+        return first.map { $0 == UInt8(ascii: "{") } ?? path.lowercased().hasSuffix(".json")
     }
 
     public var capabilities: StoreCapabilities { base.capabilities }
 
     public func close() throws { try base.close() }
+}
+
+extension DefaultStore: HistoryProviding {
+    public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
+
+    /// - Throws: `DataStoreError.unsupportedFeature` for a store that keeps no history: all but the append log.
+    public func fetchHistory(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] {
+        try history().fetchHistory(descriptor)
+    }
+
+    /// - Throws: as `fetchHistory`.
+    public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        try history().deleteHistory(descriptor)
+    }
+
+    private func history() throws -> AppendLogStore {
+        guard let log = base as? AppendLogStore else { throw DataStoreError.unsupportedFeature }
+        return log
+    }
 }

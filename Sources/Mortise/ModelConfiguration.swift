@@ -117,8 +117,8 @@ extension ModelConfiguration: CustomDebugStringConvertible {
 extension ModelConfiguration: DataStoreConfiguration {
     public typealias Store = DefaultStore
 
-    /// The longest file name that common file systems take, in bytes, less what a store appends to it.
-    private static let longestFileName = 255 - 40
+    /// The longest file name that common file systems take, in bytes, less what a log's checkpoint appends to it.
+    private static let longestFileName = 255 - 52
 
     /// - Throws: `SwiftDataError.configurationFileNameTooLong`, `.configurationFileNameContainsInvalidCharacters`, and
     ///   `.loadIssueModelContainer` for CloudKit databases and app groups off Apple platforms.

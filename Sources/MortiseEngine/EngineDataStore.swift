@@ -1,9 +1,7 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
-public protocol EngineDataStore: VersionedDataStore, ConcurrentDataStore, DataStoreBatching, BatchChangingDataStore,
-    ClosableDataStore
-{
+public protocol EngineDataStore: AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ClosableDataStore {
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
     var allowsSave: Bool { get }
@@ -74,6 +72,12 @@ extension EngineDataStore {
         // An answer that lacks something is none.
         try (version as? EngineVersion)?.checkDamage()
         return rows
+    }
+
+    public func aggregate(
+        _ query: AggregateQuery, in version: any StoreVersion
+    ) throws -> (groups: [AggregateGroup], scanned: Int)? {
+        try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
     }
 
     private func checkWritable() throws {

@@ -54,6 +54,9 @@ struct MortiseBenchmarks {
             }
         }
         if let csv = options.csv { try Report.writeCSV(measurements, to: csv) }
+        if let figure = options.figure {
+            try Data(Figure(options.rows, measurements).svg.utf8).write(to: URL(fileURLWithPath: figure))
+        }
 
         if !options.isSmoke {
             Report.say()

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
@@ -126,7 +127,7 @@ struct PowerCutTests {
 
     @Test(arguments: [BrokenFileSystem.Mistake.skipsDirectorySync, .skipsFileSync])
     func aStoreOnABrokenSeamIsFoundOut(mistake: BrokenFileSystem.Mistake) throws {
-        let run = try run(seed: 1, seam: { BrokenFileSystem(base: $0, mistake: mistake) })
+        let run = try run(seed: 1, seam: { BrokenFileSystem($0, mistake: mistake) })
         #expect(try firstFault(of: run).fault != nil)
     }
 
@@ -134,7 +135,7 @@ struct PowerCutTests {
         let faults = { (disk: SimulatedFileSystem) in disk.inject(.fail(.io), at: 3, of: .sync) }
         let isFound = try (1...8 as ClosedRange<UInt64>).contains { seed in
             let run = try run(
-                seed: seed, faults: faults, seam: { BrokenFileSystem(base: $0, mistake: .retriesFailedSync) })
+                seed: seed, faults: faults, seam: { BrokenFileSystem($0, mistake: .retriesFailedSync) })
             return try firstFault(of: run).fault != nil
         }
         #expect(isFound)
@@ -143,7 +144,7 @@ struct PowerCutTests {
     @Test func ignoredShortWritesAreFoundOut() throws {
         let run = try? run(
             seed: 1, faults: { $0.inject(.shorten(to: 100), at: 4, of: .write, times: 1_000) },
-            seam: { BrokenFileSystem(base: $0, mistake: .ignoresShortWrites) })
+            seam: { BrokenFileSystem($0, mistake: .ignoresShortWrites) })
         // The store itself notices: the file has not the length that it should.
         if let run { #expect(try firstFault(of: run).fault != nil) }
     }

@@ -22,7 +22,7 @@ struct ClientProgram {
     private static let libraries = [
         "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog", "Mortise",
         "SwiftData",
-        "HashTreeCollections", "InternalCollectionsUtilities", "Logging",
+        "Logging",
     ]
 
     let folder: URL

@@ -34,7 +34,7 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
     public func readOnly() -> AppendLogConfiguration {
         var copy = AppendLogConfiguration(
             name, schema: schema, path: path, allowsSave: false, durability: durability, history: history,
-            newFilePermissions: newFilePermissions, in: fileSystem)
+            newFilePermissions: newFilePermissions, in: givenFileSystem)
         copy.allocationStep = allocationStep
         return copy
     }

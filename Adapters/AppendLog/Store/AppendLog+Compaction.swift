@@ -12,6 +12,10 @@ extension AppendLog {
         keeping keeps: (_ transaction: UInt64, _ origin: TransactionOrigin) throws -> Bool
     ) throws -> Int {
         try maintenance.withLock {
+            // The others would go on in the old log.
+            try writer.holdAlone()
+            defer { writer.share() }
+            catchUp()
             let (version, position, header) = try snapshot()
             let checkpoint = checkpointWriter(version, progress)
             // The log is read twice, and the part that is kept is written.

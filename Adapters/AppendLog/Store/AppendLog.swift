@@ -19,6 +19,11 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var last: EngineVersion
     /// Whether the log's last schema is another than the store's.
     private var needsSchema: Bool
+    /// The number of the last transaction of another process.
+    private var followed: UInt64 = 0
+    private var turn: WriteTurn?
+    /// Takes in what other processes have saved; set once, before anybody uses the log.
+    var catchUp: @Sendable () -> Void = {}
     /// One checkpoint, compaction or backup at a time.
     let maintenance = NSLock()
     let background = BackgroundCheckpoints()
@@ -44,6 +49,27 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     var fileSystem: any FileSystem { configuration.fileSystem }
     var checkpointPath: String { path + LogOpening.checkpointSuffix }
 
+    func takeTurn() throws {
+        let turn = try WriteTurn(
+            forLogAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        state.withLock { self.turn = turn }
+    }
+
+    func end() {
+        let turn = state.withLock { self.turn.take() }
+        turn?.giveBack()
+    }
+
+    func noteFollowed(_ version: EngineVersion) {
+        state.withLock {
+            last = version
+            followed = version.number
+        }
+    }
+
+    /// Whether transactions of other processes have come since one.
+    func takeFollowed(since transaction: UInt64) -> Bool { state.withLock { followed > transaction } }
+
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
         try append(result, changes: changes)?.wait()
     }
@@ -64,6 +90,11 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             self.needsSchema = false
         }
         background.noteAppended(upTo: writer.state.position.end)
+        if isShared {
+            // Before the turn is given back: others build on what they find.
+            if configuration.durability != .none { try writer.sync(upTo: sequence) }
+            return nil
+        }
         switch configuration.durability {
         case .full: return Ticket(writer: writer, sequence: sequence)
         case .batched:

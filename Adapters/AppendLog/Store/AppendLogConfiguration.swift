@@ -12,6 +12,14 @@ public enum AppendLogDurability: Sendable, Hashable {
     case none
 }
 
+/// Who else may write the log while it is open.
+public enum AppendLogSharing: Sendable, Hashable {
+    /// Nobody: a second process that opens it for writing is told who has it.
+    case exclusive
+    /// Any number of processes that open it as shared: each takes in what the others saved before it saves itself.
+    case shared
+}
+
 /// Keeps models in an append log: every save is a checksummed record behind the last one, and the log is the history.
 public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     public typealias Store = AppendLogStore
@@ -23,31 +31,39 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// Whether the store may be changed. One that may not needs the log to be there, takes no lock, and sees the store as
     /// it was when it was opened.
     public let allowsSave: Bool
+    public let sharing: AppendLogSharing
     public let durability: AppendLogDurability
     /// Which transactions a compaction keeps.
     public let history: AppendLogHistory
     public let checkpoints: AppendLogCheckpoints
     /// The permission bits of a file that was not there before.
     public let newFilePermissions: UInt32
-    let fileSystem: any FileSystem
+    /// What the files are on, as it was given.
+    let givenFileSystem: any FileSystem
+    var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
     /// How far ahead of its frames the log is filled with zeros, in steps of this.
-    var allocationStep = LogWriter.allocationStep
+    package var allocationStep = LogWriter.allocationStep
+    /// What time the history says it is.
+    var now: @Sendable () -> Date = { Date() }
 
     /// - Parameter name: the file's name without extension where none is given.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
-        durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
+        sharing: AppendLogSharing = .exclusive, durability: AppendLogDurability = .full,
+        history: AppendLogHistory = .keepAll,
         checkpoints: AppendLogCheckpoints = .automatic, newFilePermissions: UInt32 = 0o600
     ) {
         self.init(
-            name, schema: schema, path: path, allowsSave: allowsSave, durability: durability, history: history,
+            name, schema: schema, path: path, allowsSave: allowsSave, sharing: sharing, durability: durability,
+            history: history,
             checkpoints: checkpoints, newFilePermissions: newFilePermissions, in: POSIXFileSystem())
     }
 
     /// A store on another file system, such as a simulated one.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
-        durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
+        sharing: AppendLogSharing = .exclusive, durability: AppendLogDurability = .full,
+        history: AppendLogHistory = .keepAll,
         checkpoints: AppendLogCheckpoints = .automatic, newFilePermissions: UInt32 = 0o600,
         in fileSystem: any FileSystem
     ) {
@@ -55,11 +71,12 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         self.schema = schema
         self.path = path
         self.allowsSave = allowsSave
+        self.sharing = sharing
         self.durability = durability
         self.history = history
         self.checkpoints = checkpoints
         self.newFilePermissions = newFilePermissions
-        self.fileSystem = fileSystem
+        givenFileSystem = fileSystem
     }
 
     public static func == (lhs: AppendLogConfiguration, rhs: AppendLogConfiguration) -> Bool {
@@ -71,7 +88,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     }
 
     func hasSameOptions(as other: AppendLogConfiguration) -> Bool {
-        allowsSave == other.allowsSave && durability == other.durability && history == other.history
+        allowsSave == other.allowsSave && sharing == other.sharing && durability == other.durability
+            && history == other.history
             && checkpoints == other.checkpoints && newFilePermissions == other.newFilePermissions
             && schema == other.schema
     }

@@ -31,6 +31,7 @@ extension AppendLogStore: HistoryProviding {
 
     /// Hands over the transactions that are published, in order, until the body returns false.
     private func forEachTransaction(_ body: (DefaultHistoryTransaction) throws -> Bool) throws {
+        opened.follow()
         let last = engine.version.number
         let fileSystem = configuration.fileSystem
         // A compaction may exchange the file meanwhile; the one that is open stays whole.

@@ -63,6 +63,7 @@ extension AppendLog {
         let lock = try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
         defer { lock.release() }
         // Neither file is replaced while the lock is held; what is appended meanwhile is left out.
+        catchUp()
         try maintenance.withLock {
             let (_, position, _) = try snapshot()
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)

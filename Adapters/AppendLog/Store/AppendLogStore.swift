@@ -18,6 +18,7 @@ public final class AppendLogStore: EngineDataStore {
     public var recovery: AppendLogRecovery? { opened.recovery }
     let opened: OpenLog
     private let isClosed = Atomic(false)
+    private let remoteChanges = Mutex<RemoteChanges?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
     ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
@@ -27,6 +28,10 @@ public final class AppendLogStore: EngineDataStore {
         self.configuration = configuration
         self.schema = schema
         opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
+        if configuration.sharing == .shared, configuration.allowsSave {
+            let changes = RemoteChanges(self)
+            remoteChanges.withLock { $0 = changes }
+        }
     }
 
     deinit { try? close() }
@@ -38,6 +43,7 @@ public final class AppendLogStore: EngineDataStore {
     /// Gives the log free, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        remoteChanges.withLock { $0.take() }?.stop()
         try OpenLogs.shared.close(opened)
     }
 }

@@ -41,41 +41,73 @@ struct LogOpening {
     }
 
     private func openForWriting() throws -> OpenLog {
-        let lock = try FileLock(
-            forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        let lock = try takeLock()
         do {
-            try sweep(holding: lock)
-            if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
-            // An earlier process may have died between giving a file its name and making the name durable.
-            try fileSystem.syncDirectory(PathText.directory(of: path))
-            let file = try fileSystem.open(path, mode: .readWrite)
-            let content = try LogContent.read(file, path: path, in: fileSystem)
-            let version = try content.version(for: schema)
-            let recovery = content.recovery(keptAside: try cutTornTail(of: file, content))
-            let catalog = LogCatalog(schema, store: content.store)
-            let writer = try LogWriter(
-                file, path: path, header: content.header, position: content.position,
-                synced: try renewUnsynced(file, content), lock: lock,
-                allocationStep: configuration.allocationStep, in: fileSystem)
-            let sink = AppendLog(
-                configuration, path: path, writer: writer, catalog: catalog, initial: version,
-                needsSchema: content.schema != schema)
-            if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
-            return OpenLog(path: path, engine: Engine(version, sink: sink), sink: sink, recovery: recovery)
+            guard configuration.sharing == .shared else { return try openForWriting(lock) }
+            let turn = try WriteTurn(
+                forLogAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
+            defer { turn.giveBack() }
+            return try openForWriting(lock)
         } catch {
             lock.release()
             throw error
         }
     }
 
+    private func takeLock() throws -> FileLock {
+        let isShared = configuration.sharing == .shared
+        // One who shares the log may hold it alone for a moment, to tidy up or to compact it.
+        let deadline = Date().addingTimeInterval(isShared ? 10 : 0)
+        while true {
+            do {
+                return try FileLock(
+                    forStoreAt: path, kind: isShared ? .shared : .exclusive,
+                    permissions: configuration.newFilePermissions, in: fileSystem)
+            } catch {
+                guard case .locked = error.reason, Date() < deadline else { throw error }
+                Thread.sleep(forTimeInterval: 0.005)
+            }
+        }
+    }
+
+    private func openForWriting(_ lock: FileLock) throws -> OpenLog {
+        let isShared = configuration.sharing == .shared
+        if try !isShared || lock.change(to: .exclusive) { try sweep(holding: lock) }
+        if isShared { _ = try lock.change(to: .shared) }
+        if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
+        // An earlier process may have died between giving a file its name and making the name durable.
+        try fileSystem.syncDirectory(PathText.directory(of: path))
+        let file = try fileSystem.open(path, mode: .readWrite)
+        let content = try LogContent.read(file, path: path, in: fileSystem)
+        if isShared, content.schema != schema {
+            throw EngineError.schemaMismatch(
+                store: content.store, differences: ["the log has another schema; open it unshared once to change it"])
+        }
+        let version = try content.version(for: schema)
+        var kept: String?
+        if case .torn(let bytes) = content.end {
+            kept = try Self.cutTornTail(of: file, path: path, at: content.position, bytes: bytes, in: fileSystem)
+        }
+        let catalog = LogCatalog(schema, store: content.store)
+        let writer = try LogWriter(
+            file, path: path, header: content.header, position: content.position,
+            synced: try renewUnsynced(file, content), lock: lock, allocationStep: configuration.allocationStep,
+            isShared: isShared, in: fileSystem)
+        let sink = AppendLog(
+            configuration, path: path, writer: writer, catalog: catalog, initial: version,
+            needsSchema: content.schema != schema, now: configuration.now)
+        let log = OpenLog(
+            path: path, engine: Engine(version, sink: sink), sink: sink, recovery: content.recovery(keptAside: kept))
+        if isShared { sink.catchUp = { [weak log] in log?.follow(waiting: true) } }
+        if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
+        return log
+    }
+
     /// Removes what crashed replacements left behind.
     private func sweep(holding lock: FileLock) throws {
         try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
-        let directory = PathText.directory(of: path)
-        let prefix = "." + PathText.name(of: path) + Self.checkpointSuffix + "."
-        for name in try fileSystem.list(directory) where name.hasPrefix(prefix) && name.hasSuffix(".mortise-tmp") {
-            try fileSystem.unlink(PathText.join(directory, name))
-        }
+        try DurableReplacement(of: path + Self.checkpointSuffix, in: fileSystem)
+            .sweepOrphans(holding: lock, companion: Self.checkpointSuffix)
     }
 
     private func make() throws {
@@ -96,9 +128,11 @@ struct LogOpening {
     }
 
     /// Copies what is behind the last whole frame to a file of its own, and cuts the log there.
-    private func cutTornTail(of file: any OpenFile, _ content: LogContent) throws -> String? {
-        guard case .torn(let bytes) = content.end else { return nil }
-        let offset = content.position.offset
+    @discardableResult
+    static func cutTornTail(
+        of file: any OpenFile, path: String, at position: LogPosition, bytes: Int64, in fileSystem: any FileSystem
+    ) throws -> String {
+        let offset = position.offset
         let digits = String(fileSystem.uniqueNumber(), radix: 16)
         let kept = "\(path).torn-\(offset)-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
         let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
@@ -114,7 +148,7 @@ struct LogOpening {
         try copy.sync(.full)
         try copy.close()
         try fileSystem.syncDirectory(PathText.directory(of: path))
-        try file.truncate(to: content.position.end)
+        try file.truncate(to: position.end)
         try file.sync(.full)
         return kept
     }

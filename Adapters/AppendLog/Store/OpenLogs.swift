@@ -38,8 +38,8 @@ final class OpenLogs: Sendable {
         let place = try StorePlace(of: absolute, in: configuration.fileSystem)
         // Tells simulated file systems apart; all real ones are one.
         let fileSystem =
-            type(of: configuration.fileSystem) is AnyClass
-            ? ObjectIdentifier(configuration.fileSystem as AnyObject) : nil
+            type(of: configuration.givenFileSystem) is AnyClass
+            ? ObjectIdentifier(configuration.givenFileSystem as AnyObject) : nil
         return try openings.withLock { openings in
             openings.removeAll { $0.log == nil }
             if let index = openings.firstIndex(where: { $0.place == place && $0.fileSystem == fileSystem }),

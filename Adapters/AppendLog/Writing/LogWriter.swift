@@ -14,6 +14,7 @@ final class LogWriter: @unchecked Sendable {
     private let fileSystem: any FileSystem
     private let lock: FileLock
     private let allocationStep: Int64
+    private let isShared: Bool
     private let condition = NSCondition()
     private var file: any OpenFile
     private var header: FileHeader
@@ -28,12 +29,14 @@ final class LogWriter: @unchecked Sendable {
     /// savers wait for is not.
     private var appends: UInt64 = 0
     private var syncedAppends: UInt64 = 0
+    /// Where frames of others begin that may not be on the disk.
+    private var doubtful: LogPosition?
     private var isSyncing = false
     private var failure: String?
 
     init(
         _ file: any OpenFile, path: String, header: FileHeader, position: LogPosition, synced: UInt64, lock: FileLock,
-        allocationStep: Int64 = LogWriter.allocationStep, in fileSystem: any FileSystem
+        allocationStep: Int64 = LogWriter.allocationStep, isShared: Bool = false, in fileSystem: any FileSystem
     ) throws {
         self.file = file
         self.path = path
@@ -43,6 +46,7 @@ final class LogWriter: @unchecked Sendable {
         self.position = position
         self.synced = synced
         self.allocationStep = allocationStep
+        self.isShared = isShared
         seed = header.seed
         identity = try file.info().identity
         allocated = identity.size
@@ -142,6 +146,7 @@ final class LogWriter: @unchecked Sendable {
         switch result {
         case .success:
             synced = max(synced, target.frame)
+            if let doubtful, doubtful.sequence <= target.frame { self.doubtful = nil }
             syncedAppends = max(syncedAppends, target.append)
         case .failure(let error):
             failure = failure ?? "\(error)"
@@ -151,6 +156,78 @@ final class LogWriter: @unchecked Sendable {
 
     /// Syncs everything that was appended so far.
     func syncAll() throws { try sync(upTo: locked { appends }) }
+
+    // MARK: A log that others write too
+
+    /// Whether something stands where the next frame would begin.
+    func hasMore() throws -> Bool {
+        try locked {
+            try checkOpen()
+            let bytes = try file.readAll(count: 4, at: position.offset)
+            return bytes.contains { $0 != 0 }
+        }
+    }
+
+    /// The file, for reading.
+    /// - Parameter checkingName: whether it has to be the one at the path still.
+    func currentFile(checkingName: Bool) throws -> any OpenFile {
+        try locked {
+            try checkOpen()
+            if checkingName {
+                allocated = try file.info().size
+                try checkUntouched()
+            }
+            return file
+        }
+    }
+
+    /// Goes on behind frames of others.
+    /// - Parameters:
+    ///   - unsynced: where those among them begin that none calls synced.
+    ///   - claimed: the highest frame that one of them calls synced.
+    func follow(to position: LogPosition, unsynced: LogPosition, claimed: UInt64) {
+        locked {
+            self.position = position
+            if let doubtful, doubtful.sequence > claimed { return }
+            doubtful = unsynced.sequence < position.sequence ? unsynced : nil
+        }
+    }
+
+    /// Writes frames of others once more that none calls synced: a sync of theirs may have failed, and would then never be
+    /// told of. The next sync makes them durable with this process's own.
+    func takeOver() throws {
+        try locked {
+            allocated = try file.info().size
+            guard let doubtful else { return }
+            synced = min(synced, doubtful.sequence - 1)
+            var offset = doubtful.offset
+            while offset < position.end {
+                let bytes = try file.readAll(count: Int(min(position.end - offset, 1 << 20)), at: offset)
+                if bytes.isEmpty { break }
+                try file.writeAll(bytes, at: offset)
+                offset += Int64(bytes.count)
+            }
+        }
+    }
+
+    /// Keeps others from opening the log.
+    /// - Throws: `FileError` with `locked` where others have it open.
+    func holdAlone() throws {
+        guard isShared else { return }
+        guard try lock.change(to: .exclusive) else {
+            throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+        }
+    }
+
+    /// Lets others open the log again.
+    func share() {
+        guard isShared else { return }
+        do {
+            _ = try lock.change(to: .shared)
+        } catch {
+            locked { failure = failure ?? "\(error)" }
+        }
+    }
 
     // MARK: Another file
 
@@ -198,7 +275,8 @@ final class LogWriter: @unchecked Sendable {
         locked {
             while isSyncing { condition.wait() }
             if failure == nil {
-                if allocated > position.end, (try? file.info().size) == allocated {
+                // Others may have gone on in a shared log.
+                if !isShared, allocated > position.end, (try? checkUntouched()) != nil {
                     try? file.truncate(to: position.end)
                 }
                 failure = "it was closed"

@@ -21,7 +21,7 @@ struct CatalogOptions: ParsableArguments {
 
     @Option(
         help:
-            "The URL of the store that keeps the catalogue: json:PATH, log:PATH or memory:. MORTISE_STORE_URL does as well."
+            "The URL of the store that keeps the catalogue: log:PATH, json:PATH or memory:. MORTISE_STORE_URL does as well."
     )
     var store: String?
 }

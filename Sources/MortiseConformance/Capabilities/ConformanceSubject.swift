@@ -1,30 +1,58 @@
+public import Foundation
 public import MortiseCore
+import Synchronization
 
 /// A kind of store under test: what an adapter's author writes to have the kit run on it.
 ///
 /// ```swift
-/// let subject = ConformanceSubject("CSV folder", capabilities: [.reopening, .erase]) {
-///     let folder = URL.temporaryDirectory.appending(path: UUID().uuidString)
-///     return SubjectStorage(open: { CSVConfiguration(folder: folder) }) {
-///         try FileManager.default.removeItem(at: folder)
-///     }
-/// }
+/// let subject = ConformanceSubject("CSV folder", capabilities: [.durability, .erase], folder: { folder in
+///     CSVConfiguration(folder: folder)
+/// })
 /// ```
 public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertible {
     public let name: String
-    public let capabilities: StoreCapabilities
     public let exclusions: [ConformanceExclusion]
     private let makeStorage: @Sendable () throws -> SubjectStorage
+    private let claims: Claims
+    /// Opens a storage in a folder, for what only a process of its own can try.
+    let inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
 
-    /// - Parameter storage: makes a new, empty storage; called once for each case.
+    /// What the store can do: as declared here, or as the store says of itself where nothing is declared.
+    public var capabilities: StoreCapabilities { claims.capabilities(of: makeStorage) }
+
+    /// - Parameters:
+    ///   - capabilities: what the store can do beyond what every store has to, and `faultInjection` where its storage can
+    ///     be made to fail. Nil takes the store's own word; a store that says nothing is found out where it can do more.
+    ///   - storage: makes a new, empty storage; called once for each case.
     public init(
-        _ name: String, capabilities: StoreCapabilities = [], exclusions: [ConformanceExclusion] = [],
+        _ name: String, capabilities: StoreCapabilities? = nil, exclusions: [ConformanceExclusion] = [],
         storage: @escaping @Sendable () throws -> SubjectStorage
     ) {
+        self.init(name, Claims(capabilities), exclusions, storage, nil)
+    }
+
+    /// A store that keeps what it has in a folder. Each case gets a temporary one, a crash is a copy of it, and the kit as
+    /// a program can kill processes that save to it.
+    /// - Parameters:
+    ///   - base: where the folders are made; the system's place for temporary files where it is nil.
+    ///   - folder: opens the storage in a folder that is there.
+    public init(
+        _ name: String, capabilities: StoreCapabilities? = nil, exclusions: [ConformanceExclusion] = [],
+        base: URL? = nil, folder: @escaping @Sendable (URL) throws -> any DataStoreConfiguration
+    ) {
+        self.init(name, Claims(capabilities), exclusions, { try SubjectStorage.folder(in: base, folder) }, folder)
+    }
+
+    private init(
+        _ name: String, _ claims: Claims, _ exclusions: [ConformanceExclusion],
+        _ storage: @escaping @Sendable () throws -> SubjectStorage,
+        _ inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
+    ) {
         self.name = name
-        self.capabilities = capabilities
+        self.claims = claims
         self.exclusions = exclusions
         self.makeStorage = storage
+        self.inFolder = inFolder
     }
 
     public var id: String { name }
@@ -39,7 +67,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
 
     /// The same subject with other exclusions.
     public func excluding(_ exclusions: [ConformanceExclusion]) -> ConformanceSubject {
-        ConformanceSubject(name, capabilities: capabilities, exclusions: exclusions, storage: makeStorage)
+        ConformanceSubject(name, claims, exclusions, makeStorage, inFolder)
     }
 
     /// Runs one case on a fresh storage, for use as the body of a parameterised test.
@@ -59,20 +87,28 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     }
 }
 
-/// A storage that belongs to one run of one case.
-public struct SubjectStorage {
-    let open: () throws -> any DataStoreConfiguration
-    let cleanUp: () throws -> Void
+/// What a subject claims; asked of its store once, where nothing was declared.
+private final class Claims: Sendable {
+    private let known: Mutex<StoreCapabilities?>
 
-    /// - Parameters:
-    ///   - open: makes a configuration that opens this storage. Called again to reopen it, after the container that was
-    ///     there has been closed; a storage that lives in its store just makes a new one.
-    ///   - cleanUp: removes the storage, whatever state it is in.
-    public init(
-        open: @escaping () throws -> any DataStoreConfiguration, cleanUp: @escaping () throws -> Void = {}
-    ) {
-        self.open = open
-        self.cleanUp = cleanUp
+    init(_ declared: StoreCapabilities?) { known = Mutex(declared) }
+
+    func capabilities(of makeStorage: () throws -> SubjectStorage) -> StoreCapabilities {
+        if let known = known.withLock({ $0 }) { return known }
+        let found = (try? Self.ask(makeStorage)) ?? []
+        known.withLock { $0 = found }
+        return found
+    }
+
+    /// What cannot be opened claims nothing: every case then says why.
+    private static func ask(_ makeStorage: () throws -> SubjectStorage) throws -> StoreCapabilities {
+        let storage = try makeStorage()
+        defer { try? storage.cleanUp() }
+        let container = try ModelContainer(for: ConformanceModels.schema, configurations: [storage.open()])
+        defer { try? container.close() }
+        let name = container.storeConfigurations.first?.name ?? ""
+        let own = container.capabilities(forConfigurationNamed: name) ?? []
+        return storage.faults == nil ? own : own.union([.faultInjection])
     }
 }
 

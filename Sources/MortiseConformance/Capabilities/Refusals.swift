@@ -7,11 +7,19 @@ enum Refusals {
         context.note("\(capability) is not claimed: test its refusal")
         switch capability {
         case .reopening: try reopening(context)
+        case .durability: try durability(context)
+        case .faultInjection:
+            try context.expect(
+                !context.hasFaults, "a subject without a way to make its storage fail, since that is not claimed",
+                found: "one with it", hint: "Claim faultInjection, and have failing storage tested.")
         case .erase: try erase(context)
         case .batchDelete: try batchDelete(context)
         case .uniqueness: try uniqueness(context)
         case .referentialIntegrity: try referentialIntegrity(context)
         case .history: try history(context)
+        case .queries:
+            let store = try context.store.store
+            try absent(context, capability, store is any QueryableDataStore || store is any VersionedDataStore)
         case .concurrency: try absent(context, capability, try context.store.store is any ConcurrentDataStore)
         case .versions: try absent(context, capability, try context.store.store is any VersionedDataStore)
         case .closing: try absent(context, capability, try context.store.store is any ClosableDataStore)
@@ -41,6 +49,15 @@ enum Refusals {
         try session.store(Entry("new"))
         try context.expect(
             try context.session().all(Entry.self).map(\.name), is: ["new"], "a store that can be used:")
+    }
+
+    /// There is nothing that a store has to refuse: it must not say that it is durable where its subject does not.
+    private static func durability(_ context: CaseContext) throws {
+        try context.session().store(Entry("kept"))
+        try context.expect(
+            !context.store.store.capabilities.contains(.durability),
+            "a store that does not say to be durable, since that is not claimed", found: "one that says so",
+            hint: claimIt)
     }
 
     private static func erase(_ context: CaseContext) throws {

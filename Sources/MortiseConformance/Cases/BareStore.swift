@@ -3,15 +3,18 @@ public import MortiseCore
 /// The store under the container, for what the `DataStore` protocol asks of it and no context shows.
 public struct BareStore {
     public let store: any DataStore
-    private let log: CaseContext
+    private let log: CaseContext?
     private let editingState = EditingState(author: "conformance")
 
-    init(_ store: any DataStore, log: CaseContext) {
+    init(_ store: any DataStore, log: CaseContext?) {
         self.store = store
         self.log = log
     }
 
     public var identifier: String { store.identifier }
+
+    /// The same store, whose calls are not noted: for many of them, or from other threads.
+    func quietly() -> BareStore { BareStore(store, log: nil) }
 
     /// What a save returned, without the store's types.
     public struct SaveResult {
@@ -45,13 +48,13 @@ public struct BareStore {
         _ type: T.Type, offset: Int? = nil, limit: Int? = nil
     ) throws -> [Record] {
         let records = try Self.records(store, request(type, offset, limit))
-        log.note("store.fetch \(T.self)\(Self.text(offset, limit)) → \(records.count)")
+        log?.note("store.fetch \(T.self)\(Self.text(offset, limit)) → \(records.count)")
         return records
     }
 
     public func count<T: PersistentModel>(_ type: T.Type, offset: Int? = nil, limit: Int? = nil) throws -> Int {
         let count = try store.fetchCount(request(type, offset, limit))
-        log.note("store.fetchCount \(T.self)\(Self.text(offset, limit)) → \(count)")
+        log?.note("store.fetchCount \(T.self)\(Self.text(offset, limit)) → \(count)")
         return count
     }
 
@@ -59,7 +62,7 @@ public struct BareStore {
         _ type: T.Type, offset: Int? = nil, limit: Int? = nil
     ) throws -> [PersistentIdentifier] {
         let identifiers = try store.fetchIdentifiers(request(type, offset, limit))
-        log.note("store.fetchIdentifiers \(T.self)\(Self.text(offset, limit)) → \(identifiers.count)")
+        log?.note("store.fetchIdentifiers \(T.self)\(Self.text(offset, limit)) → \(identifiers.count)")
         return identifiers
     }
 
@@ -83,7 +86,7 @@ public struct BareStore {
         }
     }
 
-    private static func values(of snapshot: some DataStoreSnapshot) throws -> [String: StoredValue] {
+    static func values(of snapshot: some DataStoreSnapshot) throws -> [String: StoredValue] {
         if let snapshot = snapshot as? DefaultSnapshot {
             let pairs = zip(snapshot.layout.slots, snapshot.values).map { ($0.name, $1) }
             return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
@@ -98,15 +101,16 @@ public struct BareStore {
     /// Saves the models' present values, around their context.
     @discardableResult
     public func save(
-        inserted: [any PersistentModel] = [], updated: [any PersistentModel] = [], deleted: [any PersistentModel] = []
+        inserted: [any PersistentModel] = [], updated: [any PersistentModel] = [], deleted: [any PersistentModel] = [],
+        baseVersion: UInt64? = nil
     ) throws -> SaveResult {
-        log.note("store.save inserted \(inserted.count), updated \(updated.count), deleted \(deleted.count)")
-        return try Self.save(store, inserted, updated, deleted, editingState)
+        log?.note("store.save inserted \(inserted.count), updated \(updated.count), deleted \(deleted.count)")
+        return try Self.save(store, inserted, updated, deleted, editingState, baseVersion)
     }
 
     private static func save<S: DataStore>(
         _ store: S, _ inserted: [any PersistentModel], _ updated: [any PersistentModel],
-        _ deleted: [any PersistentModel], _ editingState: EditingState
+        _ deleted: [any PersistentModel], _ editingState: EditingState, _ baseVersion: UInt64?
     ) throws -> SaveResult {
         func snapshot<M: PersistentModel>(_ model: M) -> S.Snapshot {
             var related: [PersistentIdentifier: any BackingData] = [:]
@@ -116,7 +120,7 @@ public struct BareStore {
         let result = try store.save(
             DataStoreSaveChangesRequest<S.Snapshot>(
                 inserted: snapshots(inserted), updated: snapshots(updated), deleted: snapshots(deleted),
-                editingState: editingState))
+                editingState: editingState, baseVersion: baseVersion))
         return SaveResult(storeIdentifier: result.storeIdentifier, remapped: result.remappedIdentifiers)
     }
 
@@ -124,7 +128,7 @@ public struct BareStore {
     /// - Throws: `DataStoreError.unsupportedFeature` where the store has no batch delete.
     public func deleteAll<T: PersistentModel>(_ type: T.Type) throws {
         guard let batching = store as? any DataStoreBatching else { throw DataStoreError.unsupportedFeature }
-        log.note("store.delete all \(T.self)")
+        log?.note("store.delete all \(T.self)")
         try batching.delete(
             DataStoreBatchDeleteRequest<T>(predicate: nil, includeSubclasses: true, editingState: editingState))
     }

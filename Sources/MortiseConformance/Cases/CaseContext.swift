@@ -7,12 +7,21 @@ public final class CaseContext {
     public let subject: ConformanceSubject
     private let storage: SubjectStorage
     private var opened: ModelContainer?
+    /// What a crash has left behind, never closed while the case runs.
+    private var abandoned: [ModelContainer] = []
     private var sessionCount = 0
     private(set) var operations: [String] = []
     /// Only the last operations are shown: the first ones of a long case say little.
     private static let shownOperations = 24
 
-    init(case conformanceCase: ConformanceCase, subject: ConformanceSubject, storage: SubjectStorage) {
+    /// Whether random cases look for the smallest failure, or are content with the first.
+    let shrinks: Bool
+
+    init(
+        case conformanceCase: ConformanceCase, subject: ConformanceSubject, storage: SubjectStorage,
+        shrinks: Bool = true
+    ) {
+        self.shrinks = shrinks
         self.conformanceCase = conformanceCase
         self.subject = subject
         self.storage = storage
@@ -45,6 +54,45 @@ public final class CaseContext {
         note("reopen the storage")
         _ = try container
     }
+
+    /// Opens the same storage for other models: `ModelContainer`'s own, and not kept by this context.
+    ///
+    /// The storage has to be closed before.
+    public func open(for schema: Schema) throws -> ModelContainer {
+        note("open the storage for another schema")
+        return try ModelContainer(for: schema, configurations: [storage.open()])
+    }
+
+    /// Leaves the storage as the end of the process would at this moment, with the store open, and opens what is left.
+    /// - Parameter operation: the operation after which the power goes, as `faults` count them; now where it is nil.
+    /// - Throws: `ConformanceFailure` where the subject has no way to crash.
+    public func crash(after operation: Int? = nil) throws {
+        if let container = opened { abandoned.append(container) }
+        opened = nil
+        if let operation {
+            note("lose power after operation \(operation) of the storage")
+            try faults.crash(operation)
+        } else {
+            note("end the process without closing the store")
+            try require(
+                storage.crash, "a subject whose storage can crash, since it claims durability",
+                hint: "Give SubjectStorage a crash, or make it with SubjectStorage.folder.")()
+        }
+        note("open what is left")
+        _ = try container
+    }
+
+    /// How operations of the storage are made to fail.
+    public var faults: StorageFaults {
+        get throws {
+            try require(
+                storage.faults, "a subject whose storage can be made to fail, since it claims faultInjection",
+                hint: "Give SubjectStorage its faults.")
+        }
+    }
+
+    /// Whether the subject's storage can be made to fail.
+    var hasFaults: Bool { storage.faults != nil }
 
     func close() throws {
         guard let container = opened else { return }
@@ -79,6 +127,9 @@ public final class CaseContext {
     func finish() throws {
         var first: (any Error)?
         do { try close() } catch { first = error }
+        // What a crash ended is not asked for errors.
+        for container in abandoned { try? container.close() }
+        abandoned = []
         do { try storage.cleanUp() } catch { first = first ?? error }
         if let first { throw first }
     }

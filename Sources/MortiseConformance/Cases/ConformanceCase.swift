@@ -89,7 +89,8 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     }
 
     /// Runs the case on a fresh storage of the subject and cleans up; whatever is thrown is a failure.
-    func outcome(on subject: ConformanceSubject) -> Outcome {
+    /// - Parameter shrinks: whether random cases look for the smallest failure.
+    func outcome(on subject: ConformanceSubject, shrinks: Bool = true) -> Outcome {
         let storage: SubjectStorage
         do {
             storage = try subject.storage()
@@ -100,7 +101,7 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
                     found: "an error from the subject's storage closure: \(error)",
                     hint: "The subject could not be set up; the store itself was not tested."))
         }
-        let context = CaseContext(case: self, subject: subject, storage: storage)
+        let context = CaseContext(case: self, subject: subject, storage: storage, shrinks: shrinks)
         var failure: ConformanceFailure?
         do {
             try run(in: context)
@@ -127,8 +128,10 @@ extension ConformanceCase {
         let areas: [[ConformanceCase]] = [
             lifecycleCases, identityCases, valueCases, numberCases, textCases, optionalCases, relationshipCases,
             deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, sortCases, windowCases,
-            countCases,
-            atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases,
+            countCases, atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases, limitCases,
+            optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
+            collectionExpressionCases, comparisonCases, orderCases, planningCases, promiseCases, versionCases,
+            schemaCases, errorCases, historyCases, durabilityCases, storageCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

@@ -4,29 +4,6 @@ import MortiseCore
 extension ConformanceCase {
     static let numberCases: [ConformanceCase] = [
         ConformanceCase(
-            "values.integers-at-their-limits", level: .core,
-            requirement: "Every integer type comes back at its smallest and largest value.",
-            hint: "Integers go through Double, which holds 53 bits, or UInt64 through Int64."
-        ) { c in
-            func check<I: FixedWidthInteger>(_ property: ReferenceWritableKeyPath<ValueSample, I>, _ name: String)
-                throws
-            {
-                let writer = try c.session()
-                for old in try writer.all(ValueSample.self) { writer.delete(old) }
-                try writer.save()
-                try c.roundTrip([.min, 0, 1, .max - 1, .max], of: property, name, make: ValueSample.init)
-            }
-            try check(\.tiny, "Int8")
-            try check(\.small, "Int16")
-            try check(\.medium, "Int32")
-            try check(\.large, "Int64")
-            try check(\.whole, "Int")
-            try check(\.byte, "UInt8")
-            try check(\.word, "UInt16")
-            try check(\.half, "UInt32")
-            try check(\.wide, "UInt64")
-        },
-        ConformanceCase(
             "values.large-integers-are-exact", level: .core,
             requirement: "Integers beyond 2^53 keep every bit.",
             hint: "The number passes through Double or a JSON reader that makes one of it."

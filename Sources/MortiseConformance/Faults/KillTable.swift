@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 /// Which cases catch which faults: the kit's proof of itself.
 public struct KillTable: Sendable {
     public struct Row: Sendable {
@@ -7,38 +10,65 @@ public struct KillTable: Sendable {
     }
 
     public let rows: [Row]
-    /// The ids of the cases that the store without a fault fails, which none should be.
+    /// The cases that a store without a fault fails, which none should be: the store, a colon, and the case's id.
     public let falseAlarms: [String]
     /// The ids of the cases that no fault fails: they do not count until one does.
     public let unproved: [String]
+    private let cases: [ConformanceCase]
 
-    /// Runs every case on every faulty store, and on the one without a fault.
+    /// Runs every case on every faulty store, and on those without a fault, on all cores at once.
     public init(faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all) {
-        func failing(on subject: ConformanceSubject) -> [String] {
-            cases.compactMap { conformanceCase in
-                if case .failed = conformanceCase.outcome(on: subject) { conformanceCase.id } else { nil }
+        self.cases = cases
+        let subjects = ConformanceSubject.references + faults.map(\.subject)
+        let failing = Mutex<[Int: [String]]>([:])
+        DispatchQueue.concurrentPerform(iterations: subjects.count) { place in
+            let failed = cases.compactMap { conformanceCase in
+                if case .failed = conformanceCase.outcome(on: subjects[place], shrinks: false) {
+                    conformanceCase.id
+                } else {
+                    nil
+                }
             }
+            failing.withLock { $0[place] = failed }
         }
+        let found = failing.withLock { $0 }
+        let references = ConformanceSubject.references
         // A case that fails on the correct store says nothing about a faulty one.
-        let alarms = failing(on: .reference)
-        rows = faults.map { fault in
-            Row(fault: fault, caughtBy: failing(on: fault.subject).filter { !alarms.contains($0) })
+        let alarms = references.indices.flatMap { place in
+            (found[place] ?? []).map { "\(references[place]): \($0)" }
+        }
+        let alarmed = Set(references.indices.flatMap { found[$0] ?? [] })
+        rows = faults.enumerated().map { place, fault in
+            Row(fault: fault, caughtBy: (found[references.count + place] ?? []).filter { !alarmed.contains($0) })
         }
         falseAlarms = alarms
         let proved = Set(rows.flatMap(\.caughtBy))
         unproved = cases.map(\.id).filter { !proved.contains($0) }
     }
 
+    /// Whether a store with the fault fails the case: one place of the table.
+    public static func isCaught(_ fault: StoreFault, by conformanceCase: ConformanceCase) -> Bool {
+        if case .failed = conformanceCase.outcome(on: fault.subject, shrinks: false) { true } else { false }
+    }
+
     /// The faults that no case catches.
     public var uncaught: [StoreFault] { rows.filter(\.caughtBy.isEmpty).map(\.fault) }
 
-    /// The table as it stands in the documentation.
+    /// The tables as they stand in the documentation: of the faults, each with the cases that catch it, and of the cases,
+    /// each with the fault by which it is proved, one that few cases catch.
     public var markdown: String {
-        var lines = ["| a store that … | is caught by |", "|---|---|"]
+        var lines = ["| a store that … | fault | is caught by |", "|---|---|---|"]
         lines += rows.map { row in
-            let shown = row.caughtBy.prefix(6).map { "`\($0)`" }.joined(separator: ", ")
-            let more = row.caughtBy.count > 6 ? " and \(row.caughtBy.count - 6) more" : ""
-            return "| \(row.fault.summary) | \(shown.isEmpty ? "nothing" : shown + more) |"
+            let shown = row.caughtBy.prefix(4).map { "`\($0)`" }.joined(separator: ", ")
+            let more = row.caughtBy.count > 4 ? " and \(row.caughtBy.count - 4) more" : ""
+            return "| \(row.fault.summary) | `\(row.fault.id)` | \(shown.isEmpty ? "nothing" : shown + more) |"
+        }
+        lines += ["", "| case | level | fails on |", "|---|---|---|"]
+        let bySharpness = rows.sorted { $0.caughtBy.count < $1.caughtBy.count }
+        lines += cases.map { conformanceCase in
+            let killer = bySharpness.first { $0.caughtBy.contains(conformanceCase.id) }
+            let name = killer.map { "`\($0.fault.id)`" } ?? "nothing"
+            return "| `\(conformanceCase.id)` | \(conformanceCase.level) | \(name) |"
         }
         return lines.joined(separator: "\n") + "\n"
     }

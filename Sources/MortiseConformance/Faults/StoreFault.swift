@@ -7,11 +7,17 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     public let id: String
     /// What the store does wrong.
     public let summary: String
+    /// The reference store that has the fault.
+    let kind: ReferenceKind
     let change: @Sendable (inout ReferenceSteps) -> Void
 
-    init(_ id: String, _ summary: String, change: @escaping @Sendable (inout ReferenceSteps) -> Void) {
+    init(
+        _ id: String, _ summary: String, in kind: ReferenceKind = .plain,
+        change: @escaping @Sendable (inout ReferenceSteps) -> Void
+    ) {
         self.id = id
         self.summary = summary
+        self.kind = kind
         self.change = change
     }
 
@@ -20,19 +26,52 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// The store with this fault, as a subject.
-    public var subject: ConformanceSubject { .reference(fault: self) }
+    public var subject: ConformanceSubject { .reference(kind, fault: self) }
 
-    public static let all: [StoreFault] = savingFaults + valueFaults + fetchingFaults
+    public static let all: [StoreFault] =
+        savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
+        + planningFaults + versionFaults + constraintFaults + storageFaults + historyFaults + errorFaults
+}
+
+/// The stores that the kit has of its own.
+enum ReferenceKind: String, CaseIterable, Sendable {
+    /// Of SwiftData's shape: asked with descriptors, and leaving most of the work to the framework.
+    case plain
+    /// Takes queries whole, and everything else there is but versions.
+    case planning
+    /// With versions, for several threads.
+    case versioned
 }
 
 extension ConformanceSubject {
-    /// The kit's own correct store, which passes every case.
-    public static let reference = reference(fault: nil)
+    /// The kit's own correct stores, which pass every case.
+    public static let references: [ConformanceSubject] = ReferenceKind.allCases.map { reference($0, fault: nil) }
+    /// The plain one of them.
+    public static let reference = reference(.plain, fault: nil)
 
-    static func reference(fault: StoreFault?) -> ConformanceSubject {
-        ConformanceSubject(fault.map { "reference, \($0.id)" } ?? "reference", capabilities: [.reopening, .erase]) {
+    static func reference(_ kind: ReferenceKind, fault: StoreFault?) -> ConformanceSubject {
+        let capabilities: StoreCapabilities =
+            switch kind {
+            case .plain: [.durability, .erase]
+            case .planning: PlanningReferenceStore.claims
+            case .versioned: VersionedReferenceStore.claims
+            }
+        return ConformanceSubject(
+            fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference",
+            capabilities: capabilities.union([.faultInjection])
+        ) {
             let storage = ReferenceStorage()
-            return SubjectStorage(open: { ReferenceConfiguration("reference", storage: storage, fault: fault) })
+            return SubjectStorage(
+                open: {
+                    switch kind {
+                    case .plain: ReferenceConfiguration("reference", storage: storage, fault: fault)
+                    case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
+                    case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
+                    }
+                }, crash: { storage.crash() },
+                faults: StorageFaults(
+                    operationCount: { storage.operationCount }, failOperation: { storage.failOperation($0) },
+                    crash: { storage.crash(after: $0) }))
         }
     }
 }

@@ -7,115 +7,85 @@ import Foundation
 /// }
 /// ```
 public enum ConformanceProgram {
-    static let usage = """
-        usage: [--subject NAME]... [--level first-hour|core|full] [--only ID]... [--format text|json|markdown]
-               [--list] [--help]
-
-          --subject NAME   test this subject only; may be repeated
-          --level LEVEL    run the cases up to that level; full where nothing is said
-          --only ID        run this case, whatever its level; may be repeated
-          --format FORMAT  how to report; text where nothing is said
-          --list           list the cases and run none
-
-        """
-
-    /// Runs the cases as the arguments say and reports.
+    /// Runs the cases as the arguments say, and reports.
     /// - Parameters:
     ///   - arguments: without the program's name.
+    ///   - stores: makes a subject of the rest of a store URL, by its scheme, for `--store`.
     ///   - output: takes the report; standard output where nothing is said.
     /// - Returns: the exit status: 0 if every report is clean, 1 if one is not, 2 for arguments that make no sense.
     public static func main(
         subjects: [ConformanceSubject], arguments: [String] = Array(CommandLine.arguments.dropFirst()),
+        stores: [String: @Sendable (String) throws -> ConformanceSubject] = [:],
         output: (String) -> Void = { print($0, terminator: "") }
     ) -> Int32 {
         do {
-            let options = try Options(arguments, subjects: subjects)
+            if arguments.first == KillRun.childArgument { return try child(arguments, subjects, stores) }
+            let options = try ConformanceOptions(arguments, subjects: subjects, stores: stores)
             if options.isHelp {
-                output(usage)
+                output(ConformanceOptions.usage(stores.keys.sorted()))
                 return 0
             }
             if options.isList {
                 output(list(options))
                 return 0
             }
-            var status: Int32 = 0
-            for subject in options.subjects {
-                let run =
-                    options.only.isEmpty
-                    ? ConformanceRun(subject, level: options.level) : ConformanceRun(subject, only: options.only)
-                let report = run.report()
-                output(try report.rendered(as: options.format))
-                status = max(status, report.exitStatus)
+            if options.isKillTable {
+                let table = KillTable()
+                output(table.markdown)
+                return table.uncaught.isEmpty && table.unproved.isEmpty && table.falseAlarms.isEmpty ? 0 : 1
             }
+            var status: Int32 = 0
+            for subject in options.subjects { status = max(status, try run(subject, options, output)) }
             return status
+        } catch let error as ConformanceOptions.UsageError {
+            output("\(error)\n\(ConformanceOptions.usage(stores.keys.sorted()))")
+            return 2
         } catch {
-            output("\(error)\n\(usage)")
+            output("\(error)\n")
             return 2
         }
     }
 
-    private static func list(_ options: Options) -> String {
+    private static func run(
+        _ subject: ConformanceSubject, _ options: ConformanceOptions, _ output: (String) -> Void
+    ) throws -> Int32 {
+        let run =
+            options.only.isEmpty
+            ? ConformanceRun(subject, level: options.level) : ConformanceRun(subject, only: options.only)
+        var kills: KillRun.Result?
+        if options.kills > 0, subject.inFolder != nil {
+            kills = try KillRun(
+                subject: subject, program: Bundle.main.executablePath ?? CommandLine.arguments[0],
+                kills: options.kills, seed: options.seed
+            ).run()
+        }
+        let report = run.report().adding(kills)
+        output(try report.rendered(as: options.format))
+        return report.exitStatus
+    }
+
+    /// The program as its own child, which is going to be killed.
+    private static func child(
+        _ arguments: [String], _ subjects: [ConformanceSubject],
+        _ stores: [String: @Sendable (String) throws -> ConformanceSubject]
+    ) throws -> Int32 {
+        guard arguments.count == 3 else { return 2 }
+        let subject =
+            try subjects.first { $0.name == arguments[1] }
+            ?? ConformanceOptions.subject(of: arguments[1], stores: stores)
+        do {
+            try KillRun.child(subject, folder: URL(fileURLWithPath: arguments[2]))
+        } catch {
+            print("\(type(of: error)): \(error)")
+        }
+        return 1
+    }
+
+    private static func list(_ options: ConformanceOptions) -> String {
         let cases = options.only.isEmpty ? ConformanceCase.all(upTo: options.level) : options.only
         return cases.map { conformanceCase in
             let capability = conformanceCase.capability.map { " [\($0)]" } ?? ""
             return "\(conformanceCase.id)  \(conformanceCase.level)\(capability)\n    \(conformanceCase.requirement)\n"
         }.joined()
-    }
-
-    private struct Options {
-        var subjects: [ConformanceSubject]
-        var level = ConformanceCase.Level.full
-        var only: [ConformanceCase] = []
-        var format = ConformanceReport.Format.text
-        var isList = false
-        var isHelp = false
-
-        init(_ arguments: [String], subjects: [ConformanceSubject]) throws {
-            var chosen: [ConformanceSubject] = []
-            var rest = arguments[...]
-            func value(of option: String) throws -> String {
-                guard let value = rest.popFirst() else { throw UsageError(text: "\(option) needs a value.") }
-                return value
-            }
-            self.subjects = subjects
-            while let option = rest.popFirst() {
-                switch option {
-                case "--subject":
-                    let name = try value(of: option)
-                    guard let subject = subjects.first(where: { $0.name == name }) else {
-                        let names = subjects.map(\.name).joined(separator: ", ")
-                        throw UsageError(text: "There is no subject \"\(name)\"; there are: \(names).")
-                    }
-                    chosen.append(subject)
-                case "--level":
-                    let name = try value(of: option)
-                    guard let level = ConformanceCase.Level(name: name) else {
-                        throw UsageError(text: "There is no level \"\(name)\".")
-                    }
-                    self.level = level
-                case "--only":
-                    let id = try value(of: option)
-                    guard let conformanceCase = ConformanceCase.named(id) else {
-                        throw UsageError(text: "There is no case \"\(id)\"; --list shows them.")
-                    }
-                    only.append(conformanceCase)
-                case "--format":
-                    let name = try value(of: option)
-                    guard let format = ConformanceReport.Format(rawValue: name) else {
-                        throw UsageError(text: "There is no format \"\(name)\".")
-                    }
-                    self.format = format
-                case "--list": isList = true
-                case "--help", "-h": isHelp = true
-                default: throw UsageError(text: "\"\(option)\" is no option.")
-                }
-            }
-            if !chosen.isEmpty { self.subjects = chosen }
-        }
-    }
-
-    private struct UsageError: Error, CustomStringConvertible {
-        let text: String
-        var description: String { text }
     }
 }

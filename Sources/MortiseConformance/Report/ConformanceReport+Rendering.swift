@@ -26,8 +26,14 @@ extension ConformanceReport {
         if !findings.isEmpty {
             lines += ["", "Findings:"] + findings.map { "  \($0)" }
         }
+        if let kills { lines += ["", Self.text(kills)] + kills.faults.map { "  \($0)" } }
         lines += ["", countsLine]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func text(_ kills: KillRun.Result) -> String {
+        "\(kills.kills) processes killed while they saved \(kills.saves) times: "
+            + (kills.faults.isEmpty ? "every acknowledged save is there, and whole" : "\(kills.faults.count) faults")
     }
 
     private var claims: String {
@@ -67,7 +73,9 @@ extension ConformanceReport {
     /// For a README: capabilities, counts by area, then whatever is not in order.
     public var markdown: String {
         var lines = ["## Conformance of \(subject)", "", "\(countsLine).", "", "| capability | claimed |", "|---|---|"]
-        lines += StoreCapability.all.map { "| \($0.summary) | \(capabilities.contains($0) ? "yes" : "no") |" }
+        lines += StoreCapability.asked.map {
+            "| \($0 == .faultInjection ? "its storage can be made to fail" : $0.summary) | \(capabilities.contains($0) ? "yes" : "no") |"
+        }
         lines += ["", "| area | passed | failed | skipped |", "|---|---|---|---|"]
         let areas = results.reduce(into: [String]()) { areas, result in
             let area = Self.area(result)
@@ -89,6 +97,7 @@ extension ConformanceReport {
             }
         }
         if !findings.isEmpty { lines += [""] + findings.map { "- \($0)" } }
+        if let kills { lines += ["", Self.text(kills) + "."] + kills.faults.map { "- \($0)" } }
         return lines.joined(separator: "\n") + "\n"
     }
 

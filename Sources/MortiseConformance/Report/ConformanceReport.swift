@@ -54,13 +54,23 @@ public struct ConformanceReport: Sendable, Codable {
     public let isPartial: Bool
     public let results: [Result]
     public let findings: [Finding]
+    /// What came of killing processes that save; nil where none were.
+    public private(set) var kills: KillRun.Result?
 
     public var passed: Int { results.count { $0.status == .passed } }
     public var failed: Int { results.count { $0.status == .failed } }
     public var skipped: Int { results.count { $0.status == .excluded } }
 
-    /// Whether no case failed and everything is accounted for.
-    public var isClean: Bool { failed == 0 && findings.isEmpty }
+    /// Whether no case failed, everything is accounted for, and no kill has left what it should not.
+    public var isClean: Bool { failed == 0 && findings.isEmpty && (kills?.faults ?? []).isEmpty }
+
+    /// The same report with what came of kills.
+    func adding(_ kills: KillRun.Result?) -> ConformanceReport {
+        var report = self
+        report.kills = kills
+        return report
+    }
+
     /// 0 for a clean report, 1 for any other.
     public var exitStatus: Int32 { isClean ? 0 : 1 }
 

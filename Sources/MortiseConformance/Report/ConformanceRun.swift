@@ -39,7 +39,7 @@ public struct ConformanceRun: Sendable {
         }
         return ConformanceReport(
             subject: subject.name, capabilities: subject.capabilities.all.sorted(), level: level.description,
-            isPartial: isPartial, results: results, findings: findings(results))
+            isPartial: isPartial, results: results, findings: findings(results), kills: nil)
     }
 
     private func result(of conformanceCase: ConformanceCase) -> ConformanceReport.Result {

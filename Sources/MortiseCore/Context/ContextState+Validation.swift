@@ -9,8 +9,9 @@ extension ContextState {
 
     private func validate(_ model: any PersistentModel, onlyChanged: Bool) throws {
         guard let layout = model._modelState.table?.layout, let draft = model._modelState.draft else { return }
-        for (slot, description) in layout.record.slots.enumerated() {
-            if onlyChanged, !draft.changed.contains(slot) { continue }
+        for slot in layout.record.slots.indices {
+            if draft.hasPlainValue(at: slot) || (onlyChanged && !draft.changed.contains(slot)) { continue }
+            let description = layout.record.slots[slot]
             var isEncodable = true
             switch draft[slot] {
             case .unencodable: isEncodable = false

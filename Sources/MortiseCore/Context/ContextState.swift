@@ -9,6 +9,8 @@ final class ContextState {
     let container: ModelContainer
     private(set) var tables: [String: ModelTable] = [:]
     private var tablesBySpace: [UInt32: ModelTable] = [:]
+    private var families: [ObjectIdentifier: [ModelTable]] = [:]
+    private var tablesByType: [ObjectIdentifier: ModelTable] = [:]
     private(set) var bindings: [StoreBinding]
 
     private(set) var inserted = ModelList()
@@ -34,7 +36,10 @@ final class ContextState {
 
     /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
     func table(for type: any PersistentModel.Type) -> ModelTable? {
-        container.schema.layout(for: type).flatMap { table(for: $0) }
+        if let table = tablesByType[ObjectIdentifier(type)] { return table }
+        guard let table = container.schema.layout(for: type).flatMap({ table(for: $0) }) else { return nil }
+        tablesByType[ObjectIdentifier(type)] = table
+        return table
     }
 
     /// The table of a record's entity; nil where the container's schema does not hold it.
@@ -64,6 +69,13 @@ final class ContextState {
 
     /// The tables of a model type and of the schema's types that inherit from it.
     func tables(under type: any PersistentModel.Type) throws -> [ModelTable] {
+        if let known = families[ObjectIdentifier(type)] { return known }
+        let found = try findTables(under: type)
+        families[ObjectIdentifier(type)] = found
+        return found
+    }
+
+    private func findTables(under type: any PersistentModel.Type) throws -> [ModelTable] {
         guard let layout = container.schema.layout(for: type) else {
             throw ModelContextError.unknownModel(type: "\(type)")
         }
@@ -77,6 +89,8 @@ final class ContextState {
         if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) {
             tables = [:]
             tablesBySpace = [:]
+            families = [:]
+            tablesByType = [:]
         }
     }
 
@@ -149,6 +163,24 @@ final class ContextState {
         return models
     }
 
+    /// The members of a stored model's to-many relationship, for one that has no values of its own.
+    /// - Returns: nil where they are not all of one table with models of that type, or cannot be read from rows alone.
+    func members<T: PersistentModel>(of table: ModelTable, row: Int, slot: Int, as type: T.Type) -> [T]? {
+        guard table.binding.version != nil, deleted.isEmpty else { return nil }
+        let identifiers = table.source.identifiers(row: row, slot: slot)
+        guard let first = identifiers.first else { return [] }
+        guard let target = self.table(of: first), target.layout.type == type, target.binding.version != nil else {
+            return nil
+        }
+        var rows: [Int] = []
+        rows.reserveCapacity(identifiers.count)
+        for identifier in identifiers {
+            guard identifier.space == first.space else { return nil }
+            if let row = target.source.row(of: identifier) { rows.append(row) }
+        }
+        return target.models(rows: rows, ifAllAre: type)
+    }
+
     // MARK: Changes
 
     var hasChanges: Bool { !inserted.isEmpty || !changed.isEmpty || !deleted.isEmpty }
@@ -186,8 +218,11 @@ final class ContextState {
                 latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
                 continue
             }
-            let identifier = model.persistentModelID
             let draft = model._modelState.ensureDraft()
+            if draft.identifier == nil, draft.survivor == nil {
+                draft.identifier = .temporary(space: table.temporarySpace)
+            }
+            let identifier = model.persistentModelID
             if !identifier.isTemporary || draft.survivor != nil {
                 // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
                 // So is one that another model took the place of.
@@ -271,33 +306,41 @@ final class ContextState {
     func removeInserted(_ model: any PersistentModel) { inserted.remove(model) }
 }
 
-/// Models in the order in which they were added, each once, found and removed in constant time.
+/// Models in the order in which they were added, each once, found and removed in constant time: a model knows its place
+/// in the one list that it is in.
 struct ModelList: Sequence {
     private var models: [(any PersistentModel)?] = []
-    private var places: [ObjectIdentifier: Int] = [:]
+    private(set) var count = 0
 
-    var isEmpty: Bool { places.isEmpty }
-    var count: Int { places.count }
+    var isEmpty: Bool { count == 0 }
 
     mutating func append(_ model: any PersistentModel) {
-        let key = ObjectIdentifier(model)
-        guard places[key] == nil else { return }
-        places[key] = models.count
+        if contains(model) { return }
         models.append(model)
+        model._modelState.place = UInt32(truncatingIfNeeded: models.count)
+        count += 1
     }
 
     mutating func remove(_ model: any PersistentModel) {
-        guard let place = places.removeValue(forKey: ObjectIdentifier(model)) else { return }
-        models[place] = nil
-        if models.count > 32, places.count < models.count / 2 {
+        guard contains(model) else { return }
+        models[Int(model._modelState.place) - 1] = nil
+        model._modelState.place = 0
+        count -= 1
+        if count == 0 {
+            models = []
+        } else if models.count > 32, count < models.count / 2 {
             models.removeAll { $0 == nil }
             for (place, model) in models.enumerated() {
-                if let model { places[ObjectIdentifier(model)] = place }
+                model?._modelState.place = UInt32(truncatingIfNeeded: place + 1)
             }
         }
     }
 
-    func contains(_ model: any PersistentModel) -> Bool { places[ObjectIdentifier(model)] != nil }
+    /// A place may be left from another list, so what stands there decides.
+    func contains(_ model: any PersistentModel) -> Bool {
+        let place = Int(model._modelState.place)
+        return place > 0 && place <= models.count && models[place - 1] === model
+    }
     func makeIterator() -> AnyIterator<any PersistentModel> {
         var iterator = models.makeIterator()
         return AnyIterator {

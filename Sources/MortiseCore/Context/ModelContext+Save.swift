@@ -92,7 +92,13 @@ extension ContextState {
         var values: ContiguousArray<StoredValue> = []
         values.reserveCapacity(layout.properties.count)
         let changed = draft?.changed ?? SlotSet()
-        for (slot, description) in layout.record.slots.enumerated() {
+        let hasEphemeral = !layout.record.ephemeralSlots.isEmpty
+        for slot in layout.record.slots.indices {
+            if isNew, !hasEphemeral, let value = draft?.plainValue(at: slot) {
+                values.append(value)
+                continue
+            }
+            let description = layout.record.slots[slot]
             if onlyChanged, description.role == .toManyDerived || !(isNew || changed.contains(slot)) {
                 values.append(.null)
             } else {

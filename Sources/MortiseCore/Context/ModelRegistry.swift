@@ -6,8 +6,8 @@ struct ModelRegistry {
     private(set) var count = 0
 
     /// A page goes when its last object does.
-    private final class Page {
-        var count = 0
+    final class Page {
+        fileprivate(set) var count = 0
         let objects: UnsafeMutablePointer<Unmanaged<AnyObject>?>
 
         init() {
@@ -35,6 +35,26 @@ struct ModelRegistry {
             count += difference
             pages[number] = page.count == 0 ? nil : page
         }
+    }
+
+    static func page(of row: Int) -> Int { row >> shift }
+    static func place(of row: Int) -> Int { row & (1 << shift - 1) }
+
+    /// A page, for putting objects into places that are free; it stays until the work is done.
+    /// - Parameter number: not negative.
+    mutating func beginFilling(_ number: Int) -> Page {
+        while number >= pages.count { pages.append(nil) }
+        let page = pages[number] ?? Page()
+        pages[number] = page
+        page.count += 1
+        return page
+    }
+
+    /// - Parameter added: how many places of the page have an object that had none.
+    mutating func endFilling(_ page: Page, _ number: Int, added: Int) {
+        page.count += added - 1
+        count += added
+        if page.count == 0 { pages[number] = nil }
     }
 
     /// The rows in a range that have an object, ascending.

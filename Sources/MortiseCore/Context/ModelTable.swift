@@ -11,6 +11,8 @@ public final class ModelTable {
     /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
     @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
     private var registry = ModelRegistry()
+    /// What the temporary identifiers of new models have in common.
+    private(set) lazy var temporarySpace = NumberedIdentifiers(temporaryOf: layout.entityName).space
 
     init(state: ContextState, layout: ModelLayout, binding: StoreBinding, source: RowSource) {
         self.state = state
@@ -31,31 +33,59 @@ public final class ModelTable {
     }
 
     /// The models of rows that are there, in that order; made where there are none yet. Much cheaper than one by one.
-    func models(rows: some Sequence<Int>) -> [any PersistentModel] {
-        func make<T: PersistentModel>(_ type: T.Type) -> [any PersistentModel] { models(rows: rows, of: type) }
+    func models(rows: [Int]) -> [any PersistentModel] {
+        func make<T: PersistentModel>(_ type: T.Type) -> [any PersistentModel] {
+            rows.withUnsafeBufferPointer { rows in models(count: rows.count, of: type) { rows[$0] } }
+        }
         return make(layout.type)
     }
 
     /// As `models(rows:)`, for callers that know the type or one that it inherits from.
     /// - Returns: nothing where the table's models are of another type.
-    func models<T: PersistentModel>(rows: some Sequence<Int>, as type: T.Type) -> [T] {
-        if layout.type == type { return models(rows: rows, of: type) }
-        return models(rows: rows).compactMap { $0 as? T }
+    func models<T: PersistentModel>(records: ArraySlice<RecordReference>, as type: T.Type) -> [T] {
+        if layout.type == type {
+            return records.withUnsafeBufferPointer { records in
+                models(count: records.count, of: type) { records[$0].row }
+            }
+        }
+        return models(rows: records.map(\.row)).compactMap { $0 as? T }
     }
 
-    private func models<T: PersistentModel>(rows: some Sequence<Int>, of type: T.Type) -> [T] {
+    /// As `models(rows:)`; nil where the table's models are of another type.
+    func models<T: PersistentModel>(rows: [Int], ifAllAre type: T.Type) -> [T]? {
+        guard layout.type == type else { return nil }
+        return rows.withUnsafeBufferPointer { rows in models(count: rows.count, of: type) { rows[$0] } }
+    }
+
+    /// Goes to the registry once for each of its pages that the rows lie in.
+    @inline(__always)
+    private func models<T: PersistentModel>(count: Int, of type: T.Type, _ row: (Int) -> Int) -> [T] {
         Materialising.run {
-            var models: [T] = []
-            models.reserveCapacity(rows.underestimatedCount)
-            for row in rows {
-                if let known = registry[row] {
-                    // Only models of the layout's type are ever registered.
-                    models.append(unsafeDowncast(known, to: T.self))
-                } else {
-                    models.append(make(type, row: row))
+            [T](unsafeUninitializedCapacity: count) { models, made in
+                guard let models = models.baseAddress else { return }
+                while made < count {
+                    let number = ModelRegistry.page(of: row(made))
+                    let page = registry.beginFilling(number)
+                    var added = 0
+                    while made < count {
+                        let row = row(made)
+                        if ModelRegistry.page(of: row) != number { break }
+                        let place = page.objects + ModelRegistry.place(of: row)
+                        if let known = place.pointee {
+                            // Only models of the layout's type are ever registered.
+                            let model = known._withUnsafeGuaranteedRef { unsafeDowncast($0, to: T.self) }
+                            (models + made).initialize(to: model)
+                        } else {
+                            let model = type.init(_modelState: ModelState(table: self, row: row))
+                            place.pointee = Unmanaged.passUnretained(model)
+                            (models + made).initialize(to: model)
+                            added += 1
+                        }
+                        made += 1
+                    }
+                    registry.endFilling(page, number, added: added)
                 }
             }
-            return models
         }
     }
 

@@ -237,7 +237,7 @@ struct QueryRun<Model: PersistentModel> {
                 if let model = reader.model(records[first]) as? Model { models.append(model) }
                 end = first + 1
             } else if let table = state.table(named: reader.tables[number].entityName) {
-                let made = table.models(rows: records[first..<end].lazy.map(\.row), as: Model.self)
+                let made = table.models(records: records[first..<end], as: Model.self)
                 if first == 0, end == records.count { return made }
                 models += made
             }

@@ -44,8 +44,31 @@ final class Draft {
     subscript(slot: Int) -> Value {
         get { slot < values.count ? values[slot] : .unset }
         set {
-            if slot >= values.count { values += repeatElement(.unset, count: slot + 1 - values.count) }
+            if slot == values.count {
+                // A new model's values come one after the other, and most models have a few.
+                if slot == 0 { values.reserveCapacity(10) }
+                values.append(newValue)
+                return
+            }
+            if slot > values.count { values += repeatElement(.unset, count: slot + 1 - values.count) }
             values[slot] = newValue
+        }
+    }
+
+    /// An attribute's value that is there; nil for everything else.
+    @inline(__always)
+    func plainValue(at slot: Int) -> StoredValue? {
+        guard slot < values.count, case .value(let value) = values[slot], !value.isNull else { return nil }
+        return value
+    }
+
+    @inline(__always)
+    func hasPlainValue(at slot: Int) -> Bool {
+        guard slot < values.count else { return false }
+        return switch values[slot] {
+        case .value(.null): false
+        case .value: true
+        default: false
         }
     }
 

@@ -43,6 +43,8 @@ public struct ModelState: ~Copyable {
     var flags: Flags = []
     // Counted by hand, as the table is.
     @usableFromInline var registrarReference: Unmanaged<ModelRegistrar>?
+    /// One more than the model's place in the list of its context's unsaved changes that it is in.
+    var place: UInt32 = 0
 
     /// The state of a model that is made by one of its own initialisers.
     public init() {

@@ -13,6 +13,17 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     public struct ID: Hashable, Sendable {
         let space: UInt32
         let key: Key
+
+        public func hash(into hasher: inout Hasher) {
+            // One word for the keys that are met by the million.
+            switch key {
+            case .temporary(let number): hasher.combine(number ^ UInt64(space) << 40 ^ 1 << 63)
+            case .sequence(let number): hasher.combine(number ^ UInt64(space) << 40)
+            case .other(let box):
+                hasher.combine(space)
+                hasher.combine(box)
+            }
+        }
     }
 
     enum Key: Hashable, Sendable {
@@ -85,8 +96,11 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     private static let temporaryCounter = Atomic<UInt64>(0)
 
     package static func temporary(entityName: String) -> PersistentIdentifier {
+        temporary(space: IdentifierSpace.table.index(storeIdentifier: nil, entityName: entityName))
+    }
+
+    static func temporary(space: UInt32) -> PersistentIdentifier {
         let number = temporaryCounter.add(1, ordering: .relaxed).newValue
-        let space = IdentifierSpace.table.index(storeIdentifier: nil, entityName: entityName)
         return PersistentIdentifier(id: ID(space: space, key: .temporary(number)))
     }
 

@@ -110,7 +110,7 @@ extension PersistentModel {
     /// Makes the inverse of `owner`'s relationship, on this side, hold the owner.
     func _link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
-        let mine = ModelLayout.of(type(of: self))
+        let mine = _modelState.table?.layout ?? ModelLayout.of(type(of: self))
         if mine.record.slots[inverse].role.isToMany {
             _addMember(owner, at: inverse, mine)
             return
@@ -193,7 +193,7 @@ extension PersistentModel {
     func _connectInserted(in layout: ModelLayout) -> [any PersistentModel] {
         guard let draft = _modelState.draft else { return [] }
         var reached: [any PersistentModel] = []
-        for slot in layout.properties.indices {
+        for slot in layout.properties.indices where !draft.hasPlainValue(at: slot) {
             switch draft[slot] {
             case .model(let target?):
                 if target._modelState.table == nil { reached.append(target) }

@@ -157,8 +157,18 @@ extension PersistentModel {
         }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
-    public func _value<T: PersistentModel>(at slot: Int) -> [T] { _members(at: slot).compactMap { $0 as? T } }
-    public func _value<T: PersistentModel>(at slot: Int) -> [T]? { _members(at: slot).compactMap { $0 as? T } }
+    public func _value<T: PersistentModel>(at slot: Int) -> [T] {
+        if _modelState.draft == nil, _modelState.row >= 0, let table = _modelState.table,
+            let members = table.state.members(of: table, row: _modelState.row, slot: slot, as: T.self)
+        {
+            return members
+        }
+        return _members(at: slot).compactMap { $0 as? T }
+    }
+    public func _value<T: PersistentModel>(at slot: Int) -> [T]? {
+        let members: [T] = _value(at: slot)
+        return members
+    }
 
     public func _setValue<T: PersistentModel>(_ value: T?, at slot: Int) { _setTarget(value, at: slot) }
     public func _setValue<T: PersistentModel>(_ value: T, at slot: Int) { _setTarget(value, at: slot) }

@@ -179,7 +179,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     /// What a store of versions found, if it can be.
     private func checked(_ found: VersionRows, _ plan: FetchPlan, _ state: ContextState) throws -> FoundRows {
-        let family = Set(state.container.schema.stored.subtree(of: plan.query.entity))
+        let isAlone = found.entities == [plan.query.entity]
+        let family = isAlone ? [] : Set(state.container.schema.stored.subtree(of: plan.query.entity))
         let tables = try found.entities.map { name in
             guard let table = state.table(named: name) else {
                 throw ModelContextError.storeContract(
@@ -187,7 +188,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             }
             return table
         }
-        let isInFamily = found.entities.map(family.contains)
+        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
         // Rows of one table mostly come together.
         var number = -1
         var source = RowSource()
@@ -345,8 +346,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
-            inserted: try changes.inserted.map(snapshot), updated: try changes.updated.map(snapshot),
-            deleted: try changes.deleted.map(snapshot), editingState: state.editingState,
+            inserted: try snapshots(changes.inserted), updated: try snapshots(changes.updated),
+            deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
         let result = try locked { try $0.save(request) }
         var outcome = SaveOutcome(remapped: result.remappedIdentifiers, reregistered: [])
@@ -355,6 +356,18 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             outcome.reregistered.append((identifier, try values(of: snapshot, in: table.layout)))
         }
         return outcome
+    }
+
+    private func snapshots(_ records: [PendingRecord]) throws -> [Store.Snapshot] {
+        // The array is cast as a whole, because a cast costs more than a snapshot.
+        if Store.Snapshot.self == DefaultSnapshot.self,
+            let snapshots = records.map({
+                DefaultSnapshot(persistentIdentifier: $0.identifier, layout: $0.layout.record, values: $0.values)
+            }) as? [Store.Snapshot]
+        {
+            return snapshots
+        }
+        return try records.map(snapshot)
     }
 
     private func snapshot(_ record: PendingRecord) throws -> Store.Snapshot {
@@ -412,7 +425,12 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
         guard let provider = store as? any HistoryProviding else { return nil }
-        return try locked { _ in try Self.history(of: provider, descriptor) }
+        do {
+            return try locked { _ in try Self.history(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            // A store that stands for others may keep a history or none.
+            return nil
+        }
     }
     private static func history<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>
@@ -422,7 +440,11 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     }
     override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
         guard let provider = store as? any HistoryProviding else { return false }
-        return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        do {
+            return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
     }
     private static func deleteHistory<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>

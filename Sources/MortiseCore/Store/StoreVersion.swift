@@ -36,6 +36,8 @@ open class RowSource: @unchecked Sendable {
     open func decimal(row: Int, slot: Int) -> Decimal? { Decimal(storedValue: value(row: row, slot: slot)) }
     open func date(row: Int, slot: Int) -> Date? { Date(storedValue: value(row: row, slot: slot)) }
     open func string(row: Int, slot: Int) -> String? { String(storedValue: value(row: row, slot: slot)) }
+    /// Whether the value is a string that is equal to another; stores that keep bytes need not make strings of them.
+    open func isText(_ text: TextToFind, row: Int, slot: Int) -> Bool { string(row: row, slot: slot) == text.string }
     open func data(row: Int, slot: Int) -> Data? { Data(storedValue: value(row: row, slot: slot)) }
     open func uuid(row: Int, slot: Int) -> UUID? { UUID(storedValue: value(row: row, slot: slot)) }
     open func url(row: Int, slot: Int) -> URL? { URL(storedValue: value(row: row, slot: slot)) }

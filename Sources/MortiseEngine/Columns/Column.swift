@@ -38,7 +38,7 @@ struct ColumnForm: RawRepresentable, Hashable, Sendable {
 }
 
 /// One slot of an entity's records as its tables keep it.
-struct Column: Sendable {
+final class Column: Sendable {
     let slot: Int
     let kind: StorageKind?
     let role: RecordLayout.Role

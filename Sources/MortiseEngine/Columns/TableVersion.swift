@@ -202,6 +202,18 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         }
     }
 
+    public override func isText(_ text: TextToFind, row: Int, slot: Int) -> Bool {
+        guard let (place, entry, offset) = find(row, slot) else { return false }
+        switch entry.form {
+        case .text:
+            let bytes = place.bytes(entry, offset)
+            return text.equals(bytes) && !(bytes.isEmpty && place.isAbsent(entry, offset))
+        case .code:
+            return !place.isAbsent(entry, offset) && strings[slot]?[place.code(entry, offset)] == text.string
+        default: return false
+        }
+    }
+
     public override func data(row: Int, slot: Int) -> Data? {
         guard let (place, entry, offset) = find(row, slot), plan.columns[slot].kind == .data,
             !place.isAbsent(entry, offset)
@@ -236,9 +248,23 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     }
 
     public override func value(row: Int, slot: Int) -> StoredValue {
-        guard isRow(row), slot >= 0, slot < plan.columns.count else { return .null }
+        guard let (place, entry, offset) = find(row, slot) else { return .null }
+        // The forms that most columns have count no reference but that of the value.
+        switch entry.form {
+        case .none: break
+        case _ where place.isAbsent(entry, offset): return .null
+        case .bool: return .bool(place.load(entry, offset, as: UInt8.self) != 0)
+        case .int64: return .integer(Int64(littleEndian: place.load(entry, offset, as: Int64.self)))
+        case .double: return .double(place.double(entry, offset))
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: place.double(entry, offset)))
+        case .uuid: return .uuid(place.uuid(entry, offset))
+        case .text: return .string(place.text(entry, offset))
+        case .code:
+            if let string = strings[slot]?[place.code(entry, offset)] { return .string(string) }
+        default: break
+        }
         if plan.columns[slot].role.isToMany { return .identifiers(identifiers(row: row, slot: slot)) }
-        return place(ofChunk: row >> Chunk.shift).value(
+        return self.place(ofChunk: row >> Chunk.shift).value(
             plan.columns[slot], row & Chunk.mask, dictionaries[slot], plan.targets[slot])
     }
 }

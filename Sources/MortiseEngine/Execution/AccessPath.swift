@@ -37,6 +37,9 @@ struct AccessPath {
         self.tail = tail
     }
 
+    /// Whether it leads to the rows with certain values, and to no range.
+    var isPoint: Bool { tail == nil }
+
     private static func tail(_ conditions: [SearchCondition]) -> Tail? {
         var lower: IndexRange.Bound?
         var upper: IndexRange.Bound?

@@ -10,12 +10,13 @@ extension EngineQuery {
         {
             return found
         }
-        let scans = try entities.compactMap { name -> (scan: TableScan, table: TableVersion, number: Int)? in
+        let scans = try entities.enumerated().compactMap {
+            place, name -> (scan: TableScan, table: TableVersion, number: Int)? in
             guard let number = reader.table(named: name) else { throw EngineError.unknownEntity(name) }
             // A table that nothing was ever written to is in no version.
             guard let table = reader.tables[number].rows as? TableVersion else { return nil }
             let scan = TableScan(
-                table, candidates: candidates(table), conjuncts: conjuncts, reader: reader, number: number)
+                table, candidates: candidates(table, place), conjuncts: conjuncts, reader: reader, number: number)
             return (scan, table, number)
         }
         let names = { reader.tables.map(\.entityName) }
@@ -57,15 +58,18 @@ extension EngineQuery {
         return Array(rows[query.window(of: rows.count)])
     }
 
-    private var hasPath: Bool {
-        entities.allSatisfy { name in catalog.plan(name).map { !AccessPath.all($0, conditions).isEmpty } ?? false }
-    }
-
     /// The rows in which the query's may be, ascending; nil for all.
-    private func candidates(_ table: TableVersion) -> [Int]? {
+    func candidates(_ table: TableVersion, _ place: Int) -> [Int]? {
         if let identifiers { return Set(identifiers.compactMap { table.row(of: $0) }).sorted() }
+        if paths.isEmpty { return nil }
+        if paths[place].count == 1, paths[place][0].isPoint {
+            let index = TableIndex(table, paths[place][0].index)
+            let ranges = paths[place][0].ranges(in: index)
+            // More than a few would have to be counted first.
+            if let rows = index.rows(in: ranges, upTo: 64) { return rows }
+        }
         var best: (index: TableIndex, ranges: [IndexRange], count: Int)?
-        for path in AccessPath.all(table.plan, conditions) {
+        for path in paths[place] {
             let index = TableIndex(table, path.index)
             let ranges = path.ranges(in: index)
             let count = ranges.reduce(0) { $0 + index.count(in: $1) }

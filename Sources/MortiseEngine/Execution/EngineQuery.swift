@@ -7,6 +7,10 @@ struct EngineQuery {
     let query: StoreQuery
     let conditions: [Int: [SearchCondition]]
     let identifiers: [PersistentIdentifier]?
+    /// The query's entity and what counts with it.
+    let entities: [String]
+    /// For each of these, the ways that its indexes offer.
+    let paths: [[AccessPath]]
 
     init(_ query: StoreQuery, _ catalog: Catalog) {
         self.query = query
@@ -14,11 +18,14 @@ struct EngineQuery {
         let pushed = query.conjuncts.filter { !$0.expression.needsModels }
         conditions = SearchCondition.all(in: pushed)
         identifiers = SearchCondition.identifiers(in: pushed)
+        entities = query.includesSubentities ? catalog.families[query.entity] ?? [query.entity] : [query.entity]
+        paths =
+            conditions.isEmpty
+            ? [] : entities.map { [conditions] name in catalog.plan(name).map { AccessPath.all($0, conditions) } ?? [] }
     }
 
-    var entities: [String] {
-        query.includesSubentities ? catalog.schema.subtree(of: query.entity) : [query.entity]
-    }
+    /// Whether every table has an index that helps.
+    var hasPath: Bool { !paths.isEmpty && paths.allSatisfy { !$0.isEmpty } }
 
     // MARK: Planning
 
@@ -40,9 +47,7 @@ struct EngineQuery {
             plan.isFullScan = false
             return
         }
-        let tables = entities.compactMap { catalog.plan($0) }
-        let paths = tables.map { AccessPath.all($0, conditions) }
-        if !tables.isEmpty, paths.allSatisfy({ !$0.isEmpty }), let first = tables.first {
+        if hasPath, let first = catalog.plan(entities[0]) {
             let choices = paths[0].map { $0.text(first) }
             plan.detail = choices.count == 1 ? choices[0] : "the most selective of: " + choices.joined(separator: "; ")
             plan.isFullScan = false

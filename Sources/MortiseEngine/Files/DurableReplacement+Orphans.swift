@@ -38,14 +38,18 @@ extension DurableReplacement {
     /// Only regular files whose name is exactly that of a temporary of this file are touched. The removals are not
     /// synced: an orphan that comes back after a power loss is swept again.
     ///
-    /// - Parameter lock: Proof that nobody else is writing the file; a temporary may then not be in use.
+    /// - Parameters:
+    ///   - lock: Proof that nobody else is writing the file; a temporary may then not be in use.
+    ///   - suffix: What this file's name has behind that of the store's, for a file that the lock covers too.
     /// - Throws: ``FileError/Reason/closed`` if `lock` is released, ``FileError/Reason/invalidPath`` if it belongs to
     ///   another store, and what listing and removing throw. Stops at the first error.
     @discardableResult
-    public func sweepOrphans(holding lock: FileLock) throws(FileError) -> [String] {
+    public func sweepOrphans(holding lock: FileLock, companion suffix: String = "") throws(FileError) -> [String] {
         let target = try fileSystem.resolvingLinks(path)
         guard lock.isHeld else { throw FileError(.closed, operation: .unlink, path: lock.path) }
-        guard lock.storePath == target else { throw FileError(.invalidPath, operation: .unlink, path: lock.path) }
+        guard lock.storePath + suffix == target else {
+            throw FileError(.invalidPath, operation: .unlink, path: lock.path)
+        }
         let directory = PathText.directory(of: target)
         let name = PathText.name(of: target)
         let candidates = try retryingInterrupts { () throws(FileError) in try fileSystem.list(directory) }

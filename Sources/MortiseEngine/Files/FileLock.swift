@@ -28,14 +28,16 @@ public final class FileLock: Sendable {
     /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock is held, in this process too; `holder` is then the own
     ///   process identifier. ``FileError/Reason/readOnly`` and ``FileError/Reason/permissionDenied`` where no lock file
     ///   can be made. Any other ``FileError`` of opening.
+    ///   - kind: Whether others may hold it too, as long as nobody holds it alone.
     public init(
-        forStoreAt storePath: String, permissions: UInt32 = 0o600, in fileSystem: any FileSystem
+        forStoreAt storePath: String, kind: LockKind = .exclusive, permissions: UInt32 = 0o600,
+        in fileSystem: any FileSystem
     ) throws(FileError) {
         let resolved = try fileSystem.resolvingLinks(storePath)
         self.storePath = resolved
         let store = try fileSystem.infoIfPresent(resolved, followingLinks: true)
         let wanted = (store?.permissions ?? permissions) & 0o777 | 0o600
-        file = try Self.lockedFile(resolved + ".lock", permissions: wanted, in: fileSystem)
+        file = try Self.lockedFile(resolved + ".lock", permissions: wanted, kind, in: fileSystem)
         // Exactly, whatever the umask and whoever made the file; where it is another user's, its bits are theirs to set.
         if let info = try? file.info(), info.permissions != wanted { try? file.setPermissions(wanted) }
         Self.write("\(fileSystem.processID)\n", to: file)
@@ -55,6 +57,20 @@ public final class FileLock: Sendable {
         try? file.close()
     }
 
+    /// Takes the lock alone, which was shared, or shares it, which was taken alone.
+    /// - Returns: `false` where others hold it, too; then it is shared as before, unless somebody took it alone in
+    ///   between: ask `isIntact(in:)` no more, and release it, where that throws.
+    /// - Throws: ``FileError/Reason/locked(holder:)`` where the lock was lost.
+    public func change(to kind: LockKind) throws(FileError) -> Bool {
+        guard isHeld else { return false }
+        if try retryingInterrupts({ () throws(FileError) in try file.tryLock(kind) }) { return true }
+        // Changing a lock may give it up first.
+        guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(.shared) }) else {
+            throw FileError(.locked(holder: nil), operation: .lock, path: path)
+        }
+        return false
+    }
+
     /// Whether the lock file at the path is still the one that is locked.
     ///
     /// `false` means that somebody removed or replaced it, against the rules: another process may hold "the" lock too.
@@ -72,14 +88,14 @@ public final class FileLock: Sendable {
     }
 
     private static func lockedFile(
-        _ path: String, permissions: UInt32, in fileSystem: any FileSystem
+        _ path: String, permissions: UInt32, _ kind: LockKind, in fileSystem: any FileSystem
     ) throws(FileError) -> any OpenFile {
         // Only somebody who keeps removing the file can make an attempt fail, hence the small number.
         for _ in 0..<16 {
             let file = try retryingInterrupts { () throws(FileError) in
                 try fileSystem.open(path, mode: .create(permissions: permissions))
             }
-            guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(.exclusive) }) else {
+            guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(kind) }) else {
                 try? file.close()
                 throw FileError(.locked(holder: holder(in: path, fileSystem)), operation: .lock, path: path)
             }

@@ -21,24 +21,81 @@ struct SortedEntries {
         if !probe.tail.isEmpty { tails.append(contentsOf: probe.tail) }
     }
 
+    var isEmpty: Bool { entries.isEmpty }
+
     func index(owner: UInt64) -> OrderedIndex {
         var builder = OrderedIndexBuilder(isWide: isWide, owner: owner)
+        forEachSorted { builder.append($0) }
+        return builder.finish()
+    }
+
+    /// Puts the entries into an index, which has none of them yet.
+    func insert(into index: inout OrderedIndex, owner: UInt64) {
+        if index.count == 0 {
+            index = self.index(owner: owner)
+        } else {
+            forEachSorted { index.insert($0, owner: owner) }
+        }
+    }
+
+    private func forEachSorted(_ body: (IndexProbe) -> Void) {
+        let order = sortedByHead()
         tails.withUnsafeBytes { tails in
             func tail(_ entry: Entry) -> UnsafeRawBufferPointer {
                 UnsafeRawBufferPointer(rebasing: tails[entry.tail..<(entry.tail + entry.tailCount)])
             }
-            let sorted = entries.sorted { a, b in
-                if a.head != b.head { return a.head < b.head }
+            func precedes(_ a: Place, _ b: Place) -> Bool {
+                let (a, b) = (entries[a.place], entries[b.place])
                 if a.second != b.second { return a.second < b.second }
                 if a.tailCount + b.tailCount > 0, !tail(a).elementsEqual(tail(b)) {
                     return tail(a).lexicographicallyPrecedes(tail(b))
                 }
                 return a.row < b.row
             }
-            for entry in sorted {
-                builder.append(IndexProbe(head: entry.head, second: entry.second, tail: tail(entry), row: entry.row))
+            func emit(_ place: Int) {
+                let entry = entries[place]
+                body(IndexProbe(head: entry.head, second: entry.second, tail: tail(entry), row: entry.row))
+            }
+            var first = 0
+            while first < order.count {
+                var end = first + 1
+                while end < order.count, order[end].head == order[first].head { end += 1 }
+                if end - first == 1 {
+                    emit(order[first].place)
+                } else {
+                    for place in order[first..<end].sorted(by: precedes) { emit(place.place) }
+                }
+                first = end
             }
         }
-        return builder.finish()
+    }
+
+    private struct Place {
+        let head: UInt64
+        let place: Int
+    }
+
+    /// Eleven bits at a time, leaving out those in which all heads agree.
+    private func sortedByHead() -> [Place] {
+        var sorted = entries.indices.map { Place(head: entries[$0].head, place: $0) }
+        guard let least = sorted.first?.head else { return [] }
+        if sorted.count < 256 { return sorted.sorted { $0.head < $1.head } }
+        var differing: UInt64 = 0
+        for place in sorted { differing |= place.head ^ least }
+        var other = sorted
+        var counts = [Int](repeating: 0, count: 2048)
+        for shift in stride(from: UInt64(0), to: 64, by: 11) where differing >> shift & 2047 != 0 {
+            for index in counts.indices { counts[index] = 0 }
+            for place in sorted { counts[Int(place.head >> shift & 2047)] += 1 }
+            var start = 0
+            for index in counts.indices { (counts[index], start) = (start, start + counts[index]) }
+            for place in sorted {
+                let digit = Int(place.head >> shift & 2047)
+                other[counts[digit]] = place
+                counts[digit] += 1
+            }
+            swap(&sorted, &other)
+        }
+        return sorted
     }
 }

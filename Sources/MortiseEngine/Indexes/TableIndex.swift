@@ -141,6 +141,20 @@ struct TableIndex {
         return unique
     }
 
+    /// The rows in ranges that do not overlap, ascending; nil where there are more than so many.
+    func rows(in ranges: [IndexRange], upTo limit: Int) -> [Int]? {
+        var rows: [Int] = []
+        for range in ranges {
+            forEachRow(in: range) { row in
+                rows.append(row)
+                return rows.count <= limit
+            }
+            if rows.count > limit { return nil }
+        }
+        if rows.count > 1 { rows.sort() }
+        return rows
+    }
+
     /// The row with the least or the greatest key in a range.
     func first(in range: IndexRange = .all, descending: Bool = false) -> Int? {
         var first: Int?

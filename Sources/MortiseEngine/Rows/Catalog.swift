@@ -10,12 +10,14 @@ public final class Catalog: Sendable {
     let numbers: [String: Int]
     /// The numbers of each entity and everything that inherits from it.
     let subtrees: [[Int]]
+    /// The same as names, in the schema's order of a family, by the entity's name.
+    let families: [String: [String]]
     /// For each entity, its stored relationships with what they lead to.
     let relationships: [[RelationshipSlot]]
     private let entitiesBySpace: [UInt32: Int]
 
     /// A relationship that is kept at its owner, and where its reverse is.
-    struct RelationshipSlot: Sendable {
+    final class RelationshipSlot: Sendable {
         let slot: Int
         let name: String
         let isToMany: Bool
@@ -28,6 +30,20 @@ public final class Catalog: Sendable {
         let targets: [Int]
         /// The owner's number among those to which the reverse leads.
         let ownerAmongTargets: Int
+
+        init(
+            slot: Int, name: String, isToMany: Bool, isOptional: Bool, reverse: Int, isShown: Bool, targets: [Int],
+            ownerAmongTargets: Int
+        ) {
+            self.slot = slot
+            self.name = name
+            self.isToMany = isToMany
+            self.isOptional = isOptional
+            self.reverse = reverse
+            self.isShown = isShown
+            self.targets = targets
+            self.ownerAmongTargets = ownerAmongTargets
+        }
     }
 
     public init(schema: StoredSchema, storeIdentifier: String) {
@@ -44,6 +60,8 @@ public final class Catalog: Sendable {
             [numbers[name] ?? 0] + schema.subtree(of: name).filter { $0 != name }.compactMap { numbers[$0] }
         }
         self.subtrees = subtrees
+        families = Dictionary(
+            names.map { ($0, schema.subtree(of: $0)) }, uniquingKeysWith: { first, _ in first })
         let identifiers = names.map { NumberedIdentifiers(storeIdentifier: storeIdentifier, entityName: $0) }
         var entitiesBySpace: [UInt32: Int] = [:]
         for (number, name) in names.enumerated() {

@@ -9,6 +9,11 @@ public protocol CommitSink: Sendable {
     /// As `commit`, but may return before the result is durable, with a ticket to wait on: transactions that follow meanwhile
     /// share the wait. Called for one transaction after another, in order. The default commits and returns nil.
     func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)?
+    /// Called before a transaction begins, with the version that it would start from, and followed by `end()` whatever
+    /// comes of it. Returns the version to start from, which is published: the same, or one that others have made. The
+    /// default returns the same.
+    func begin(_ current: EngineVersion) throws -> EngineVersion
+    func end()
     /// Gives files and locks free; no commit follows.
     func close() throws
 }
@@ -21,6 +26,8 @@ public protocol CommitTicket: Sendable {
 }
 
 extension CommitSink {
+    public func begin(_ current: EngineVersion) throws -> EngineVersion { current }
+    public func end() {}
     public func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
         try commit(result, changes: changes)
         return nil
@@ -105,10 +112,27 @@ public final class Engine: Sendable {
         try writing.withLock { try sink?.close() }
     }
 
+    /// Publishes a version that others have made.
+    /// - Parameters:
+    ///   - isWaiting: whether to wait for a transaction that is under way; otherwise nothing is done then.
+    ///   - body: gets the latest version and returns the one to publish; nil where there is none.
+    public func follow(
+        waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
+    ) throws {
+        if isWaiting { writing.lock() } else { guard writing.try() else { return } }
+        defer { writing.unlock() }
+        if isClosed.load(ordering: .acquiring) { return }
+        if let next = try body(version) { published.withLock { $0 = next } }
+    }
+
     private func write<R>(_ body: (EngineTransaction) throws -> R) throws -> R {
         let (result, pending) = try writing.withLock { () -> (R, (EngineVersion, any CommitTicket)?) in
             if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
-            let transaction = EngineTransaction(appended.withLock { $0?.version } ?? version)
+            let current = appended.withLock { $0?.version } ?? version
+            let start = try sink?.begin(current) ?? current
+            defer { sink?.end() }
+            if start !== current { published.withLock { $0 = start } }
+            let transaction = EngineTransaction(start)
             let result: R
             do {
                 result = try body(transaction)

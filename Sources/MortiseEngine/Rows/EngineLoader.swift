@@ -7,10 +7,20 @@ public final class EngineLoader {
     private let catalog: Catalog
     private let owner = EngineTransaction.nextOwner()
     private var tables: [TableWriter?]
+    private var last: TableWriter?
 
     public init(_ catalog: Catalog) {
         self.catalog = catalog
         tables = Array(repeating: nil, count: catalog.plans.count)
+    }
+
+    /// Records of one entity mostly come together.
+    private func table(named name: String) throws -> TableWriter {
+        if let last, last.plan.entityName == name { return last }
+        guard let entity = catalog.numbers[name] else { throw EngineError.unknownEntity(name) }
+        let found = table(entity)
+        last = found
+        return found
     }
 
     private func table(_ entity: Int) -> TableWriter {
@@ -24,8 +34,8 @@ public final class EngineLoader {
     /// - Throws: `EngineError.unknownEntity`; `unfitValue` for a value that is not of its property's kind;
     ///   `wrongDestination` for a reference to what can be no record of the relationship's destination.
     public func append(entity name: String, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
-        guard let entity = catalog.numbers[name] else { throw EngineError.unknownEntity(name) }
-        let table = table(entity)
+        let table = try table(named: name)
+        let entity = table.plan.number
         let row = table.append(sequence)
         for column in table.plan.columns {
             let value = column.slot < values.count ? values[column.slot] : .null

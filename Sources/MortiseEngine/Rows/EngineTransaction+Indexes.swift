@@ -19,8 +19,11 @@ extension EngineTransaction {
         for (number, definition) in table.plan.indexes.enumerated() {
             let hasNull = key.setKey(place, row & Chunk.mask, definition, table.dictionaries)
             let bytes = key.key
-            if !definition.family.isEmpty, !hasNull {
-                try refuseDuplicate(of: bytes, definition, table, number, entity, row)
+            if !definition.family.isEmpty {
+                if !hasNull { try refuseDuplicate(of: bytes, definition, table, number, entity, row) }
+            } else if bulk != nil {
+                bulk?.append(bytes, row: UInt64(row), entity: entity, index: number)
+                continue
             }
             table.indexes[number].insert(bytes, row: UInt64(row), owner: table.owner)
         }

@@ -35,6 +35,12 @@ extension EngineTransaction {
     }
 
     private func addReverse(_ target: (sequence: UInt64, target: Int), _ relationship: Relationship, _ owner: UInt64) {
+        if bulk != nil {
+            bulk?.append(
+                target.sequence, owner, relationship.ownerAmongTargets,
+                entity: relationship.targets[target.target], links: relationship.reverse)
+            return
+        }
         let other = table(relationship.targets[target.target])
         other.links[relationship.reverse].insert(
             target.sequence, owner, relationship.ownerAmongTargets, transaction: other.owner)
@@ -67,6 +73,8 @@ extension EngineTransaction {
         table.write(reference: new, row, relationship.slot, isNew: isNew)
         if let new {
             addReverse(new, relationship, owner)
+            // What is being inserted with this record will be there.
+            if case .identifier(let identifier) = value, identifier.isTemporary { return true }
             note(new, relationship, entity, row)
         }
         return true

@@ -14,6 +14,8 @@ final class EngineTransaction {
     var written: [WrittenReference] = []
     var deleted: [(entity: Int, sequence: UInt64)] = []
     var changes = CommittedChanges()
+    /// Entries of indexes and links that are put in together, while many records are inserted.
+    var bulk: BulkEntries?
     let key = KeyBuffer()
     private var arrangements: [ObjectIdentifier: Arrangement] = [:]
     private var lastArrangement: (layout: RecordLayout, arrangement: Arrangement)?
@@ -78,9 +80,11 @@ final class EngineTransaction {
         }
         for place in reindexed { try index(place.table, place.entity, place.row) }
         changes.inserted.reserveCapacity(request.inserted.count)
+        if request.inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
         for (offset, snapshot) in request.inserted.enumerated() {
             try insert(snapshot, as: first + UInt64(offset), remapped)
         }
+        finishBulk()
         try settle()
         return remapped
     }

@@ -3,7 +3,8 @@ extension Row {
     static var all: [Row] {
         [
             filter, count, fetchAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert, update,
-            delete, jsonSave, jsonLoad, resident, limitedFetch, readersBesideSave, evaluate, readNumber,
+            delete, logCommit, logWriters, logInsert, logOpen, logReplay, logSize, jsonSave, jsonLoad, resident,
+            limitedFetch, readersBesideSave, evaluate, readNumber,
             readShortString, readLongString,
         ]
     }

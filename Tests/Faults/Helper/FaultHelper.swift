@@ -1,13 +1,16 @@
 import Foundation
 import FaultWorkload
+import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
-import MortiseJSONFile
 
-/// A process that uses a JSON store and says what happened, to be killed, starved and misled by tests.
+/// A process that uses a store and says what happened, to be killed, starved and misled by tests.
 ///
-/// `save PATH LAST` goes on from the state that the file holds to state LAST. It prints `trying N` before a save,
+/// `save PATH LAST [checkpoint|compact]` goes on from the state that the file holds to state LAST. It prints `trying N` before a save,
 /// `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
+/// An append log, whose name ends in `.log`, is then maintained as asked.
+/// `share PATH N` opens a log together with others and saves parcels until it is killed, each with a number that no other
+/// process uses.
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
 /// `state PATH` prints the state that the file holds, read only. Any error in opening is printed as `error …`, status 1.
 @main struct FaultHelper {
@@ -17,7 +20,11 @@ import MortiseJSONFile
         let path = arguments[2]
         do {
             switch arguments[1] {
-            case "save": try save(path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1)
+            case "save":
+                try save(
+                    path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1,
+                    maintaining: arguments.count > 4 ? arguments[4] : nil)
+            case "share": try share(path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
             case "hold": try hold(path)
             case "state": try state(path)
             default: finish("unknown command", 64)
@@ -27,9 +34,9 @@ import MortiseJSONFile
         }
     }
 
-    static func save(_ path: String, upTo last: Int) throws {
-        let container = try Workload.open(JSONFileConfiguration(path: path))
-        guard let store = container.store(JSONFileStore.self), let first = Workload.state(of: store) else {
+    static func save(_ path: String, upTo last: Int, maintaining what: String?) throws {
+        let container = try Workload.open(path: path)
+        guard let first = Workload.state(of: container) else {
             return finish("error no state of the workload", 1)
         }
         say("opened \(first)")
@@ -37,9 +44,23 @@ import MortiseJSONFile
         for state in stride(from: first + 1, through: last, by: 1) {
             try Workload.change(context, to: state)
             guard save(context, state) || save(context, state) else { break }
+            if let what, let store = container.store(AppendLogStore.self) { maintain(store, what) }
         }
         try container.close()
         say("closed")
+    }
+
+    private static func maintain(_ store: AppendLogStore, _ what: String) {
+        do {
+            switch what {
+            case "checkpoint": try store.checkpoint()
+            case "compact": try store.compact()
+            default: break
+            }
+            say("done \(what)")
+        } catch {
+            say("refused \(what) \(error)")
+        }
     }
 
     private static func save(_ context: ModelContext, _ state: Int) -> Bool {
@@ -56,16 +77,27 @@ import MortiseJSONFile
         }
     }
 
+    static func share(_ path: String, process: Int) throws {
+        let container = try Workload.open(path: path, sharing: .shared)
+        let context = ModelContext(container)
+        for number in (process * 1_000_000)... {
+            say("trying \(number)")
+            context.insert(Parcel(number: number, label: "of \(process)"))
+            try context.save()
+            say("acknowledged \(number)")
+        }
+    }
+
     static func hold(_ path: String) throws {
-        let container = try Workload.open(JSONFileConfiguration(path: path))
+        let container = try Workload.open(path: path)
         say("opened")
         while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
         try container.close()
     }
 
     static func state(_ path: String) throws {
-        let store = try Workload.openStore(JSONFileConfiguration(path: path, allowsSave: false))
-        say(Workload.state(of: store).map { "state \($0)" } ?? "error no state of the workload")
+        let container = try Workload.open(path: path, allowsSave: false)
+        say(Workload.state(of: container).map { "state \($0)" } ?? "error no state of the workload")
     }
 
     /// One unbuffered line: a process that is killed afterwards has said it.

@@ -1,5 +1,6 @@
+public import MortiseAppendLog
 public import MortiseCore
-import MortiseEngine
+public import MortiseEngine
 public import MortiseJSONFile
 
 /// A run of saves whose every state is known beforehand, so that whoever opens the store at any time can tell which one
@@ -13,8 +14,20 @@ public enum Workload {
     public static var schema: Schema { Schema([Parcel.self, Courier.self]) }
 
     /// Opens a file with the workload's schema.
-    public static func open(_ configuration: JSONFileConfiguration) throws -> ModelContainer {
+    public static func open(_ configuration: any DataStoreConfiguration) throws -> ModelContainer {
         try ModelContainer(for: schema, configurations: [configuration])
+    }
+
+    /// Opens a file with the adapter that its name asks for: an append log where it ends in `.log`, otherwise JSON.
+    public static func open(
+        path: String, allowsSave: Bool = true, sharing: AppendLogSharing = .exclusive
+    ) throws -> ModelContainer {
+        if path.hasSuffix(".log") {
+            return try open(
+                AppendLogConfiguration(
+                    path: path, allowsSave: allowsSave, sharing: sharing, history: .keep(days: 0)))
+        }
+        return try open(JSONFileConfiguration(path: path, allowsSave: allowsSave))
     }
 
     /// Opens a file without the framework above the store.
@@ -22,6 +35,19 @@ public enum Workload {
         var configuration = configuration
         configuration.schema = configuration.schema ?? schema
         return try JSONFileStore(configuration, migrationPlan: nil)
+    }
+
+    /// Opens a log without the framework above the store.
+    public static func openStore(_ configuration: AppendLogConfiguration) throws -> AppendLogStore {
+        var configuration = configuration
+        configuration.schema = configuration.schema ?? schema
+        return try AppendLogStore(configuration, migrationPlan: nil)
+    }
+
+    /// The state that a container shows; nil if none.
+    public static func state(of container: ModelContainer, upTo last: Int = 60) -> Int? {
+        container.store(JSONFileStore.self).flatMap { state(of: $0, upTo: last) }
+            ?? container.store(AppendLogStore.self).flatMap { state(of: $0, upTo: last) }
     }
 
     /// Changes a context that shows state `state - 1` so that a save leads to `state`.
@@ -63,8 +89,12 @@ public enum Workload {
     }
 
     /// What a store holds: a line for each record.
-    public static func lines(of store: JSONFileStore) -> [String] {
-        let version = store.engine.version
+    public static func lines(of store: some EngineDataStore) -> [String] {
+        lines(of: store.engine.version)
+    }
+
+    /// What a version of a store holds: a line for each record.
+    public static func lines(of version: EngineVersion) -> [String] {
         var names: [PersistentIdentifier: String] = [:]
         var lines: [String] = []
         forEachRecord("Courier", in: version) { record, values in
@@ -85,7 +115,7 @@ public enum Workload {
     }
 
     /// The state that a store holds, up to `last`; nil if it holds none of them whole.
-    public static func state(of store: JSONFileStore, upTo last: Int = 60) -> Int? {
+    public static func state(of store: some EngineDataStore, upTo last: Int = 60) -> Int? {
         let lines = lines(of: store)
         return (0...last).first { self.lines(of: $0) == lines }
     }
@@ -102,5 +132,14 @@ public enum Workload {
             }
             body(table.identifier(ofRow: row), values)
         }
+    }
+}
+
+extension ModelContainer {
+    /// Saves the workload's next state.
+    public func advance(to state: Int) throws {
+        let context = ModelContext(self)
+        try Workload.change(context, to: state)
+        try context.save()
     }
 }

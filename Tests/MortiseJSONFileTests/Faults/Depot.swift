@@ -48,29 +48,7 @@ struct Depot {
 }
 
 extension ModelContainer {
-    /// Saves the workload's next state.
-    func advance(to state: Int) throws {
-        let context = ModelContext(self)
-        try Workload.change(context, to: state)
-        try context.save()
-    }
-
     var jsonStore: JSONFileStore? { store(JSONFileStore.self) }
     /// The state that the container shows.
-    var workloadState: Int? { jsonStore.flatMap { Workload.state(of: $0) } }
-}
-
-/// What a body throws.
-func thrown(_ body: () throws -> Void) -> (any Error)? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return error
-    }
-}
-
-/// Whether an error says that the store takes no saves until it is opened again.
-func isLatched(_ error: (any Error)?) -> Bool {
-    if case EngineError.latched? = error { true } else { false }
+    var workloadState: Int? { Workload.state(of: self) }
 }

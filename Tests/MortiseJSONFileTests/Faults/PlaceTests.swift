@@ -135,12 +135,3 @@ struct PermissionCheck {
         FaultLedger.add(["F21"], injected: 2)
     }
 }
-
-/// Runs a body with a folder of its own on the real disk.
-func withTemporaryFolder<Value>(_ body: (String) throws -> Value) throws -> Value {
-    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        .appendingPathComponent("mortise-faults-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: url) }
-    return try body(url.path)
-}

@@ -3,25 +3,37 @@ import Foundation
 /// A filter as closures, made once for a query and a table: what is common runs without walking the expression for each record, the
 /// rest falls back to the reference evaluator. The meaning is that of `QueryEvaluator`.
 public struct CompiledFilter {
-    /// In a struct, because an array of bare closures calls each through another one.
     struct Test {
         let holds: (RecordReference) throws -> Bool
         init(_ holds: @escaping (RecordReference) throws -> Bool) { self.holds = holds }
+
+        /// A test that all of some hold. One closure inside another: an array's elements would be counted at every call.
+        static func all(_ tests: some Sequence<Test>) -> Test {
+            var all: Test?
+            for test in tests {
+                if let first = all { all = Test { try first.holds($0) && test.holds($0) } } else { all = test }
+            }
+            return all ?? Test { _ in true }
+        }
+        static func any(_ tests: some Sequence<Test>) -> Test {
+            var any: Test?
+            for test in tests {
+                if let first = any { any = Test { try first.holds($0) || test.holds($0) } } else { any = test }
+            }
+            return any ?? Test { _ in false }
+        }
     }
     typealias Key = (RecordReference) throws -> StoredValue
 
-    private let tests: ContiguousArray<Test>
+    private let test: Test
 
     /// - Parameter table: the number of the table whose records the filter is for.
     public init(_ conjuncts: [QueryExpression], reader: RecordReader, table: Int) {
         let compiler = FilterCompiler(reader: reader, rows: reader.unchangedRows(ofTable: table))
-        tests = ContiguousArray(conjuncts.map(compiler.test))
+        test = .all(conjuncts.map(compiler.test))
     }
 
-    public func matches(_ record: RecordReference) throws -> Bool {
-        for test in tests where try !test.holds(record) { return false }
-        return true
-    }
+    public func matches(_ record: RecordReference) throws -> Bool { try test.holds(record) }
 }
 
 private struct FilterCompiler {
@@ -31,18 +43,8 @@ private struct FilterCompiler {
 
     func test(_ expression: QueryExpression) -> CompiledFilter.Test {
         switch expression {
-        case .and(let parts):
-            let tests = ContiguousArray(parts.map(test))
-            return .init { record in
-                for test in tests where try !test.holds(record) { return false }
-                return true
-            }
-        case .or(let parts):
-            let tests = ContiguousArray(parts.map(test))
-            return .init { record in
-                for test in tests where try test.holds(record) { return true }
-                return false
-            }
+        case .and(let parts): return .all(parts.map(test))
+        case .or(let parts): return .any(parts.map(test))
         case .not(let part):
             let test = test(part)
             return .init { try !test.holds($0) }
@@ -103,25 +105,31 @@ private struct FilterCompiler {
             layout.slots[property.slot].property.attribute?.kind != .coded
         else { return nil }
         let slot = property.slot
-        switch (comparison, constant) {
-        case (.equal, .string(let wanted)):
-            return .init { record in
-                if case .string(let found) = rows.value(row: record.row, slot: slot) { found == wanted } else { false }
-            }
-        case (_, .double(let bound)):
-            return .init { record in
-                let found = rows.value(row: record.row, slot: slot)
-                if case .double(let number) = found { return ValueSemantics.holds(comparison, number, bound) }
-                return ValueSemantics.holds(comparison, found, constant)
-            }
-        case (_, .integer(let bound)):
-            return .init { record in
-                let found = rows.value(row: record.row, slot: slot)
-                if case .integer(let number) = found { return ValueSemantics.holds(comparison, number, bound) }
-                return ValueSemantics.holds(comparison, found, constant)
-            }
+        switch (layout.slots[slot].property.attribute?.kind, constant) {
+        case (.string, .string(let wanted)) where comparison == .equal || comparison == .notEqual:
+            let text = TextToFind(wanted)
+            let isWanted = comparison == .equal
+            return .init { rows.isText(text, row: $0.row, slot: slot) == isWanted }
+        case (.double, .double(let bound)): return scalar(comparison, rows, slot, bound)
+        case (.date, .date(let bound)): return scalar(comparison, rows, slot, bound)
+        case (.some(let kind), .integer(let bound)) where kind.integerRange != nil:
+            return scalar(comparison, rows, slot, bound)
         default:
             return .init { ValueSemantics.holds(comparison, rows.value(row: $0.row, slot: slot), constant) }
+        }
+    }
+
+    /// A comparison of values of one type, without a `StoredValue` between.
+    private func scalar<Value: PersistentScalar & Comparable>(
+        _ comparison: QueryExpression.Comparison, _ rows: RowSource, _ slot: Int, _ bound: Value
+    ) -> CompiledFilter.Test {
+        switch comparison {
+        case .equal: .init { Value._read(rows, row: $0.row, slot: slot).map { $0 == bound } ?? false }
+        case .notEqual: .init { Value._read(rows, row: $0.row, slot: slot).map { $0 != bound } ?? true }
+        case .less: .init { Value._read(rows, row: $0.row, slot: slot).map { $0 < bound } ?? false }
+        case .lessOrEqual: .init { Value._read(rows, row: $0.row, slot: slot).map { $0 <= bound } ?? false }
+        case .greater: .init { Value._read(rows, row: $0.row, slot: slot).map { $0 > bound } ?? false }
+        case .greaterOrEqual: .init { Value._read(rows, row: $0.row, slot: slot).map { $0 >= bound } ?? false }
         }
     }
 

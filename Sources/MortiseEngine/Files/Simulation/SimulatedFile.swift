@@ -37,6 +37,7 @@ final class SimulatedFile: OpenFile {
             guard let start = Int(exactly: offset), start >= 0 else { throw .invalid }
             let size = state.volume.nodes[id]?.content.count ?? 0
             var count = min(bytes.count, state.takeShortening() ?? .max)
+            if state.limits.isReadOnly { throw .readOnly }
             count = try state.limits.allowance(for: start + count, size: size, used: state.usedBytes) - start
             state.apply(.change(id, .write(offset: start, bytes: Array(bytes.prefix(count)))))
             return count
@@ -58,6 +59,7 @@ final class SimulatedFile: OpenFile {
         try disk.perform(.truncate, path) { state throws(FileError.Code) in
             let id = try state.writableNode(of: handle)
             guard let length = Int(exactly: size), length >= 0 else { throw .invalid }
+            if state.limits.isReadOnly { throw .readOnly }
             let old = state.volume.nodes[id]?.content.count ?? 0
             if try state.limits.allowance(for: length, size: old, used: state.usedBytes) < length { throw .noSpace }
             state.apply(.change(id, .truncate(size: length)))

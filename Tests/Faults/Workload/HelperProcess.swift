@@ -1,18 +1,18 @@
-import Foundation
+public import Foundation
 
 /// The fault helper as a process of its own, on request under strace.
-struct HelperProcess {
+public struct HelperProcess {
     /// What it said before it ended.
-    let lines: [String]
-    let status: Int32
-    let wasKilled: Bool
+    public let lines: [String]
+    public let status: Int32
+    public let wasKilled: Bool
 
     /// Where strace is; nil where it is not.
-    static let strace = ["/usr/bin/strace", "/bin/strace", "/usr/local/bin/strace"]
+    public static let strace = ["/usr/bin/strace", "/bin/strace", "/usr/local/bin/strace"]
         .first(where: FileManager.default.isExecutableFile)
 
     /// The program beside the test bundle, where the package manager puts both.
-    static let program: URL? = {
+    public static let program: URL? = {
         let folders = [
             Bundle.main.executableURL?.deletingLastPathComponent(),
             URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
@@ -25,7 +25,7 @@ struct HelperProcess {
     ///
     /// - Parameter injection: What strace does to it, such as `fsync:error=EIO:when=2`.
     /// - Throws: what Foundation throws if it cannot be started.
-    init(_ arguments: String..., injecting injection: String? = nil, before: [String] = []) throws {
+    public init(_ arguments: String..., injecting injection: String? = nil, before: [String] = []) throws {
         let process = try Self.process(arguments, injecting: injection, before: before)
         let output = Pipe()
         process.standardOutput = output
@@ -38,7 +38,7 @@ struct HelperProcess {
     }
 
     /// How many calls of a kind its busiest thread makes; strace counts by thread.
-    static func calls(_ arguments: String..., of call: String) throws -> Int {
+    public static func calls(_ arguments: String..., of call: String) throws -> Int {
         let log = FileManager.default.temporaryDirectory.appending(path: "mortise-calls-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
         let process = try process(
@@ -54,7 +54,7 @@ struct HelperProcess {
         return counts.values.max() ?? 0
     }
 
-    static func process(
+    public static func process(
         _ arguments: [String], injecting injection: String? = nil, before: [String] = []
     ) throws -> Process {
         guard let program else { throw CocoaError(.fileNoSuchFile) }
@@ -74,12 +74,12 @@ struct HelperProcess {
     }
 
     /// The last state that it was told is saved.
-    var acknowledged: Int? { last("acknowledged ") }
+    public var acknowledged: Int? { last("acknowledged ") }
     /// The last state that it tried to save.
-    var tried: Int? { last("trying ") }
-    var isClosed: Bool { lines.last == "closed" }
+    public var tried: Int? { last("trying ") }
+    public var isClosed: Bool { lines.last == "closed" }
     /// Whether a save, or the opening, failed.
-    var wasRefused: Bool { lines.contains { $0.hasPrefix("refused") || $0.hasPrefix("error") } }
+    public var wasRefused: Bool { lines.contains { $0.hasPrefix("refused") || $0.hasPrefix("error") } }
 
     private func last(_ word: String) -> Int? {
         lines.last { $0.hasPrefix(word) }.flatMap { Int($0.dropFirst(word.count)) }

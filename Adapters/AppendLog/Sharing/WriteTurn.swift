@@ -1,0 +1,49 @@
+import Foundation
+import MortiseEngine
+
+/// Whose turn it is to write a shared log: a lock on a file of its own, taken for each save.
+///
+/// The system gives the turn back when its holder dies, in the middle of a write too.
+struct WriteTurn: Sendable {
+    static let suffix = ".turn"
+    /// How long a process waits for the others before its save fails.
+    static let patience: TimeInterval = 60
+
+    private let file: any OpenFile
+
+    /// Waits for the turn.
+    /// - Throws: `FileError`, `locked` where the others do not give it back.
+    init(forLogAt path: String, permissions: UInt32, in fileSystem: any FileSystem) throws {
+        let place = path + Self.suffix
+        let deadline = Date().addingTimeInterval(Self.patience)
+        var pause = 0.000_05
+        while true {
+            let file = try retryingInterrupts { () throws(FileError) in
+                try fileSystem.open(place, mode: .create(permissions: permissions & 0o777 | 0o600))
+            }
+            do {
+                if try retryingInterrupts({ () throws(FileError) in try file.tryLock(.exclusive) }) {
+                    let (mine, named) = (try file.info(), try fileSystem.infoIfPresent(place, followingLinks: true))
+                    if mine.device == named?.device, mine.inode == named?.inode {
+                        if mine.permissions != permissions & 0o777 | 0o600 {
+                            try? file.setPermissions(permissions & 0o777 | 0o600)
+                        }
+                        self.file = file
+                        return
+                    }
+                }
+            } catch {
+                try? file.close()
+                throw error
+            }
+            try? file.close()
+            guard Date() < deadline else {
+                throw FileError(.locked(holder: nil), operation: .lock, path: place)
+            }
+            Thread.sleep(forTimeInterval: pause)
+            pause = min(pause * 1.5, 0.002)
+        }
+    }
+
+    func giveBack() { try? file.close() }
+}

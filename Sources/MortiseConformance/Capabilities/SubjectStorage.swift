@@ -1,0 +1,83 @@
+public import MortiseCore
+public import Foundation
+
+/// A storage that belongs to one run of one case.
+public struct SubjectStorage {
+    let open: () throws -> any DataStoreConfiguration
+    let cleanUp: () throws -> Void
+    let crash: (() throws -> Void)?
+    let faults: StorageFaults?
+
+    /// - Parameters:
+    ///   - open: makes a configuration that opens this storage. Called again to reopen it, after the container that was
+    ///     there has been closed; a storage that lives in its store just makes a new one.
+    ///   - crash: leaves the storage as the end of the process does at this moment, with nothing closed; what is opened
+    ///     next finds that. A subject that claims `durability` has to have it.
+    ///   - faults: how operations of the storage are made to fail; a subject that claims `faultInjection` has to have it.
+    ///   - cleanUp: removes the storage, whatever state it is in.
+    public init(
+        open: @escaping () throws -> any DataStoreConfiguration, crash: (() throws -> Void)? = nil,
+        faults: StorageFaults? = nil, cleanUp: @escaping () throws -> Void = {}
+    ) {
+        self.open = open
+        self.crash = crash
+        self.faults = faults
+        self.cleanUp = cleanUp
+    }
+
+    /// A storage in a temporary folder of its own, which is made here and removed at the end.
+    ///
+    /// A crash is what the folder holds at that moment: the kit goes on with a copy of it, while the old store is still
+    /// open on the original. That is what a process leaves that is killed.
+    /// - Parameters:
+    ///   - base: where the folder is made; the system's place for temporary files where it is nil.
+    ///   - configuration: opens the storage in a folder.
+    /// - Throws: what `FileManager` throws.
+    public static func folder(
+        in base: URL? = nil, _ configuration: @escaping (URL) throws -> any DataStoreConfiguration
+    ) throws -> SubjectStorage {
+        let root = (base ?? FileManager.default.temporaryDirectory).appending(path: "conformance-\(UUID().uuidString)")
+        var place = root.appending(path: "0")
+        var copies = 0
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        return SubjectStorage(
+            open: { try configuration(place) },
+            crash: {
+                copies += 1
+                let copy = root.appending(path: "\(copies)")
+                try FileManager.default.copyItem(at: place, to: copy)
+                place = copy
+            }, cleanUp: { try FileManager.default.removeItem(at: root) })
+    }
+}
+
+/// How a storage is made to fail: for subjects whose storage goes through a seam with a double, as Mortise's own file
+/// stores do.
+public struct StorageFaults {
+    let operationCount: () -> Int
+    let failOperation: (Int?) -> Void
+    let crash: (Int) throws -> Void
+
+    /// - Parameters:
+    ///   - operationCount: how many operations the storage has done so far.
+    ///   - failOperation: makes one operation fail, counted from now, 1 being the next; nil takes that back.
+    ///   - crash: leaves the storage as a loss of power does right after that operation, counted from the beginning as
+    ///     `operationCount` does. Operations are counted anew afterwards.
+    public init(
+        operationCount: @escaping () -> Int, failOperation: @escaping (Int?) -> Void,
+        crash: @escaping (Int) throws -> Void
+    ) {
+        self.operationCount = operationCount
+        self.failOperation = failOperation
+        self.crash = crash
+    }
+}
+
+extension StoreCapability {
+    /// The subject can make operations of its storage fail, so that the cases of failing storage can be run. Claimed for
+    /// the subject, not by the store.
+    public static let faultInjection = StoreCapability(rawValue: "faultInjection")
+
+    /// Every capability that the kit asks for.
+    static var asked: [StoreCapability] { all + [.faultInjection] }
+}

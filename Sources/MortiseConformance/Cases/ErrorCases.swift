@@ -1,0 +1,134 @@
+import Foundation
+import MortiseCore
+
+extension ConformanceCase {
+    /// Whether an error says more than its number.
+    private static func expectGood(
+        _ c: CaseContext, naming words: [String], _ body: () throws -> Void
+    ) throws {
+        do {
+            try body()
+        } catch let failure as ConformanceFailure {
+            throw failure
+        } catch {
+            c.note("→ \(type(of: error)): \(error)")
+            let text = "\(error)"
+            for word in words {
+                try c.expect(text.contains(word), "an error that names \(word)", found: text)
+            }
+            return
+        }
+        throw c.failure(expected: "an error", found: "none")
+    }
+
+    private static let namingHint =
+        "Name the entity and the record in the error: whoever reads it has no debugger there."
+
+    static let errorCases: [ConformanceCase] = [
+        ConformanceCase(
+            "errors.missing-record-is-named", level: .core,
+            requirement: "The error of an update of a record that is gone names its entity.", hint: namingHint
+        ) { c in
+            let a = try c.session()
+            let gone = Entry("gone")
+            try a.store(gone)
+            try c.store.save(deleted: [gone])
+            gone.rank = 1
+            try expectGood(c, naming: ["Entry"]) { try c.store.save(updated: [gone]) }
+            a.context.rollback()
+        },
+        ConformanceCase(
+            "errors.missing-deletion-is-named", level: .full,
+            requirement: "The error of a deletion of a record that is gone names its entity.", hint: namingHint
+        ) { c in
+            let a = try c.session()
+            let gone = Team("gone")
+            try a.store(gone)
+            try c.store.save(deleted: [gone])
+            try expectGood(c, naming: ["Team"]) { try c.store.save(deleted: [gone]) }
+        },
+        ConformanceCase(
+            "errors.are-of-the-store", level: .core,
+            requirement: "A refused save throws a type of the store's or the framework's, not a bare NSError.",
+            hint: "Wrap what a library throws in an error of your own, with what you were about to do."
+        ) { c in
+            let a = try c.session()
+            let gone = Entry("gone")
+            try a.store(gone)
+            try c.store.save(deleted: [gone])
+            try c.expectError(
+                "an error of a Swift type", matching: { !("\(type(of: $0))".contains("NSError")) }
+            ) { try c.store.save(deleted: [gone]) }
+        },
+        ConformanceCase(
+            "errors.are-said-in-words", level: .full,
+            requirement: "A refused save throws an error that is a sentence, or a case with its particulars.",
+            hint: "The error is an enum case without anything in it."
+        ) { c in
+            let a = try c.session()
+            let gone = Entry("gone")
+            try a.store(gone)
+            try c.store.save(deleted: [gone])
+            try c.expectError(
+                "an error of more than a word", matching: { "\($0)".contains { $0 == " " || $0 == "(" } }
+            ) { try c.store.save(deleted: [gone]) }
+        },
+        ConformanceCase(
+            "errors.same-twice", level: .full,
+            requirement: "The same refused save is refused alike when it is tried again.",
+            hint: "The first failure has left something behind that the second meets."
+        ) { c in
+            let a = try c.session()
+            let gone = Entry("gone")
+            try a.store(gone, Entry("kept"))
+            try c.store.save(deleted: [gone])
+            var errors: [String] = []
+            for _ in 0..<2 {
+                do {
+                    try c.store.save(inserted: [Entry("never")], deleted: [gone])
+                    errors.append("none")
+                } catch { errors.append("\(type(of: error)): \(error)") }
+            }
+            c.note("→ \(errors[0])")
+            try c.expect(errors[0] != "none", "an error", found: "none")
+            try c.expect(errors[1], is: errors[0], "the second error:")
+            try c.expect(try c.session().all(Entry.self).map(\.name), is: ["kept"], "names:")
+        },
+        ConformanceCase(
+            "errors.unique-values-are-named", level: .core, capability: .uniqueness,
+            requirement: "The error of two records with the same unique value names the entity and the property.",
+            hint: namingHint
+        ) { c in
+            try expectGood(c, naming: ["Account", "email"]) {
+                try c.store.save(inserted: [
+                    Account("same@x", country: "NO", number: 1), Account("same@x", country: "SE", number: 2),
+                ])
+            }
+        },
+        ConformanceCase(
+            "errors.missing-target-is-named", level: .core, capability: .referentialIntegrity,
+            requirement: "The error of a reference to nothing names the property.", hint: namingHint
+        ) { c in
+            let a = try c.session()
+            let team = Team("gone")
+            try a.store(team)
+            let person = Person("Ada", team: team)
+            try c.store.save(deleted: [team])
+            try expectGood(c, naming: ["team"]) { try c.store.save(inserted: [person]) }
+            a.context.rollback()
+        },
+        ConformanceCase(
+            "errors.closed-store-says-so", level: .core, capability: .closing,
+            requirement: "A store that was closed throws that it is closed, for reading and for writing.",
+            hint: "The store goes on in memory, or ends the process."
+        ) { c in
+            try c.session().store(Entry("one"))
+            let store = try c.store
+            let container = try c.container
+            c.note("close the container, use the store itself")
+            try container.close()
+            try expectGood(c, naming: ["closed"]) { try store.save(inserted: [Entry("never")]) }
+            try c.reopen()
+        },
+    ]
+}

@@ -1,0 +1,127 @@
+import Foundation
+import MortiseCore
+
+extension ConformanceCase {
+    /// Stores badges and entries under a schema of these two alone, and opens the storage with another schema.
+    ///
+    /// A store may refuse any other schema at opening, with an error that says what does not fit. What it takes it has to
+    /// read rightly, and it must not have lost anything when the first schema comes back.
+    private static func reopening(
+        _ id: String, _ requirement: String, hint: String, with types: [any PersistentModel.Type],
+        mustRefuse: Bool = false, names: [String] = [], isHarmless: Bool = true,
+        _ check: @escaping @Sendable (CaseContext, ModelContext) throws -> Void
+    ) -> ConformanceCase {
+        ConformanceCase(
+            "schema.\(id)", level: .full, capability: .reopening, requirement: requirement, hint: hint
+        ) { c in
+            let first = Schema([Badge.self, Receipt.self])
+            func filled() throws {
+                let container = try c.open(for: first)
+                let context = ModelContext(container)
+                for number in 1...3 { context.insert(Badge(number)) }
+                context.insert(Receipt("kept", total: 7))
+                c.note("insert 3 badges and a receipt, save, close")
+                try context.save()
+                try container.close()
+            }
+            try filled()
+            do {
+                let other = try c.open(for: Schema(types))
+                // What cannot be read is found at the latest when it is asked for.
+                do {
+                    try check(c, ModelContext(other))
+                    try other.close()
+                } catch {
+                    try other.close()
+                    throw error
+                }
+                try c.expect(
+                    !mustRefuse, "an error when the storage is opened or read, since its records do not fit",
+                    found: "no error")
+            } catch let failure as ConformanceFailure {
+                throw failure
+            } catch {
+                c.note("→ \(type(of: error)): \(error)")
+                let text = "\(error)"
+                try c.expect(
+                    names.allSatisfy(text.contains), "an error that names \(names.joined(separator: " and "))",
+                    found: text, hint: "The error says that something does not fit, and not what.")
+            }
+            guard isHarmless else { return }
+            let back = try c.open(for: first)
+            let context = ModelContext(back)
+            try c.expect(
+                try context.fetch(FetchDescriptor<Badge>()).map(\.number), is: [1, 2, 3],
+                "numbers under the first schema again:")
+            try c.expect(
+                try context.fetch(FetchDescriptor<Receipt>()).map(\.code), is: ["kept"],
+                "codes under the first schema again:")
+            try back.close()
+        }
+    }
+
+    static let schemaCases: [ConformanceCase] = [
+        reopening(
+            "same", "A storage is opened again with the same schema, and has its records.",
+            hint: "Schemas are compared by something that two equal ones do not share.",
+            with: [Badge.self, Receipt.self]
+        ) { c, context in
+            try c.expect(try context.fetch(FetchDescriptor<Badge>()).map(\.number), is: [1, 2, 3], "numbers:")
+        },
+        reopening(
+            "new-optional-property", "A property that is new and optional is nil in the records there are, or refused.",
+            hint: "Records are read by place, and the new property takes another's value.",
+            with: [OtherBadges.Extended.Badge.self, Receipt.self], names: []
+        ) { c, context in
+            let found = try context.fetch(FetchDescriptor<OtherBadges.Extended.Badge>())
+            try c.expect(found.map(\.number), is: [1, 2, 3], "numbers:")
+            try c.expect(found.map(\.colour), is: [nil, nil, nil], "colours, which no record has:")
+        },
+        reopening(
+            "new-required-property", "A property that is new, required and without default is refused by name.",
+            hint: "The missing value is handed out as empty.",
+            with: [OtherBadges.Demanding.Badge.self, Receipt.self], mustRefuse: true, names: ["owner"]
+        ) { c, context in
+            _ = try context.fetch(FetchDescriptor<OtherBadges.Demanding.Badge>()).map(\.owner)
+        },
+        reopening(
+            "retyped-property", "A property of another type than it was stored with is refused by name.",
+            hint: "The stored value is handed out as the new type's zero or empty.",
+            with: [OtherBadges.Retyped.Badge.self, Receipt.self], mustRefuse: true, names: ["number"]
+        ) { c, context in
+            _ = try context.fetch(FetchDescriptor<OtherBadges.Retyped.Badge>()).map(\.number)
+        },
+        reopening(
+            "property-gone", "A property that is gone from the schema is left out or refused; the records stay.",
+            hint: "A record without any of its properties is taken for empty, and dropped.",
+            with: [OtherBadges.Replaced.Badge.self, Receipt.self]
+        ) { c, context in
+            let found = try context.fetch(FetchDescriptor<OtherBadges.Replaced.Badge>())
+            try c.expect(found.map(\.colour), is: [nil, nil, nil], "colours, which no record has:")
+        },
+        reopening(
+            "new-entity", "An entity that is new in the schema is empty, and can be saved to, or is refused.",
+            hint: "The table of the new entity is not made.", with: [Badge.self, Receipt.self, Entry.self]
+        ) { c, context in
+            try c.expect(try context.fetch(FetchDescriptor<Entry>()).count, is: 0, "entries:")
+            context.insert(Entry("new"))
+            try context.save()
+            try c.expect(try context.fetch(FetchDescriptor<Entry>()).map(\.name), is: ["new"], "entries:")
+            try c.expect(try context.fetch(FetchDescriptor<Badge>()).map(\.number), is: [1, 2, 3], "numbers:")
+        },
+        reopening(
+            "entity-gone", "An entity that is gone from the schema is passed over or refused; others stay readable.",
+            hint: "A record of an unknown entity ends the reading.", with: [Badge.self], isHarmless: false
+        ) { c, context in
+            try c.expect(try context.fetch(FetchDescriptor<Badge>()).map(\.number), is: [1, 2, 3], "numbers:")
+        },
+        reopening(
+            "new-relationship", "Models that relate to others can be opened beside those there are, or are refused.",
+            hint: "Entities are found by their place in the schema, which has changed.",
+            with: [Badge.self, Receipt.self, Team.self, Person.self, Project.self]
+        ) { c, context in
+            try c.expect(try context.fetch(FetchDescriptor<Receipt>()).map(\.total), is: [7], "totals:")
+            try c.expect(try context.fetch(FetchDescriptor<Person>()).count, is: 0, "people:")
+        },
+    ]
+}

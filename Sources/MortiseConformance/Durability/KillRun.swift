@@ -1,0 +1,133 @@
+import Foundation
+import MortiseCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Durability as only processes can show it: a child saves to a storage in a folder and is killed, at random or at a
+/// chosen point; then the storage is opened, and has to hold every save that was acknowledged, and each whole.
+///
+/// The program that runs this is its own child: `ConformanceProgram` starts it again with arguments of its own.
+public struct KillRun: Sendable {
+    /// When a child is killed.
+    enum Point: Hashable, Sendable {
+        /// So long after it was started.
+        case after(microseconds: UInt32)
+        /// When it has said to begin its so many-th save.
+        case beginning(Int)
+        /// When it has said to be done with its so many-th save.
+        case acknowledged(Int)
+
+        static func random(_ numbers: inout RandomNumbers) -> Point {
+            switch numbers.below(4) {
+            case 0: .beginning(1 + numbers.below(8))
+            case 1: .acknowledged(1 + numbers.below(8))
+            default: .after(microseconds: UInt32(5_000 + numbers.below(150_000)))
+            }
+        }
+    }
+
+    public struct Result: Codable, Sendable {
+        public let subject: String
+        public let kills: Int
+        /// How many saves were acknowledged by the children before they died.
+        public let saves: Int
+        /// What was wrong, in words.
+        public let faults: [String]
+    }
+
+    let subject: ConformanceSubject
+    let program: String
+    let kills: Int
+    let seed: UInt64
+
+    static let childArgument = "--save-until-killed"
+
+    /// What the child does; it ends only by being killed, or by an error.
+    static func child(_ subject: ConformanceSubject, folder: URL) throws {
+        let container = try open(subject, folder)
+        try SaveLoop(container: container).run { line in
+            let bytes = Array((line + "\n").utf8)
+            _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+        }
+    }
+
+    private static func open(_ subject: ConformanceSubject, _ folder: URL) throws -> ModelContainer {
+        guard let configuration = subject.inFolder else {
+            throw KillFault(text: "\(subject) keeps nothing in a folder")
+        }
+        return try ModelContainer(for: ConformanceModels.schema, configurations: [configuration(folder)])
+    }
+
+    /// Kills so many children, one after the other, all of which save to the same storage.
+    func run() throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "conformance-kills-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var numbers = RandomNumbers(seed: seed)
+        var faults: [String] = []
+        var acknowledged = 0
+        for kill in 1...max(1, kills) {
+            let point = Point.random(&numbers)
+            let lines = try runChild(folder, point)
+            let begun = lines.last { $0.hasPrefix("begin ") }.flatMap { Int($0.dropFirst(6)) } ?? acknowledged
+            acknowledged = max(acknowledged, lines.last { $0.hasPrefix("done ") }.flatMap { Int($0.dropFirst(5)) } ?? 0)
+            if let line = lines.first(where: { !$0.hasPrefix("begin ") && !$0.hasPrefix("done ") }) {
+                faults.append("kill \(kill): the child ended by itself: \(line)")
+                break
+            }
+            do {
+                let container = try Self.open(subject, folder)
+                let found = try SaveLoop.last(in: container)
+                try container.close()
+                if found < acknowledged {
+                    faults.append(
+                        "kill \(kill), \(point): save \(acknowledged) was acknowledged, and \(found) is the last")
+                }
+                if found > max(begun, acknowledged) {
+                    faults.append(
+                        "kill \(kill), \(point): save \(found) is there, and \(begun) was the last that began")
+                }
+                acknowledged = found
+            } catch {
+                faults.append("kill \(kill), \(point): \(error)")
+                break
+            }
+        }
+        return Result(subject: subject.name, kills: kills, saves: acknowledged, faults: faults)
+    }
+
+    /// - Returns: the lines that the child wrote before it died.
+    private func runChild(_ folder: URL, _ point: Point) throws -> [String] {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = [Self.childArgument, subject.name, folder.path(percentEncoded: false)]
+        process.standardOutput = output
+        process.standardError = FileHandle.standardError
+        try process.run()
+        var text = Data()
+        let handle = output.fileHandleForReading
+        func count(_ word: String) -> Int {
+            String(decoding: text, as: UTF8.self).components(separatedBy: word).count - 1
+        }
+        switch point {
+        case .after(let microseconds): usleep(microseconds)
+        case .beginning(let wanted):
+            while count("begin ") < wanted, case let data = handle.availableData, !data.isEmpty { text += data }
+        case .acknowledged(let wanted):
+            while count("done ") < wanted, case let data = handle.availableData, !data.isEmpty { text += data }
+        }
+        kill(process.processIdentifier, SIGKILL)
+        text += handle.readDataToEndOfFile()
+        process.waitUntilExit()
+        // A last line without its end was cut off by the kill.
+        return String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .map(String.init)
+    }
+}

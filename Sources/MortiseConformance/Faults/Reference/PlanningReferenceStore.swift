@@ -1,0 +1,150 @@
+import Foundation
+import MortiseCore
+
+/// Opens a reference store that plans queries.
+struct PlanningReferenceConfiguration: DataStoreConfiguration, Sendable {
+    typealias Store = PlanningReferenceStore
+
+    let name: String
+    var schema: Schema?
+    let storage: ReferenceStorage
+    let fault: StoreFault?
+
+    init(_ name: String, storage: ReferenceStorage, fault: StoreFault?) {
+        self.name = name
+        self.storage = storage
+        self.fault = fault
+    }
+
+    static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.storage === rhs.storage }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(storage)) }
+}
+
+/// A store that takes every query whole, hands out snapshots, keeps a history and enforces its constraints.
+final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, ClosableDataStore, HistoryProviding {
+    typealias Configuration = PlanningReferenceConfiguration
+    typealias Snapshot = DefaultSnapshot
+
+    let configuration: PlanningReferenceConfiguration
+    var schema: Schema { work.schema }
+    var identifier: String { work.identifier }
+    private let work: ReferenceWork
+
+    init(_ configuration: PlanningReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        self.configuration = configuration
+        work = try ReferenceWork(configuration.storage, configuration.schema, configuration.fault)
+    }
+
+    static let claims: StoreCapabilities = [
+        .durability, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .history, .closing, .queries,
+    ]
+    var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
+
+    func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> { try work.fetch(request) }
+
+    func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
+        try work.fetchCount(request)
+    }
+
+    func plan(_ query: StoreQuery) -> FetchPlan { work.plan(query) }
+
+    func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
+        let version = work.version
+        let rows = try work.rows(for: plan, in: version)
+        return StoreRows(snapshots: work.snapshots(rows, of: plan.query, in: version), scanned: rows.scanned)
+    }
+
+    func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try work.save(request, enforces: true) }
+
+    func erase() throws { try work.erase() }
+    func close() throws { work.close() }
+
+    func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
+        if request.predicate != nil, !work.steps.deletesWhateverMatches { throw DataStoreError.preferInMemoryFilter }
+        try work.deleteAll(of: Schema.entityName(for: T.self), includingSubentities: request.includeSubclasses)
+    }
+
+    // MARK: History
+
+    static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
+
+    func fetchHistory(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] {
+        var found = try work.history().filter {
+            try work.steps.ignoresHistoryPredicates || descriptor.predicate?.evaluate($0) ?? true
+        }
+        if !descriptor.sortBy.isEmpty, !work.steps.ignoresHistoryOrder { found.sort(using: descriptor.sortBy) }
+        let limit = work.steps.historyLimit(descriptor.fetchLimit)
+        return limit == 0 ? found : Array(found.prefix(Int(clamping: limit)))
+    }
+
+    func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        work.forget(Set(try fetchHistory(descriptor).map(\.transactionIdentifier)))
+    }
+}
+
+/// Opens a reference store of versions.
+struct VersionedReferenceConfiguration: DataStoreConfiguration, Sendable {
+    typealias Store = VersionedReferenceStore
+
+    let name: String
+    var schema: Schema?
+    let storage: ReferenceStorage
+    let fault: StoreFault?
+
+    init(_ name: String, storage: ReferenceStorage, fault: StoreFault?) {
+        self.name = name
+        self.storage = storage
+        self.fault = fault
+    }
+
+    static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.storage === rhs.storage }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(storage)) }
+}
+
+/// A store whose states can be held, and that may be called from several threads at once.
+final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore {
+    typealias Configuration = VersionedReferenceConfiguration
+    typealias Snapshot = DefaultSnapshot
+
+    let configuration: VersionedReferenceConfiguration
+    var schema: Schema { work.schema }
+    var identifier: String { work.identifier }
+    private let work: ReferenceWork
+
+    init(_ configuration: VersionedReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        self.configuration = configuration
+        work = try ReferenceWork(configuration.storage, configuration.schema, configuration.fault)
+    }
+
+    static let claims: StoreCapabilities = [.durability, .erase, .uniqueness, .referentialIntegrity, .versions]
+    var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
+
+    var currentVersion: any StoreVersion { work.version }
+
+    func plan(_ query: StoreQuery) -> FetchPlan { work.plan(query) }
+
+    func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
+        let version = work.steps.readsLive ? work.version : version as? ReferenceVersion ?? work.version
+        return try work.rows(for: plan, in: version)
+    }
+
+    func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> { try work.fetch(request) }
+
+    func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
+        try work.fetchCount(request)
+    }
+
+    func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try work.save(request, enforces: true) }
+
+    func erase() throws { try work.erase() }
+}

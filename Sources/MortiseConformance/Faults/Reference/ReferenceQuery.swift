@@ -1,0 +1,89 @@
+import Foundation
+import MortiseCore
+
+/// How the reference stores that plan queries do so: everything that can be evaluated on stored values is theirs.
+extension ReferenceWork {
+    func plan(_ query: StoreQuery) -> FetchPlan {
+        var plan = FetchPlan(query, detail: "the reference store's own", isFullScan: true)
+        for conjunct in query.conjuncts { plan.claims[conjunct.id] = steps.claim(conjunct) }
+        if !query.order.contains(where: { $0.expression.needsModels }) { plan.order = .total }
+        plan.takesWindow =
+            plan.order == .total && query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
+        steps.changePlan(&plan, storage)
+        return plan
+    }
+
+    func rows(for plan: FetchPlan, in version: ReferenceVersion) throws -> VersionRows {
+        try checkOpen()
+        let query = plan.query
+        let reader = reader(of: steps.isIndexStale ? ReferenceVersion(steps.indexed(version.state), self) : version)
+        let family = steps.queryFamily(query, schema.stored)
+        var found: [RecordReference] = []
+        for name in schema.stored.entities.map(\.name) where family.contains(name) {
+            guard let table = reader.table(named: name) else { continue }
+            let rows = reader.tables[table].rows
+            for row in 0..<rows.endRow where rows.contains(row: row) { found.append(.init(table: table, row: row)) }
+        }
+        found.sort { ($0.row, $0.table) < ($1.row, $1.table) }
+        let scanned = found.count
+        let conditions = query.conjuncts.filter { plan.claim(of: $0) != .residual }
+            .map { $0.expression.rewritten(by: steps.rewrite) }.map(seen)
+        found = try QueryExecutor(reader: reader).filter(found, by: steps.conditions(conditions, query))
+        if plan.order == .total { found = try sorted(found, query, reader) }
+        found = steps.found(found, plan)
+        if plan.takesWindow { found = Array(found[steps.cut(query, found.count)]) }
+        return VersionRows(
+            entities: reader.tables.map(\.entityName), rows: found, scanned: steps.scanned(scanned, found.count))
+    }
+
+    private func reader(of version: ReferenceVersion) -> RecordReader {
+        let see = steps.seen
+        return RecordReader(schema: schema.stored, layouts: layouts) { name in
+            version.rows(ofEntity: name).map { rows in see.map { SeenRows(rows, $0) } ?? rows }
+        }
+    }
+
+    private func seen(_ expression: QueryExpression) -> QueryExpression {
+        guard let see = steps.seen else { return expression }
+        return expression.rewritten { part in
+            if case .constant(let value) = part { .constant(see(value)) } else { nil }
+        }
+    }
+
+    private func sorted(
+        _ found: [RecordReference], _ query: StoreQuery, _ reader: RecordReader
+    ) throws -> [RecordReference] {
+        let order = steps.orderKeys(query.order)
+        let evaluator = QueryEvaluator(reader: reader)
+        let keyed = try found.enumerated().map { place, record in
+            (
+                place: place, record: record,
+                keys: try order.map { steps.orderValue(try evaluator.sortKey($0.expression, record)) }
+            )
+        }
+        return keyed.sorted { left, right in
+            for (place, key) in order.enumerated() {
+                switch key.compare(left.keys[place], right.keys[place]) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return steps.tieIsForward == (left.place < right.place)
+        }.map(\.record)
+    }
+
+    /// The records of rows, with what follows from others.
+    func snapshots(_ rows: VersionRows, of query: StoreQuery, in version: ReferenceVersion) -> [DefaultSnapshot] {
+        let sources = rows.entities.map { version.rows(ofEntity: $0) }
+        return rows.rows.compactMap { reference in
+            guard let source = sources[reference.table], let layout = layouts[rows.entities[reference.table]] else {
+                return nil
+            }
+            let snapshot = DefaultSnapshot(
+                persistentIdentifier: source.identifier(ofRow: reference.row), layout: layout,
+                values: ContiguousArray(layout.slots.indices.map { source.value(row: reference.row, slot: $0) }))
+            return steps.project(steps.handOut(snapshot), query)
+        }
+    }
+}

@@ -1,0 +1,323 @@
+import Foundation
+import MortiseCore
+
+/// What faulty stores leave lying about between calls.
+struct Debris: Sendable {
+    var deletedByEntity: [String: Int] = [:]
+    var answers: [String: [DefaultSnapshot]] = [:]
+    /// When a record was last changed, by its number.
+    var changes: [UInt64: Int] = [:]
+    /// What records were inserted as.
+    var first: [UInt64: DefaultSnapshot] = [:]
+    var gone: [DefaultSnapshot] = []
+    var openings = 0
+}
+
+/// One key of an order, by property name.
+struct SortKey: Sendable {
+    let property: String
+    let isAscending: Bool
+}
+
+/// The steps of a reference store's work. Each is right as it stands; a fault puts a wrong one in its place.
+struct ReferenceSteps: Sendable {
+    typealias State = ReferenceStorage.State
+    typealias Remapping = [PersistentIdentifier: PersistentIdentifier]
+
+    // MARK: Opening
+
+    var storeIdentifier: @Sendable (String) -> String = { $0 }
+    var open: @Sendable (inout State) -> Void = { _ in }
+
+    /// Takes over the records that were kept for another schema.
+    var adopt: @Sendable (StoredSchema, [String: RecordLayout], inout State) throws -> Void = {
+        try ReferenceSteps.adopt($0, $1, &$2)
+    }
+    var capabilities: @Sendable (StoreCapabilities) -> StoreCapabilities = { $0 }
+    var explain: @Sendable (ReferenceStoreError) -> any Error = { $0 }
+    var worksWhenClosed = false
+
+    // MARK: Saving
+
+    /// What of a request is carried out.
+    var accept:
+        @Sendable (DataStoreSaveChangesRequest<DefaultSnapshot>) throws
+            -> DataStoreSaveChangesRequest<DefaultSnapshot> = { $0 }
+    /// The number of a new record.
+    var number: @Sendable (_ entity: String, inout State) -> UInt64 = { _, state in
+        defer { state.nextNumber += 1 }
+        return state.nextNumber
+    }
+    /// The identifier of the record of that number.
+    var identify: @Sendable (_ number: UInt64, _ store: String, _ entity: String) -> PersistentIdentifier = {
+        .numbered($0, storeIdentifier: $1, entityName: $2)
+    }
+    var remapInserted: @Sendable (DefaultSnapshot, PersistentIdentifier, Remapping) -> DefaultSnapshot = {
+        $0.copy(persistentIdentifier: $1, remappedIdentifiers: $2)
+    }
+    var remapUpdated: @Sendable (DefaultSnapshot, Remapping) -> DefaultSnapshot = {
+        $0.copy(persistentIdentifier: $0.persistentIdentifier, remappedIdentifiers: $1)
+    }
+    /// A stored record after an update of the given slots; nil is all of them.
+    var merge: @Sendable (_ old: DefaultSnapshot, _ new: DefaultSnapshot, SlotSet?) -> DefaultSnapshot = {
+        old, new, slots in
+        guard let slots else { return new }
+        var values = old.values
+        for place in values.indices where slots.contains(place) { values[place] = new.values[place] }
+        return DefaultSnapshot(persistentIdentifier: old.persistentIdentifier, layout: old.layout, values: values)
+    }
+    /// A value in the form in which it is kept.
+    var keep: @Sendable (StoredValue, RecordLayout.Slot) -> StoredValue = { value, slot in
+        guard slot.role == .toManyStored, case .identifiers(let members) = value else { return value }
+        return .identifiers(Set(members).sorted())
+    }
+    var delete: @Sendable (_ number: UInt64, inout State) -> Void = { number, state in state.records[number] = nil }
+    /// Clears the references to deleted records that have no inverse: the context clears the others.
+    var clearReferences: @Sendable ([PersistentIdentifier], inout State) -> Void = { deleted, state in
+        ReferenceSteps.clear(Set(deleted), in: &state) { $0.relationship?.inverse == nil }
+    }
+    /// The last look at a save before it counts.
+    var finish: @Sendable (_ before: State, inout State) throws -> Void = { _, _ in }
+    var passesOverMissing = false
+    var keepsHalves = false
+    var swallowsErrors = false
+    var insertsMissing = false
+    var erase: @Sendable (inout State) -> Void = { $0.records = [:] }
+    /// The state that a save works on, where it does not wait for the lock to read it.
+    var readBeforeLocking: @Sendable (ReferenceStorage) -> State? = { _ in nil }
+    var checksBase = true
+    var nextVersion: @Sendable (UInt64) -> UInt64 = { $0 + 1 }
+    var pairs: @Sendable (Remapping) -> Remapping = { $0 }
+    /// The records that the store says to have set otherwise than asked.
+    var reregistered:
+        @Sendable (State, DataStoreSaveChangesRequest<DefaultSnapshot>) -> [PersistentIdentifier: DefaultSnapshot] = {
+            _, _ in [:]
+        }
+    var enforcesUnique: @Sendable (RecordLayout, _ constraint: Int) -> Bool = { _, _ in true }
+    var enforcesReference: @Sendable (RecordLayout.Slot) -> Bool = { _ in true }
+    var uniqueMatch: @Sendable (StoredValue, StoredValue) -> Bool = { $0 == $1 }
+    var batchFamily: @Sendable (String, _ includesSubentities: Bool, StoredSchema) -> Set<String> = {
+        entity, includesSubentities, schema in includesSubentities ? Set(schema.subtree(of: entity)) : [entity]
+    }
+    /// Clears every reference to records that a batch has deleted.
+    var clearAllReferences: @Sendable ([PersistentIdentifier], inout State) -> Void = { deleted, state in
+        ReferenceSteps.clear(Set(deleted), in: &state) { _ in true }
+    }
+    var afterBatch: @Sendable (inout State) -> Void = { _ in }
+    var deletesWhateverMatches = false
+    var failsWithoutRecords = false
+    var beforeSaving: @Sendable (ReferenceStorage, DataStoreSaveChangesRequest<DefaultSnapshot>) -> Void = { _, _ in }
+
+    // MARK: Writing
+
+    /// Makes a save count on the storage.
+    var commit: @Sendable (_ old: State, _ new: State, _ durable: inout State) -> Void = { $2 = $1 }
+    var commitErasure: @Sendable (_ new: State, _ durable: inout State) -> Void = { $1 = $0 }
+    var writesInPlace = false
+    var writesBeforeChecking = false
+    var keepsUnwritten = false
+    var swallowsFailedWrites = false
+    var closesOnFailure = false
+
+    // MARK: History
+
+    var transaction: @Sendable (ReferenceTransaction?) -> ReferenceTransaction? = { $0 }
+    var history: @Sendable ([ReferenceTransaction]) -> [ReferenceTransaction] = { $0 }
+    var token: @Sendable (Int64) -> Int64 = { $0 }
+    var forget: @Sendable (Set<Int64>, inout State) -> Void = { numbers, state in
+        state.history.removeAll { numbers.contains($0.number) }
+    }
+    var writesHistoryFirst = false
+    var ignoresHistoryPredicates = false
+    var ignoresHistoryOrder = false
+    var historyLimit: @Sendable (UInt64) -> UInt64 = { $0 }
+
+    // MARK: Fetching
+
+    var ignoresPredicates = false
+    /// The names of the entities whose records a fetch of an entity returns.
+    var family: @Sendable (String, StoredSchema) -> Set<String> = { Set($1.subtree(of: $0)) }
+    /// All records, in identity order.
+    var order: @Sendable (State) -> [DefaultSnapshot] = { $0.records.sorted { $0.key < $1.key }.map(\.value) }
+    /// The members of a derived to-many relationship.
+    var members: @Sendable ([PersistentIdentifier]) -> [PersistentIdentifier] = { $0 }
+    var sort: @Sendable ([DefaultSnapshot], [SortKey]) -> [DefaultSnapshot] = { records, keys in
+        ReferenceSteps.sorted(records, keys)
+    }
+    /// What a fetch answers, before the window is cut from it.
+    var answer: @Sendable ([DefaultSnapshot], ReferenceStorage, _ entity: String) throws -> [DefaultSnapshot] = {
+        records, _, _ in records
+    }
+    var window: @Sendable (_ offset: Int?, _ limit: Int?, _ count: Int) -> Range<Int> = { offset, limit, count in
+        let start = min(max(offset ?? 0, 0), count)
+        return start..<(start + min(max(limit ?? count, 0), count - start))
+    }
+    var countWindow: @Sendable (_ offset: Int?, _ limit: Int?, _ count: Int) -> Int = { offset, limit, count in
+        let start = min(max(offset ?? 0, 0), count)
+        return min(max(limit ?? count, 0), count - start)
+    }
+    var handOut: @Sendable (DefaultSnapshot) -> DefaultSnapshot = { $0 }
+    var count: @Sendable (Int, Debris, _ entity: String) -> Int = { count, _, _ in count }
+    var identifiers: @Sendable ([PersistentIdentifier]) -> [PersistentIdentifier] = { $0 }
+    var readsLive = false
+    var findsNull = false
+    var knowsEveryEntity = false
+    var numbersRowsAnew = false
+    /// After how many saves an old version is forgotten.
+    var forgetsAfter: UInt64?
+    var countsLooks = false
+
+    // MARK: Planning
+
+    var claim: @Sendable (StoreQuery.Conjunct) -> FetchPlan.Claim = {
+        $0.expression.needsModels ? .residual : .exact
+    }
+    var changePlan: @Sendable (inout FetchPlan, ReferenceStorage) -> Void = { _, _ in }
+    var queryFamily: @Sendable (StoreQuery, StoredSchema) -> Set<String> = { query, schema in
+        query.includesSubentities ? Set(schema.subtree(of: query.entity)) : [query.entity]
+    }
+    /// The records that conditions look at.
+    var indexed: @Sendable (State) -> State = { $0 }
+    var isIndexStale = false
+    /// A record as it is handed out for a query.
+    var project: @Sendable (DefaultSnapshot, StoreQuery) -> DefaultSnapshot = { snapshot, _ in snapshot }
+    /// A part of a condition as the store understands it; nil where it understands it right.
+    var rewrite: @Sendable (QueryExpression) -> QueryExpression? = { _ in nil }
+    var conditions: @Sendable ([QueryExpression], StoreQuery) -> [QueryExpression] = { conditions, _ in conditions }
+    /// Values as conditions see them.
+    var seen: (@Sendable (StoredValue) -> StoredValue)?
+    var orderKeys: @Sendable ([StoreQuery.Order]) -> [StoreQuery.Order] = { $0 }
+    var orderValue: @Sendable (StoredValue) -> StoredValue = { $0 }
+    var tieIsForward = true
+    var found: @Sendable ([RecordReference], FetchPlan) -> [RecordReference] = { found, _ in found }
+    var cut: @Sendable (StoreQuery, _ count: Int) -> Range<Int> = { $0.window(of: $1) }
+    var scanned: @Sendable (_ scanned: Int, _ returned: Int) -> Int = { scanned, _ in scanned }
+}
+
+extension ReferenceSteps {
+    /// Clears references to records that are gone.
+    static func clear(
+        _ gone: Set<PersistentIdentifier>, in state: inout State, where holds: (StoredProperty) -> Bool
+    ) {
+        if gone.isEmpty { return }
+        for (number, record) in state.records {
+            var values = record.values
+            for (place, slot) in record.layout.slots.enumerated() where holds(slot.property) {
+                switch values[place] {
+                case .identifier(let target) where gone.contains(target): values[place] = .null
+                case .identifiers(let targets): values[place] = .identifiers(targets.filter { !gone.contains($0) })
+                default: break
+                }
+            }
+            state.records[number] = DefaultSnapshot(
+                persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+        }
+    }
+
+    /// Records keep their values by property name; new properties take their default or nil.
+    /// - Throws: `ReferenceStoreError.schemaMismatch` where a property is of another kind, or is new and has no value.
+    static func adopt(
+        _ schema: StoredSchema, _ layouts: [String: RecordLayout], _ state: inout State
+    ) throws {
+        if let original = state.original, original.version == state.version {
+            state.schema = original.schema
+            state.records = original.records
+        }
+        state.original = nil
+        guard let old = state.schema, old != schema else {
+            state.schema = schema
+            return
+        }
+        let before = old.recordLayouts()
+        for (entity, layout) in layouts {
+            for slot in layout.slots {
+                let kept = before[entity].flatMap { layout in
+                    layout.slot(named: slot.name).map { layout.slots[$0] }
+                }
+                let isFit =
+                    if let kept {
+                        kept.role == slot.role && kept.property.attribute?.kind == slot.property.attribute?.kind
+                            && (slot.property.isOptional || !kept.property.isOptional || slot.role.isToMany)
+                    } else {
+                        before[entity] == nil || slot.property.isOptional || slot.role.isToMany
+                            || slot.property.attribute?.defaultValue != nil
+                    }
+                if !isFit { throw ReferenceStoreError.schemaMismatch(entity: entity, property: slot.name) }
+            }
+        }
+        state.original = .init(schema: old, records: state.records, version: state.version)
+        state.schema = schema
+        for (number, record) in state.records {
+            guard let layout = layouts[record.persistentIdentifier.entityName] else { continue }
+            state.records[number] = DefaultSnapshot(
+                persistentIdentifier: record.persistentIdentifier, layout: layout,
+                values: ContiguousArray(
+                    layout.slots.map { slot in
+                        record[property: slot.name] ?? slot.property.attribute?.defaultValue
+                            ?? (slot.role.isToMany ? .identifiers([]) : .null)
+                    }))
+        }
+    }
+}
+
+extension ReferenceSteps {
+    /// Records by the keys, and by their place where the keys leave them equal.
+    static func sorted(
+        _ records: [DefaultSnapshot], _ keys: [SortKey],
+        compare: (StoredValue, StoredValue) -> Int = { $0.placed(against: $1) }
+    ) -> [DefaultSnapshot] {
+        records.enumerated().sorted { left, right in
+            for key in keys {
+                let order = compare(
+                    left.element[property: key.property] ?? .null, right.element[property: key.property] ?? .null)
+                if order != 0 { return (order < 0) == key.isAscending }
+            }
+            return left.offset < right.offset
+        }.map(\.element)
+    }
+}
+
+extension StoredValue {
+    /// -1, 0 or 1: the order of attribute values, null first. Values of unlike kinds are equal.
+    func placed(against other: StoredValue) -> Int {
+        func place<C: Comparable>(_ left: C, _ right: C) -> Int { left < right ? -1 : right < left ? 1 : 0 }
+        return switch (self, other) {
+        case (.null, .null): 0
+        case (.null, _): -1
+        case (_, .null): 1
+        case (.integer(let left), .integer(let right)): place(left, right)
+        case (.unsigned(let left), .unsigned(let right)): place(left, right)
+        case (.float(let left), .float(let right)): place(left, right)
+        case (.double(let left), .double(let right)): place(left, right)
+        case (.decimal(let left), .decimal(let right)): place(left, right)
+        case (.string(let left), .string(let right)): place(left, right)
+        case (.date(let left), .date(let right)): place(left, right)
+        default: 0
+        }
+    }
+
+    /// This value with something done to every text in it.
+    func mappingText(_ change: (String) -> String) -> StoredValue {
+        switch self {
+        case .string(let text): .string(change(text))
+        case .array(let elements): .array(elements.map { $0.mappingText(change) })
+        case .object(let members): .object(members.mapValues { $0.mappingText(change) })
+        default: self
+        }
+    }
+}
+
+extension Entry {
+    /// The name of the property at a key path.
+    static func column(_ keyPath: AnyKeyPath) -> String? {
+        switch keyPath {
+        case \Entry.name: "name"
+        case \Entry.group: "group"
+        case \Entry.rank: "rank"
+        case \Entry.score: "score"
+        case \Entry.note: "note"
+        case \Entry.stamp: "stamp"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import MortiseCore
+import Synchronization
+
+/// The data of a reference store. It outlives the store, so that the same data can be opened again.
+///
+/// There are two of everything: what the running store sees, and what a crash would leave. A save is written in several
+/// operations, each of which can be made to fail, and after each of which the power can go.
+public final class ReferenceStorage: Sendable {
+    struct State: Sendable {
+        /// Every record by its number, which is also its place in the order of insertion.
+        var records: [UInt64: DefaultSnapshot] = [:]
+        var nextNumber: UInt64 = 1
+        /// Grows with every change.
+        var version: UInt64 = 1
+        var history: [ReferenceTransaction] = []
+        /// The schema for which the records were last opened.
+        var schema: StoredSchema?
+        /// The records as they were before they were adopted for another schema, until something is saved.
+        var original: Original?
+        /// What faulty stores leave lying about.
+        var debris = Debris()
+    }
+
+    struct Original: Sendable {
+        var schema: StoredSchema
+        var records: [UInt64: DefaultSnapshot]
+        var version: UInt64
+    }
+
+    /// Where the state is kept.
+    struct Medium: Sendable {
+        var durable = State()
+        /// What a crash leaves after each operation, the first before any.
+        var images: [State] = [State()]
+        var failingOperation: Int?
+
+        /// Counts an operation.
+        /// - Throws: `ReferenceStoreError.notWritten` where it is to fail.
+        mutating func operate(_ change: (inout State) -> Void = { _ in }) throws {
+            let number = images.count
+            if failingOperation == number {
+                images.append(durable)
+                throw ReferenceStoreError.notWritten(operation: number)
+            }
+            change(&durable)
+            images.append(durable)
+        }
+    }
+
+    let identifier = UUID().uuidString
+    let state = Mutex(State())
+    let medium = Mutex(Medium())
+
+    public init() {}
+
+    /// Leaves what a crash after an operation does; after the last one where none is named.
+    func crash(after operation: Int? = nil) {
+        let left = medium.withLock { medium in
+            let left = medium.images[min(operation ?? .max, medium.images.count - 1)]
+            medium = Medium(durable: left, images: [left])
+            return left
+        }
+        state.withLock { $0 = left }
+    }
+
+    var operationCount: Int { medium.withLock { $0.images.count - 1 } }
+
+    /// Makes an operation fail, counted from now; none where there is no number.
+    func failOperation(_ number: Int?) {
+        medium.withLock { medium in medium.failingOperation = number.map { medium.images.count - 1 + $0 } }
+    }
+}
+
+/// A save as a reference store's history has it.
+struct ReferenceTransaction: Sendable {
+    enum Kind: Sendable { case insert, update, delete }
+    struct Change: Sendable {
+        var kind: Kind
+        var record: PersistentIdentifier
+        /// The properties that were updated.
+        var properties: [String] = []
+        /// What a deleted record leaves.
+        var preserved: [(name: String, value: StoredValue)] = []
+    }
+    var number: Int64
+    var timestamp: Date
+    var author: String?
+    var changes: [Change]
+}
+
+/// What a reference store refuses.
+public enum ReferenceStoreError: Error, Hashable, Sendable {
+    /// The record to be changed or deleted is not there.
+    case noSuchRecord(PersistentIdentifier)
+    /// Two records would have the same unique values.
+    case notUnique(entity: String, properties: [String])
+    /// A relationship would lead to a record that is not there.
+    case missingTarget(record: PersistentIdentifier, property: String, target: PersistentIdentifier)
+    /// The store was closed.
+    case closed
+    /// An operation of the storage failed.
+    case notWritten(operation: Int)
+    /// The records cannot be read with another schema.
+    case schemaMismatch(entity: String, property: String)
+    /// A faulty store refuses what it should not.
+    case refused
+}
+
+extension ReferenceStoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noSuchRecord(let record): "There is no record \(record); another save may have deleted it."
+        case .notUnique(let entity, let properties):
+            "Two records of \(entity) would have the same \(properties.joined(separator: ", "))."
+        case .missingTarget(let record, let property, let target):
+            "\(property) of \(record) leads to \(target), which is not there. Clear it first."
+        case .closed: "The reference store was closed. Open its storage again."
+        case .notWritten(let operation): "Operation \(operation) of the storage failed; nothing was saved."
+        case .schemaMismatch(let entity, let property):
+            "\(entity).\(property) is not what the stored records have. Give it another name."
+        case .refused: "The store refuses this."
+        }
+    }
+}

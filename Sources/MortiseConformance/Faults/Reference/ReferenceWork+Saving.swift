@@ -1,0 +1,262 @@
+import Foundation
+import MortiseCore
+import Synchronization
+
+extension ReferenceWork {
+    /// - Parameter enforces: whether uniqueness and references are checked here.
+    func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, enforces: Bool = false
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try checkOpen()
+        steps.beforeSaving(storage, request)
+        if let stale = steps.readBeforeLocking(storage) {
+            return try store(request, enforces: enforces, on: stale)
+        }
+        return try store(request, enforces: enforces, on: nil)
+    }
+
+    /// - Parameter read: the state to work on, where that is not the one that is there when the lock is held.
+    private func store(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, enforces: Bool, on read: ReferenceStorage.State?
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try storage.state.withLock { state in
+            if let base = request.baseVersion, base != state.version, steps.checksBase { throw VersionSuperseded() }
+            let before = read ?? state
+            var next = before
+            let remapped: [PersistentIdentifier: PersistentIdentifier]
+            do {
+                remapped = try apply(steps.accept(request), to: &next)
+                try steps.finish(before, &next)
+                if enforces { try enforce(next, request) }
+            } catch {
+                if steps.writesHistoryFirst {
+                    state.history.append(
+                        ReferenceTransaction(
+                            number: (state.history.last?.number ?? 0) + 1, timestamp: .now, author: nil, changes: []))
+                }
+                if steps.keepsHalves { state = next }
+                if steps.writesBeforeChecking { try write(from: state, to: next) }
+                if steps.swallowsErrors { return DataStoreSaveChangesResult(for: identifier) }
+                throw (error as? ReferenceStoreError).map(steps.explain) ?? error
+            }
+            next.version = steps.nextVersion(state.version)
+            next.history = state.history
+            if let transaction = steps.transaction(transaction(request, remapped, before, next)) {
+                next.history.append(transaction)
+            }
+            do {
+                try write(from: state, to: next)
+            } catch {
+                if steps.keepsUnwritten { state = next }
+                if steps.closesOnFailure { close() }
+                if !steps.swallowsFailedWrites { throw (error as? ReferenceStoreError).map(steps.explain) ?? error }
+            }
+            state = next
+            return DataStoreSaveChangesResult(
+                for: identifier, remappedIdentifiers: steps.pairs(remapped),
+                snapshotsToReregister: steps.reregistered(next, request))
+        }
+    }
+
+    private func apply(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, to state: inout ReferenceStorage.State
+    ) throws -> [PersistentIdentifier: PersistentIdentifier] {
+        var remapped: [PersistentIdentifier: PersistentIdentifier] = [:]
+        for snapshot in request.inserted {
+            let number = steps.number(snapshot.persistentIdentifier.entityName, &state)
+            remapped[snapshot.persistentIdentifier] = steps.identify(
+                number, identifier, snapshot.persistentIdentifier.entityName)
+        }
+        for snapshot in request.inserted {
+            guard let permanent = remapped[snapshot.persistentIdentifier], let number = permanent.sequenceNumber else {
+                throw ReferenceStoreError.noSuchRecord(snapshot.persistentIdentifier)
+            }
+            state.records[number] = kept(steps.remapInserted(snapshot, permanent, remapped))
+        }
+        for snapshot in request.deleted {
+            let identifier = snapshot.persistentIdentifier
+            guard let number = identifier.sequenceNumber, state.records[number] != nil else {
+                if steps.passesOverMissing { continue }
+                throw ReferenceStoreError.noSuchRecord(identifier)
+            }
+            steps.delete(number, &state)
+        }
+        for (place, snapshot) in request.updated.enumerated() {
+            let identifier = snapshot.persistentIdentifier
+            guard let number = identifier.sequenceNumber, let old = state.records[number] else {
+                if steps.insertsMissing, let number = identifier.sequenceNumber {
+                    state.records[number] = kept(steps.remapUpdated(snapshot, remapped))
+                    continue
+                }
+                if steps.passesOverMissing { continue }
+                throw ReferenceStoreError.noSuchRecord(identifier)
+            }
+            let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
+            state.records[number] = kept(steps.merge(old, steps.remapUpdated(snapshot, remapped), slots))
+        }
+        steps.clearReferences(request.deleted.map(\.persistentIdentifier), &state)
+        return remapped
+    }
+
+    private func kept(_ snapshot: DefaultSnapshot) -> DefaultSnapshot {
+        var values = snapshot.values
+        for (place, slot) in snapshot.layout.slots.enumerated() where slot.role != .toManyDerived {
+            values[place] = steps.keep(values[place], slot)
+        }
+        return DefaultSnapshot(
+            persistentIdentifier: snapshot.persistentIdentifier, layout: snapshot.layout, values: values)
+    }
+
+    // MARK: Constraints
+
+    private func enforce(
+        _ state: ReferenceStorage.State, _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws {
+        if request.inserted.isEmpty, request.updated.isEmpty, request.deleted.isEmpty { return }
+        var seen: Set<[StoredValue]> = []
+        for record in state.records.values {
+            let layout = record.layout
+            for (number, slots) in layout.uniqueConstraints.enumerated() where steps.enforcesUnique(layout, number) {
+                let values = slots.map { record.values[$0] }
+                if values.contains(where: \.isNull) { continue }
+                let key = [.string(layout.entityName), .integer(Int64(number))] + values
+                if !seen.insert(key).inserted {
+                    throw ReferenceStoreError.notUnique(
+                        entity: layout.entityName, properties: slots.map { layout.slots[$0].name })
+                }
+            }
+            for (slot, value) in zip(layout.slots, record.values) where slot.role != .toManyDerived {
+                for target in Self.targets(value) where steps.enforcesReference(slot) {
+                    guard let number = target.sequenceNumber, state.records[number] != nil else {
+                        throw ReferenceStoreError.missingTarget(
+                            record: record.persistentIdentifier, property: slot.name, target: target)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func targets(_ value: StoredValue) -> [PersistentIdentifier] {
+        switch value {
+        case .identifier(let target): [target]
+        case .identifiers(let targets): targets
+        default: []
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes a state: one operation for each record that changed, and one that makes them count.
+    private func write(from old: ReferenceStorage.State, to new: ReferenceStorage.State) throws {
+        try storage.medium.withLock { medium in
+            for number in Set(old.records.keys).union(new.records.keys).sorted() {
+                let (before, after) = (old.records[number], new.records[number])
+                if before?.values == after?.values { continue }
+                try medium.operate { durable in
+                    if steps.writesInPlace { durable.records[number] = after }
+                }
+            }
+            try medium.operate { durable in steps.commit(old, new, &durable) }
+        }
+    }
+
+    // MARK: Erasing and deleting
+
+    func erase() throws {
+        try checkOpen()
+        try change { state in
+            if state.records.isEmpty, steps.failsWithoutRecords { throw ReferenceStoreError.refused }
+            steps.erase(&state)
+        }
+    }
+
+    /// Deletes all records of an entity.
+    func deleteAll(of entity: String, includingSubentities: Bool) throws {
+        try checkOpen()
+        let family = steps.batchFamily(entity, includingSubentities, schema.stored)
+        try change { state in
+            let gone = state.records.filter { family.contains($0.value.persistentIdentifier.entityName) }
+            if gone.isEmpty, steps.failsWithoutRecords { throw ReferenceStoreError.refused }
+            state.records = state.records.filter { gone[$0.key] == nil }
+            steps.clearAllReferences(gone.values.map(\.persistentIdentifier), &state)
+            steps.afterBatch(&state)
+        }
+    }
+
+    private func change(_ body: (inout ReferenceStorage.State) throws -> Void) throws {
+        try storage.state.withLock { state in
+            var next = state
+            try body(&next)
+            next.version = steps.nextVersion(state.version)
+            try storage.medium.withLock { medium in
+                try medium.operate { durable in steps.commitErasure(next, &durable) }
+            }
+            state = next
+        }
+    }
+
+    // MARK: History
+
+    private func transaction(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>,
+        _ remapped: [PersistentIdentifier: PersistentIdentifier], _ before: ReferenceStorage.State,
+        _ after: ReferenceStorage.State
+    ) -> ReferenceTransaction? {
+        var changes: [ReferenceTransaction.Change] = []
+        for snapshot in request.deleted {
+            let old = snapshot.persistentIdentifier.sequenceNumber.flatMap { before.records[$0] } ?? snapshot
+            let preserved = zip(old.layout.slots, old.values).filter { slot, _ in
+                slot.property.attribute?.options.contains(.preserveValueOnDeletion) == true
+            }
+            changes.append(
+                .init(
+                    kind: .delete, record: snapshot.persistentIdentifier,
+                    preserved: preserved.map { ($0.name, $1) }))
+        }
+        for (place, snapshot) in request.updated.enumerated() {
+            let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
+            let names = snapshot.layout.slots.indices.filter { slots?.contains($0) ?? true }
+                .map { snapshot.layout.slots[$0].name }
+            changes.append(.init(kind: .update, record: snapshot.persistentIdentifier, properties: names))
+        }
+        for snapshot in request.inserted {
+            if let permanent = remapped[snapshot.persistentIdentifier] {
+                changes.append(.init(kind: .insert, record: permanent))
+            }
+        }
+        if changes.isEmpty { return nil }
+        return ReferenceTransaction(
+            number: (before.history.last?.number ?? 0) + 1, timestamp: .now, author: request.editingState.author,
+            changes: changes)
+    }
+
+    func history() -> [DefaultHistoryTransaction] {
+        let history = storage.state.withLock { $0.history }
+        return steps.history(history).map { transaction in
+            var number: Int64 = 0
+            let changes = transaction.changes.compactMap { change -> HistoryChange? in
+                number += 1
+                switch change.kind {
+                case .insert:
+                    return schema.insertion(of: change.record, change: number, transaction: transaction.number)
+                case .update:
+                    return schema.update(
+                        of: change.record, properties: change.properties, change: number,
+                        transaction: transaction.number)
+                case .delete:
+                    return schema.deletion(
+                        of: change.record, preserved: change.preserved, change: number,
+                        transaction: transaction.number)
+                }
+            }
+            return DefaultHistoryTransaction(
+                transactionIdentifier: transaction.number, timestamp: transaction.timestamp, changes: changes,
+                token: DefaultHistoryToken([identifier: steps.token(transaction.number)]), storeIdentifier: identifier,
+                bundleIdentifier: "", processIdentifier: "", author: transaction.author)
+        }
+    }
+
+    func forget(_ numbers: Set<Int64>) {
+        storage.state.withLock { steps.forget(numbers, &$0) }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import MortiseCore
+import Synchronization
+
+/// The work of the reference stores, step by step.
+final class ReferenceWork: Sendable {
+    let schema: Schema
+    let storage: ReferenceStorage
+    let steps: ReferenceSteps
+    let layouts: [String: RecordLayout]
+    private let closed = Mutex(false)
+    private let latest = Mutex<ReferenceVersion?>(nil)
+
+    var identifier: String { steps.storeIdentifier(storage.identifier) }
+
+    init(_ storage: ReferenceStorage, _ schema: Schema?, _ fault: StoreFault?) throws {
+        guard let schema else { throw DataStoreError.unsupportedFeature }
+        self.schema = schema
+        self.storage = storage
+        layouts = schema.stored.recordLayouts()
+        var steps = ReferenceSteps()
+        fault?.change(&steps)
+        self.steps = steps
+        try storage.state.withLock { state in
+            steps.open(&state)
+            try steps.adopt(schema.stored, layouts, &state)
+        }
+    }
+
+    // MARK: Fetching
+
+    func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
+        let records = try steps.answer(matches(request), storage, Schema.entityName(for: T.self))
+        let window = steps.window(request.descriptor.fetchOffset, request.descriptor.fetchLimit, records.count)
+        return DataStoreFetchResult(
+            descriptor: request.descriptor, fetchedSnapshots: records[window].map { steps.handOut($0) })
+    }
+
+    func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
+        let count = try matches(request).count
+        let debris = storage.state.withLock { $0.debris }
+        let counted = steps.count(count, debris, Schema.entityName(for: T.self))
+        return steps.countWindow(request.descriptor.fetchOffset, request.descriptor.fetchLimit, counted)
+    }
+
+    func fetchIdentifiers<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> [PersistentIdentifier] {
+        let identifiers = try matches(request).map(\.persistentIdentifier)
+        return steps.identifiers(Array(identifiers[request.descriptor.window(of: identifiers.count)]))
+    }
+
+    /// The records of the request's entity and its subentities, in the order asked for.
+    private func matches<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> [DefaultSnapshot] {
+        try checkOpen()
+        if request.descriptor.predicate != nil, !steps.ignoresPredicates { throw DataStoreError.preferInMemoryFilter }
+        let order = try request.descriptor.sortBy.map { descriptor in
+            guard let name = (T.self as? Entry.Type).flatMap({ _ in descriptor.keyPath.flatMap(Entry.column) }) else {
+                throw DataStoreError.preferInMemorySort
+            }
+            return SortKey(property: name, isAscending: descriptor.order == .forward)
+        }
+        let records = records(of: Schema.entityName(for: T.self))
+        return order.isEmpty ? records : steps.sort(records, order)
+    }
+
+    /// All records of an entity and its subentities, in identity order, with what follows from others.
+    func records(of entity: String) -> [DefaultSnapshot] {
+        let family = steps.family(entity, schema.stored)
+        let all = storage.state.withLock { steps.order($0) }
+        let index = InverseIndex(all)
+        return all.filter { family.contains($0.persistentIdentifier.entityName) }.map { derive($0, index) }
+    }
+
+    private func derive(_ record: DefaultSnapshot, _ index: InverseIndex) -> DefaultSnapshot {
+        var values = record.values
+        for (place, slot) in record.layout.slots.enumerated() where slot.role == .toManyDerived {
+            guard let inverse = slot.property.relationship?.inverse else { continue }
+            values[place] = .identifiers(steps.members(index.owners(of: record.persistentIdentifier, through: inverse)))
+        }
+        return DefaultSnapshot(persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+    }
+
+    // MARK: Versions
+
+    var version: ReferenceVersion {
+        let state = storage.state.withLock { $0 }
+        return latest.withLock { latest in
+            if let latest, latest.state.version == state.version, !steps.countsLooks { return latest }
+            let version = ReferenceVersion(state, self, number: steps.countsLooks ? (latest?.number ?? 0) + 1 : nil)
+            latest = version
+            return version
+        }
+    }
+
+    // MARK: Closing
+
+    func close() { closed.withLock { $0 = true } }
+
+    func checkOpen() throws {
+        if closed.withLock({ $0 }), !steps.worksWhenClosed { throw steps.explain(.closed) }
+    }
+}
+
+/// The records that refer to each record, by the property that holds the reference.
+struct InverseIndex: Sendable {
+    private struct Place: Hashable {
+        let target: PersistentIdentifier
+        let property: String
+    }
+    private var owners: [Place: [PersistentIdentifier]] = [:]
+
+    init(_ records: [DefaultSnapshot]) {
+        for record in records {
+            for (slot, value) in zip(record.layout.slots, record.values) {
+                switch value {
+                case .identifier(let target):
+                    owners[Place(target: target, property: slot.name), default: []].append(record.persistentIdentifier)
+                case .identifiers(let targets) where slot.role == .toManyStored:
+                    for target in targets {
+                        owners[Place(target: target, property: slot.name), default: []].append(
+                            record.persistentIdentifier)
+                    }
+                default: break
+                }
+            }
+        }
+    }
+
+    func owners(of target: PersistentIdentifier, through property: String) -> [PersistentIdentifier] {
+        owners[Place(target: target, property: property)] ?? []
+    }
+}

@@ -1,0 +1,110 @@
+/// What the kit's program is asked to do.
+struct ConformanceOptions {
+    var subjects: [ConformanceSubject]
+    var level = ConformanceCase.Level.full
+    var only: [ConformanceCase] = []
+    var format = ConformanceReport.Format.text
+    var kills = 0
+    var seed: UInt64 = 1
+    var isList = false
+    var isKillTable = false
+    var isHelp = false
+
+    static func usage(_ schemes: [String]) -> String {
+        let store =
+            schemes.isEmpty
+            ? ""
+            : """
+              --store URL      test this store only, such as \(schemes.map { "\($0):" }.joined(separator: ", ")); may be repeated.
+                               What follows the colon is the folder in which storages are made, a temporary one if nothing.
+
+            """
+        return """
+            usage: [--subject NAME]... \(schemes.isEmpty ? "" : "[--store URL]... ")[--level first-hour|core|full] [--case ID]...
+                   [--format text|json|markdown] [--kills N] [--seed S] [--list] [--kill-table] [--help]
+
+              --subject NAME   test this subject only; may be repeated
+            \(store)  --level LEVEL    run the cases up to that level; full where nothing is said
+              --case ID        run this case, whatever its level; may be repeated
+              --format FORMAT  how to report; text where nothing is said
+              --kills N        also kill N processes that save, for subjects whose storage is a folder
+              --seed S         where the kills are at random, the seed
+              --list           list the cases and run none
+              --kill-table     run the cases on the kit's own faulty stores and print which catch which
+
+            """
+    }
+
+    struct UsageError: Error, CustomStringConvertible {
+        let text: String
+        var description: String { text }
+    }
+
+    typealias Stores = [String: @Sendable (String) throws -> ConformanceSubject]
+
+    /// The subject that a store URL stands for.
+    static func subject(of url: String, stores: Stores) throws -> ConformanceSubject {
+        guard let colon = url.firstIndex(of: ":"), let make = stores[String(url[..<colon])] else {
+            let known = stores.keys.sorted().map { "\($0):" }.joined(separator: ", ")
+            throw UsageError(text: "There is no kind of store for \"\(url)\"; there are: \(known).")
+        }
+        return try make(String(url[url.index(after: colon)...]))
+    }
+
+    init(_ arguments: [String], subjects: [ConformanceSubject], stores: Stores) throws {
+        var chosen: [ConformanceSubject] = []
+        var rest = arguments[...]
+        func value(of option: String) throws -> String {
+            guard let value = rest.popFirst() else { throw UsageError(text: "\(option) needs a value.") }
+            return value
+        }
+        self.subjects = subjects
+        while let option = rest.popFirst() {
+            switch option {
+            case "--subject":
+                let name = try value(of: option)
+                guard let subject = subjects.first(where: { $0.name == name }) else {
+                    let names = subjects.map(\.name).joined(separator: ", ")
+                    throw UsageError(text: "There is no subject \"\(name)\"; there are: \(names).")
+                }
+                chosen.append(subject)
+            case "--store": chosen.append(try Self.subject(of: try value(of: option), stores: stores))
+            case "--level":
+                let name = try value(of: option)
+                guard let level = ConformanceCase.Level(name: name) else {
+                    throw UsageError(text: "There is no level \"\(name)\".")
+                }
+                self.level = level
+            case "--case":
+                let id = try value(of: option)
+                guard let conformanceCase = ConformanceCase.named(id) else {
+                    throw UsageError(text: "There is no case \"\(id)\"; --list shows them.")
+                }
+                only.append(conformanceCase)
+            case "--format":
+                let name = try value(of: option)
+                guard let format = ConformanceReport.Format(rawValue: name) else {
+                    throw UsageError(text: "There is no format \"\(name)\".")
+                }
+                self.format = format
+            case "--kills":
+                let text = try value(of: option)
+                guard let number = Int(text), number >= 0 else {
+                    throw UsageError(text: "--kills takes a number, not \"\(text)\".")
+                }
+                kills = number
+            case "--seed":
+                let text = try value(of: option)
+                guard let number = UInt64(text) else {
+                    throw UsageError(text: "--seed takes a number, not \"\(text)\".")
+                }
+                seed = number
+            case "--list": isList = true
+            case "--kill-table": isKillTable = true
+            case "--help", "-h": isHelp = true
+            default: throw UsageError(text: "\"\(option)\" is no option.")
+            }
+        }
+        if !chosen.isEmpty { self.subjects = chosen }
+    }
+}

@@ -1,0 +1,187 @@
+extension ModelContext {
+    /// Calculates from the models that a fetch would return, without making them: on the store's own columns where it can,
+    /// and otherwise on the values that it hands out.
+    ///
+    ///     let (count, total) = try context.aggregate(FetchDescriptor<Trip>(), .count, .sum(\.price))
+    ///     let dearest = try context.aggregate(summer, .maximum(\.price))
+    ///
+    /// The descriptor's predicate, offset, limit and unsaved changes count as they do in a fetch.
+    /// - Throws: `AggregateError.notStored` for a key path to what is not stored; `QueryEvaluationError.arithmeticOverflow`
+    ///   for a sum that does not fit the property's type; what `fetch(_:)` throws.
+    public func aggregate<T: PersistentModel, each Value>(
+        _ descriptor: FetchDescriptor<T>, _ aggregates: repeat Aggregate<T, each Value>
+    ) throws -> (repeat each Value) {
+        let functions = try AggregateList(T.self, repeat each aggregates)
+        let groups = try state.aggregate(descriptor, by: [], functions.lowered)
+        var values = AggregateValues(groups.first?.values ?? [])
+        return (repeat try values.next(each aggregates))
+    }
+
+    /// Calculates one thing from the models that a fetch would return. See the variant for several.
+    public func aggregate<T: PersistentModel, Value>(
+        _ descriptor: FetchDescriptor<T>, _ aggregate: Aggregate<T, Value>
+    ) throws -> Value {
+        var values = AggregateValues(
+            try state.aggregate(descriptor, by: [], [try aggregate.lowered()]).first?.values ?? [])
+        return try values.next(aggregate)
+    }
+
+    /// Calculates for each group of models that agree in a property, in ascending order of that property, nil first.
+    ///
+    ///     for (destination, (count, average)) in try context.aggregate(
+    ///         trips, by: \.destination, .count, .average(\.price)) { … }
+    ///
+    /// Values that a query holds to be equal are one group, and all NaN are one. See `aggregate(_:_:)`.
+    public func aggregate<T: PersistentModel, Key: PersistentScalar, each Value>(
+        _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key>, _ aggregates: repeat Aggregate<T, each Value>
+    ) throws -> [(key: Key, values: (repeat each Value))] {
+        try groups(descriptor, by: key, Key.init(storedValue:), repeat each aggregates)
+    }
+
+    /// See `aggregate(_:by:_:)`.
+    public func aggregate<T: PersistentModel, Key: PersistentScalar, each Value>(
+        _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key?>, _ aggregates: repeat Aggregate<T, each Value>
+    ) throws -> [(key: Key?, values: (repeat each Value))] {
+        try groups(
+            descriptor, by: key, { $0.isNull ? .some(nil) : Key(storedValue: $0).map { .some($0) } },
+            repeat each aggregates)
+    }
+
+    /// See `aggregate(_:by:_:)`; the order is that of the raw values.
+    public func aggregate<T: PersistentModel, Key: RawRepresentable, each Value>(
+        _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key>, _ aggregates: repeat Aggregate<T, each Value>
+    ) throws -> [(key: Key, values: (repeat each Value))] where Key.RawValue: PersistentScalar {
+        try groups(
+            descriptor, by: key, { Key.RawValue(storedValue: $0).flatMap(Key.init(rawValue:)) }, repeat each aggregates)
+    }
+
+    /// See `aggregate(_:by:_:)`; the order is that of the raw values, nil first.
+    public func aggregate<T: PersistentModel, Key: RawRepresentable, each Value>(
+        _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key?>, _ aggregates: repeat Aggregate<T, each Value>
+    ) throws -> [(key: Key?, values: (repeat each Value))] where Key.RawValue: PersistentScalar {
+        try groups(
+            descriptor, by: key,
+            {
+                if $0.isNull { return .some(nil) }
+                return Key.RawValue(storedValue: $0).flatMap(Key.init(rawValue:)).map { .some($0) }
+            }, repeat each aggregates)
+    }
+
+    private func groups<T: PersistentModel, Key, each Value>(
+        _ descriptor: FetchDescriptor<T>, by keyPath: AnyKeyPath, _ decode: (StoredValue) -> Key?,
+        _ aggregates: repeat Aggregate<T, each Value>
+    ) throws -> [(key: Key, values: (repeat each Value))] {
+        let functions = try AggregateList(T.self, repeat each aggregates)
+        let expression = try AggregateError.lowering(keyPath, of: T.self)
+        var result: [(key: Key, values: (repeat each Value))] = []
+        for group in try state.aggregate(descriptor, by: [expression], functions.lowered) {
+            guard let stored = group.keys.first, let key = decode(stored) else {
+                throw QueryEvaluationError.unfit(expression: "\(expression)")
+            }
+            var values = AggregateValues(group.values)
+            result.append((key, (repeat try values.next(each aggregates))))
+        }
+        return result
+    }
+}
+
+/// The lowered form of any number of aggregates.
+private struct AggregateList {
+    private(set) var lowered: [AggregateFunction] = []
+
+    init<T: PersistentModel, each Value>(_ type: T.Type, _ aggregates: repeat Aggregate<T, each Value>) throws {
+        for aggregate in repeat each aggregates { lowered.append(try aggregate.lowered()) }
+    }
+}
+
+/// Results that are taken one after the other.
+private struct AggregateValues {
+    private let values: [StoredValue]
+    private var place = 0
+
+    init(_ values: [StoredValue]) { self.values = values }
+
+    mutating func next<T, Value>(_ aggregate: Aggregate<T, Value>) throws -> Value {
+        guard place < values.count, let value = aggregate.decode(values[place]) else {
+            throw QueryEvaluationError.unfit(expression: "\(aggregate.operation)")
+        }
+        place += 1
+        return value
+    }
+}
+
+extension ContextState {
+    func aggregate<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
+    ) throws -> [AggregateGroup] {
+        var descriptor = descriptor
+        let hasWindow = descriptor.fetchLimit != nil || descriptor.fetchOffset ?? 0 > 0
+        // The order decides which models a window leaves, and nothing else.
+        if !hasWindow { descriptor.sortBy = [] }
+        if !hasWindow, let pushed = try pushedAggregate(descriptor, by: keys, functions) {
+            if container.verifiesPushDown { try verify(pushed, descriptor, keys, functions) }
+            return pushed
+        }
+        return try residualAggregate(descriptor, by: keys, functions)
+    }
+
+    /// Nil where the store leaves it to the framework.
+    private func pushedAggregate<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
+    ) throws -> [AggregateGroup]? {
+        try prepare()
+        guard let binding = try tables(under: T.self).first?.binding,
+            let store = binding.store.underlying as? any AggregatingDataStore,
+            !(descriptor.includePendingChanges && hasChanges)
+        else { return nil }
+        try refresh(binding)
+        let lowered = LoweredFetch(descriptor)
+        guard let version = binding.version, lowered.conjunctCode.isEmpty,
+            let plan = binding.store.plan(lowered.query)
+        else { return nil }
+        try plan.validate(adapter: binding.store.typeName, for: lowered.query)
+        guard plan.isExact else { return nil }
+        try checkPolicy(plan, lowered.query, descriptor.fullScanPolicy)
+        guard let answer = try store.aggregate(AggregateQuery(lowered.query, by: keys, functions), in: version) else {
+            return nil
+        }
+        try warn(plan, lowered.query, scanned: answer.scanned, descriptor.fullScanPolicy)
+        return answer.groups
+    }
+
+    private func residualAggregate<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
+    ) throws -> [AggregateGroup] {
+        let run = try QueryRun(descriptor, in: self)
+        let evaluator = QueryEvaluator(reader: run.reader)
+        let states = functions.map(AggregateState.init)
+        var groups = AggregateGroups()
+        if keys.isEmpty { _ = groups.number(of: []) }
+        for state in states { state.reserve(groups: groups.count) }
+        for record in run.records {
+            var group = 0
+            if !keys.isEmpty {
+                group = groups.number(of: try keys.map { try evaluator.sortKey($0, record) })
+                for state in states { state.reserve(groups: groups.count) }
+            }
+            for (state, function) in zip(states, functions) {
+                if let expression = function.expression {
+                    try state.add(evaluator.sortKey(expression, record), group: group)
+                } else {
+                    state.add(count: 1, group: group)
+                }
+            }
+        }
+        return try groups.results(states)
+    }
+
+    private func verify<T: PersistentModel>(
+        _ pushed: [AggregateGroup], _ descriptor: FetchDescriptor<T>, _ keys: [QueryExpression],
+        _ functions: [AggregateFunction]
+    ) throws {
+        let expected = try residualAggregate(descriptor, by: keys, functions)
+        guard pushed != expected else { return }
+        let adapter = try tables(under: T.self).first?.binding.store.typeName ?? ""
+        throw AggregateError.falseResult(adapter: adapter, expected: "\(expected)", found: "\(pushed)")
+    }
+}

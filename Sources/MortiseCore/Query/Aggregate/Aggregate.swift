@@ -1,0 +1,152 @@
+public import Foundation
+
+/// What to calculate from the models that a fetch would return: see `ModelContext.aggregate(_:_:)`.
+///
+/// - Nil counts for nothing, except in `count`, which counts models.
+/// - A sum of nothing is zero; an average, least or greatest value of nothing is nil.
+/// - Sums have the property's own type. Whole numbers are added without regard to the width of that type, and only a
+///   result that does not fit it is an error. Floating-point numbers are added one after the other in the order of the
+///   fetch, each addition rounded; NaN makes the sum NaN. A decimal sum that is too great is NaN, as `Decimal` has it.
+/// - NaN is never the least or greatest value unless there is no other; equal ones are represented by the first.
+public struct Aggregate<Model: PersistentModel, Value> {
+    enum Operation { case count, sum, average, minimum, maximum }
+
+    let operation: Operation
+    let keyPath: AnyKeyPath?
+    let kind: StorageKind
+    let decode: (StoredValue) -> Value?
+
+    private init(
+        _ operation: Operation, _ keyPath: AnyKeyPath?, _ kind: StorageKind, _ decode: @escaping (StoredValue) -> Value?
+    ) {
+        self.operation = operation
+        self.keyPath = keyPath
+        self.kind = kind
+        self.decode = decode
+    }
+}
+
+extension Aggregate where Value == Int {
+    /// How many models there are.
+    public static var count: Aggregate { Aggregate(.count, nil, .int64) { Int(storedValue: $0) } }
+}
+
+extension Aggregate {
+    /// The sum of a property's values.
+    public static func sum(_ keyPath: KeyPath<Model, Value>) -> Aggregate
+    where Value: PersistentScalar & AdditiveArithmetic {
+        Aggregate(.sum, keyPath, Value.storageKind) { Value(storedValue: $0) }
+    }
+    /// The sum of a property's values that are not nil.
+    public static func sum(_ keyPath: KeyPath<Model, Value?>) -> Aggregate
+    where Value: PersistentScalar & AdditiveArithmetic {
+        Aggregate(.sum, keyPath, Value.storageKind) { Value(storedValue: $0) }
+    }
+
+    /// The least of a property's values.
+    public static func minimum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V>) -> Aggregate
+    where Value == V? { extreme(.minimum, keyPath) }
+    /// The least of a property's values that are not nil.
+    public static func minimum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V?>) -> Aggregate
+    where Value == V? { extreme(.minimum, keyPath) }
+
+    /// The greatest of a property's values.
+    public static func maximum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V>) -> Aggregate
+    where Value == V? { extreme(.maximum, keyPath) }
+    /// The greatest of a property's values that are not nil.
+    public static func maximum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V?>) -> Aggregate
+    where Value == V? { extreme(.maximum, keyPath) }
+
+    private static func extreme<V: PersistentScalar>(_ operation: Operation, _ keyPath: AnyKeyPath) -> Aggregate
+    where Value == V? {
+        Aggregate(operation, keyPath, V.storageKind) { value in
+            if value.isNull { return .some(nil) }
+            return V(storedValue: value).map { .some($0) }
+        }
+    }
+}
+
+extension Aggregate where Value == Double? {
+    /// The average of a property's values.
+    public static func average<V: PersistentScalar & BinaryInteger>(_ keyPath: KeyPath<Model, V>) -> Aggregate {
+        average(keyPath, V.storageKind)
+    }
+    /// The average of a property's values that are not nil.
+    public static func average<V: PersistentScalar & BinaryInteger>(_ keyPath: KeyPath<Model, V?>) -> Aggregate {
+        average(keyPath, V.storageKind)
+    }
+    /// The average of a property's values.
+    public static func average<V: PersistentScalar & BinaryFloatingPoint>(_ keyPath: KeyPath<Model, V>) -> Aggregate {
+        average(keyPath, V.storageKind)
+    }
+    /// The average of a property's values that are not nil.
+    public static func average<V: PersistentScalar & BinaryFloatingPoint>(_ keyPath: KeyPath<Model, V?>) -> Aggregate {
+        average(keyPath, V.storageKind)
+    }
+
+    private static func average(_ keyPath: AnyKeyPath, _ kind: StorageKind) -> Aggregate {
+        Aggregate(.average, keyPath, kind) { value in
+            if value.isNull { return .some(nil) }
+            return Double(storedValue: value).map { .some($0) }
+        }
+    }
+}
+
+extension Aggregate where Value == Decimal? {
+    /// The average of a property's values.
+    public static func average(_ keyPath: KeyPath<Model, Decimal>) -> Aggregate { decimalAverage(keyPath) }
+    /// The average of a property's values that are not nil.
+    public static func average(_ keyPath: KeyPath<Model, Decimal?>) -> Aggregate { decimalAverage(keyPath) }
+
+    private static func decimalAverage(_ keyPath: AnyKeyPath) -> Aggregate {
+        Aggregate(.average, keyPath, .decimal) { value in
+            if value.isNull { return .some(nil) }
+            return Decimal(storedValue: value).map { .some($0) }
+        }
+    }
+}
+
+extension Aggregate {
+    /// - Throws: `AggregateError.notStored`.
+    func lowered() throws -> AggregateFunction {
+        func expression() throws -> QueryExpression {
+            guard let keyPath else { return .constant(.null) }
+            return try AggregateError.lowering(keyPath, of: Model.self)
+        }
+        return switch operation {
+        case .count: .count
+        case .sum: .sum(try expression(), kind)
+        case .average: .average(try expression(), kind)
+        case .minimum: .minimum(try expression())
+        case .maximum: .maximum(try expression())
+        }
+    }
+}
+
+/// Why something cannot be calculated from models without making them.
+public enum AggregateError: Error, Hashable, Sendable {
+    /// The key path leads to nothing that is stored as it is: a computed or transformable property.
+    case notStored(entity: String, keyPath: String)
+    /// A store's aggregate is not what its rows give. Found only where checking is on.
+    case falseResult(adapter: String, expected: String, found: String)
+
+    static func lowering(_ keyPath: AnyKeyPath, of model: any PersistentModel.Type) throws -> QueryExpression {
+        do {
+            return try KeyPathLowering.lower(keyPath, of: model, on: .variable(0))
+        } catch {
+            throw AggregateError.notStored(entity: ModelLayout.of(model).entityName, keyPath: "\(keyPath)")
+        }
+    }
+}
+
+extension AggregateError: CustomStringConvertible, SwiftDataErrorConvertible {
+    public var description: String {
+        switch self {
+        case .notStored(let entity, let keyPath):
+            "\(keyPath) is no stored property of \(entity). Fetch the models and calculate from them."
+        case .falseResult(let adapter, let expected, let found):
+            "\(adapter) calculated \(found) where its rows give \(expected)."
+        }
+    }
+    public var swiftDataError: SwiftDataError { .unsupportedKeyPath }
+}

@@ -1,0 +1,190 @@
+import Foundation
+
+/// Calculates one function for any number of groups, value by value: what the framework does for every store, and what a
+/// store can use to do it itself.
+public final class AggregateState {
+    private let function: AggregateFunction
+    private let kind: StorageKind?
+    // By group; each function and kind uses some of them.
+    private var counts: [Int] = []
+    private var wholes: [Int128] = []
+    private var doubles: [Double] = []
+    private var floats: [Float] = []
+    private var decimals: [Decimal] = []
+    private var best: [StoredValue] = []
+
+    public init(_ function: AggregateFunction) {
+        self.function = function
+        kind =
+            switch function {
+            case .sum(_, let kind), .average(_, let kind): kind
+            default: nil
+            }
+    }
+
+    /// Makes room for so many groups.
+    public func reserve(groups: Int) {
+        guard groups > counts.count else { return }
+        let more = groups - counts.count
+        counts += repeatElement(0, count: more)
+        switch (function, kind) {
+        case (.count, _): break
+        case (.minimum, _), (.maximum, _): best += repeatElement(.null, count: more)
+        case (_, .decimal?): decimals += repeatElement(0, count: more)
+        case (.sum, .float?): floats += repeatElement(0, count: more)
+        case (_, .float?), (_, .double?): doubles += repeatElement(0, count: more)
+        default: wholes += repeatElement(0, count: more)
+        }
+    }
+
+    // MARK: Taking values in
+
+    /// Adds records to a group, for `count`.
+    public func add(count: Int, group: Int) { counts[group] += count }
+
+    /// Adds a value. The group is one that room was made for.
+    /// - Throws: `QueryEvaluationError.unfit` for a value of another kind than the function was made for.
+    public func add(_ value: StoredValue, group: Int) throws {
+        if case .count = function {
+            counts[group] += 1
+            return
+        }
+        if value.isNull { return }
+        switch function {
+        case .count: break
+        case .minimum: consider(value, group, .orderedAscending)
+        case .maximum: consider(value, group, .orderedDescending)
+        case .sum(let expression, _), .average(let expression, _):
+            switch (value, kind) {
+            case (.integer(let number), _) where !wholes.isEmpty: wholes[group] += Int128(number)
+            case (.unsigned(let number), .uint64?): wholes[group] += Int128(number)
+            case (.double(let number), .double?): doubles[group] += number
+            case (.float(let number), .float?):
+                if floats.isEmpty { doubles[group] += Double(number) } else { floats[group] += number }
+            case (.decimal(let number), .decimal?): decimals[group] += number
+            default: throw QueryEvaluationError.unfit(expression: "\(expression)")
+            }
+        }
+        counts[group] += 1
+    }
+
+    /// Adds doubles that are not null to a sum or an average of doubles, in order.
+    public func add(_ numbers: UnsafeBufferPointer<Double>, groups: UnsafeBufferPointer<Int>) {
+        for (number, group) in zip(numbers, groups) {
+            doubles[group] += number
+            counts[group] += 1
+        }
+    }
+
+    /// Adds whole numbers that are not null to a sum or an average of them.
+    public func add(_ numbers: UnsafeBufferPointer<Int64>, groups: UnsafeBufferPointer<Int>) {
+        for (number, group) in zip(numbers, groups) {
+            wholes[group] += Int128(number)
+            counts[group] += 1
+        }
+    }
+
+    private func consider(_ value: StoredValue, _ group: Int, _ wanted: ComparisonResult) {
+        if best[group].isNull || best[group].isNotANumber {
+            // The first value, or the first that is a number.
+            if best[group].isNull || !value.isNotANumber { best[group] = value }
+        } else if !value.isNotANumber, ValueSemantics.sortOrder(value, best[group]) == wanted {
+            best[group] = value
+        }
+    }
+
+    // MARK: Results
+
+    /// - Throws: `QueryEvaluationError.arithmeticOverflow` for a sum of whole numbers that its type cannot hold.
+    public func result(group: Int) throws -> StoredValue {
+        switch function {
+        case .count: return .integer(Int64(counts[group]))
+        case .minimum, .maximum: return best[group]
+        case .sum(let expression, let kind):
+            switch kind {
+            case .double: return .double(doubles[group])
+            case .float: return .float(floats[group])
+            case .decimal: return .decimal(decimals[group])
+            case .uint64:
+                if let sum = UInt64(exactly: wholes[group]) { return .unsigned(sum) }
+            default:
+                if let sum = Int64(exactly: wholes[group]), kind.integerRange?.contains(sum) == true {
+                    return .integer(sum)
+                }
+            }
+            throw QueryEvaluationError.arithmeticOverflow(expression: "sum of \(expression)")
+        case .average(_, let kind):
+            let count = counts[group]
+            if count == 0 { return .null }
+            switch kind {
+            case .double, .float: return .double(doubles[group] / Double(count))
+            case .decimal: return .decimal(decimals[group] / Decimal(count))
+            default: return .double(Double(wholes[group]) / Double(count))
+            }
+        }
+    }
+}
+
+/// Numbers groups by their keys: those that a query holds to be equal are one, null is a group, and so is NaN.
+public struct AggregateGroups {
+    private var numbers: [[StoredValue]: Int] = [:]
+    /// The keys of each group, as the first record of it has them.
+    private var keys: [[StoredValue]] = []
+
+    public init() {}
+
+    public var count: Int { keys.count }
+
+    /// The number of a group, a new one where it is met for the first time.
+    public mutating func number(of values: [StoredValue]) -> Int {
+        let normal = values.map(\.normalKey)
+        if let known = numbers[normal] { return known }
+        numbers[normal] = keys.count
+        keys.append(values)
+        return keys.count - 1
+    }
+
+    /// The groups in ascending order of their keys, null first.
+    /// - Throws: `QueryEvaluationError.arithmeticOverflow`.
+    public func results(_ states: [AggregateState]) throws -> [AggregateGroup] {
+        let order = keys.indices.sorted { a, b in
+            for (left, right) in zip(keys[a], keys[b]) {
+                switch ValueSemantics.sortOrder(left, right) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return a < b
+        }
+        return try order.map { group in
+            AggregateGroup(keys: keys[group], values: try states.map { try $0.result(group: group) })
+        }
+    }
+}
+
+extension StoredValue {
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .double(let value): value.isNaN
+        case .float(let value): value.isNaN
+        case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
+        case .decimal(let value): value.isNaN
+        default: false
+        }
+    }
+
+    /// The same for all values that are one group.
+    fileprivate var normalKey: StoredValue {
+        switch self {
+        case .double(let value): .double(value.isNaN ? .nan : value == 0 ? 0 : value)
+        case .float(let value): .float(value.isNaN ? .nan : value == 0 ? 0 : value)
+        case .date(let value):
+            .date(
+                Date(
+                    timeIntervalSinceReferenceDate: value.timeIntervalSinceReferenceDate.isNaN
+                        ? .nan : value.timeIntervalSinceReferenceDate + 0))
+        default: self
+        }
+    }
+}

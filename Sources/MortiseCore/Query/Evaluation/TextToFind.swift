@@ -1,0 +1,42 @@
+import Foundation
+
+/// A string that many are compared with, some of which are at hand as bytes only.
+public struct TextToFind: Sendable {
+    public let string: String
+    private let bytes: [UInt8]
+    private let isASCII: Bool
+
+    public init(_ string: String) {
+        self.string = string
+        bytes = Array(string.utf8)
+        isASCII = bytes.allSatisfy { $0 < 0x80 }
+    }
+
+    /// Whether the bytes are UTF-8 of a string that is equal to this one.
+    public func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+        if bytes.count == other.count, bytes.withUnsafeBytes({ Self.areSame($0, other) }) { return true }
+        // Strings that are written otherwise can be equal all the same, unless both are plain ASCII.
+        if isASCII, Self.isASCII(other) { return false }
+        return String(decoding: other, as: UTF8.self) == string
+    }
+
+    /// - Precondition: both are of one length.
+    private static func areSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard let start = a.baseAddress, let other = b.baseAddress else { return true }
+        return memcmp(start, other, a.count) == 0
+    }
+
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var place = 0
+        var found: UInt64 = 0
+        while place + 8 <= bytes.count {
+            found |= bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            place += 8
+        }
+        while place < bytes.count {
+            found |= UInt64(bytes[place])
+            place += 1
+        }
+        return found & 0x8080_8080_8080_8080 == 0
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Mortise
+import MortiseEngine
+
+extension Row {
+    static let log = "Mortise, log:"
+    static let rawFile = "pwrite and fdatasync of the same bytes"
+
+    /// A commit through the context, beside the least that durability costs.
+    static var logCommit: Row {
+        Row(
+            name: "log-commit", title: "save one record durably", unit: "save", isSized: false,
+            targets: [.ratio(to: rawFile, atMost: 1.2, fromRecords: 0)]
+        ) { fixture in
+            let saves = 200
+            return [
+                Way(name: log, units: saves) {
+                    let path = fixture.newFile("log")
+                    let container = try fixture.newContainer(store: "log:\(path)")
+                    let context = ModelContext(container)
+                    return {
+                        for number in 0..<saves {
+                            context.insert(Trip(fixture.trips[number % fixture.trips.count], traveler: nil))
+                            try context.save()
+                        }
+                        return {
+                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
+                            try container.close()
+                            LogFiles.remove(path)
+                            return count
+                        }
+                    }
+                },
+                Way(name: rawFile, units: saves) {
+                    let path = fixture.newFile("raw")
+                    let files = POSIXFileSystem()
+                    let file = try files.open(path, mode: .createExclusive(permissions: 0o600))
+                    // As much as the log writes for one of these records, into space that is there already.
+                    let bytes = [UInt8](repeating: 7, count: try LogFiles.bytesOfOneSave(fixture))
+                    try file.writeAll([UInt8](repeating: 0, count: bytes.count * saves), at: 0)
+                    try file.sync(.full)
+                    return {
+                        for number in 0..<saves {
+                            try file.writeAll(bytes, at: Int64(number * bytes.count))
+                            try file.sync(.data)
+                        }
+                        return {
+                            try file.close()
+                            LogFiles.remove(path)
+                            return saves
+                        }
+                    }
+                },
+            ]
+        }
+    }
+
+    /// Eight writers share the syncs of a medium that takes a millisecond for each.
+    static var logWriters: Row {
+        Row(
+            name: "log-writers", title: "save durably where a sync takes 1 ms, 8 writers at once", unit: "save",
+            isSized: false, targets: [.faster(than: "one writer", times: 4, fromRecords: 0)]
+        ) { fixture in
+            [
+                Way(name: "8 writers", units: 160) { try LogFiles.writers(8, saves: 20, fixture) },
+                Way(name: "one writer", units: 160) { try LogFiles.writers(1, saves: 160, fixture) },
+            ]
+        }
+    }
+}
+
+/// What the rows about logs share.
+enum LogFiles {
+    static func remove(_ path: String) {
+        for suffix in ["", ".checkpoint", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    static func size(_ path: String) throws -> Int {
+        try ["", ".checkpoint"].reduce(0) { sum, suffix in
+            guard FileManager.default.fileExists(atPath: path + suffix) else { return sum }
+            return sum + ((try FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int) ?? 0)
+        }
+    }
+
+    /// How much a log grows by a save of one record.
+    static func bytesOfOneSave(_ fixture: Fixture) throws -> Int {
+        let path = fixture.newFile("log")
+        defer { remove(path) }
+        try fixture.newContainer(store: "log:\(path)").close()
+        let before = try size(path)
+        let container = try fixture.newContainer(store: "log:\(path)")
+        let context = ModelContext(container)
+        context.insert(Trip(fixture.trips[0], traveler: nil))
+        try context.save()
+        try container.close()
+        return try size(path) - before
+    }
+
+    /// A log with all records, made in one save.
+    static func make(_ fixture: Fixture) throws -> String {
+        let path = fixture.newFile("log")
+        let container = try fixture.newContainer(store: "log:\(path)")
+        let context = ModelContext(container)
+        fixture.insertAll(into: context)
+        try context.save()
+        try container.close()
+        return path
+    }
+
+    static func writers(_ count: Int, saves: Int, _ fixture: Fixture) throws -> Work {
+        let path = fixture.newFile("log")
+        let configuration = AppendLogConfiguration(path: path, in: SlowSyncs(base: POSIXFileSystem()))
+        let container = try ModelContainer(for: Schema([Trip.self, Traveler.self]), configurations: [configuration])
+        return {
+            DispatchQueue.concurrentPerform(iterations: count) { writer in
+                let context = ModelContext(container)
+                for number in 0..<saves {
+                    let values = fixture.trips[(writer * saves + number) % fixture.trips.count]
+                    context.insert(Trip(values, traveler: nil))
+                    // A save that fails is missing from the count below.
+                    try? context.save()
+                }
+            }
+            return {
+                let found = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
+                try container.close()
+                remove(path)
+                return found
+            }
+        }
+    }
+}
+
+/// A file system on which a sync takes a millisecond.
+private struct SlowSyncs: FileSystem {
+    let base: POSIXFileSystem
+
+    var processID: Int32 { base.processID }
+    func uniqueNumber() -> UInt64 { base.uniqueNumber() }
+    func open(_ path: String, mode: OpenMode) throws(FileError) -> any OpenFile {
+        SlowFile(base: try base.open(path, mode: mode))
+    }
+    func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
+        try base.info(path, followingLinks: followingLinks)
+    }
+    func readLink(_ path: String) throws(FileError) -> String { try base.readLink(path) }
+    func list(_ directory: String) throws(FileError) -> [String] { try base.list(directory) }
+    func createDirectory(_ path: String, permissions: UInt32) throws(FileError) {
+        try base.createDirectory(path, permissions: permissions)
+    }
+    func rename(_ source: String, to target: String) throws(FileError) { try base.rename(source, to: target) }
+    func unlink(_ path: String) throws(FileError) { try base.unlink(path) }
+    func syncDirectory(_ path: String) throws(FileError) { try base.syncDirectory(path) }
+}
+
+private final class SlowFile: OpenFile {
+    let base: any OpenFile
+    init(base: any OpenFile) { self.base = base }
+
+    var path: String { base.path }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        try base.read(into: buffer, at: offset)
+    }
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        try base.write(bytes, at: offset)
+    }
+    func sync(_ kind: SyncKind) throws(FileError) {
+        Thread.sleep(forTimeInterval: 0.001)
+        try base.sync(kind)
+    }
+    func truncate(to size: Int64) throws(FileError) { try base.truncate(to: size) }
+    func info() throws(FileError) -> FileInfo { try base.info() }
+    func setPermissions(_ permissions: UInt32) throws(FileError) { try base.setPermissions(permissions) }
+    func setOwner(user: UInt32?, group: UInt32?) throws(FileError) { try base.setOwner(user: user, group: group) }
+    func tryLock(_ kind: LockKind) throws(FileError) -> Bool { try base.tryLock(kind) }
+    func close() throws(FileError) { try base.close() }
+}

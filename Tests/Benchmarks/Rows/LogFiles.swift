@@ -1,0 +1,105 @@
+import Foundation
+import Mortise
+
+extension Row {
+    static var logInsert: Row {
+        Row(
+            name: "log-insert", title: "insert all and save to a log, three indexes", unit: "record",
+            targets: [.ratio(to: memory, atMost: 1.3, fromRecords: 100_000)]
+        ) { fixture in
+            try [(log, "log:"), (memory, "memory:")].map { name, scheme in
+                Way(name: name, units: fixture.records) {
+                    let path = fixture.newFile("log")
+                    let container = try fixture.newContainer(store: scheme == "log:" ? scheme + path : scheme)
+                    return {
+                        let context = ModelContext(container)
+                        fixture.insertAll(into: context)
+                        try context.save()
+                        return {
+                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
+                            try container.close()
+                            LogFiles.remove(path)
+                            return count
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Opening is nearly independent of how many records and transactions there are.
+    static var logOpen: Row {
+        Row(
+            name: "log-open", title: "open a log with a checkpoint and look one record up by name", unit: "opening",
+            targets: [.independent(atMost: 3), .limit(atMost: 10_000_000, fromRecords: 100_000)]
+        ) { fixture in
+            let path = try LogFiles.make(fixture)
+            try LogFiles.checkpoint(path, fixture)
+            let name = fixture.trips[fixture.records / 2].name
+            return [
+                Way(name: log, units: 1) {
+                    {
+                        let container = try fixture.newContainer(store: "log:\(path)")
+                        let found = try ModelContext(container).fetch(
+                            FetchDescriptor<Trip>(predicate: #Predicate { $0.name == name }))
+                        let notes = found.map(\.note)
+                        return {
+                            try container.close()
+                            return notes.isEmpty ? 0 : 1
+                        }
+                    }
+                }
+            ]
+        }
+    }
+
+    static var logReplay: Row {
+        Row(
+            name: "log-replay", title: "open a log without a checkpoint, three indexes", unit: "record",
+            targets: [.linear(atMost: 2)]
+        ) { fixture in
+            let path = try LogFiles.make(fixture)
+            return [
+                Way(name: log, units: fixture.records) {
+                    {
+                        let container = try ModelContainer(
+                            for: Schema([Trip.self, Traveler.self]),
+                            configurations: [AppendLogConfiguration(path: path, checkpoints: .onCall)])
+                        return {
+                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
+                            try container.close()
+                            return count
+                        }
+                    }
+                }
+            ]
+        }
+    }
+
+    /// The files of a log without history.
+    static var logSize: Row {
+        Row(
+            name: "log-size", title: "size of a compacted log's files, no history", unit: "record", ways: { _ in [] }
+        ) { fixture in
+            [
+                Gauge(name: log, units: fixture.records, quantity: .bytes) {
+                    let path = try LogFiles.make(fixture)
+                    try LogFiles.checkpoint(path, fixture)
+                    defer { LogFiles.remove(path) }
+                    return Double(try LogFiles.size(path))
+                }
+            ]
+        }
+    }
+}
+
+extension LogFiles {
+    /// Writes a checkpoint and drops the history before it.
+    static func checkpoint(_ path: String, _ fixture: Fixture) throws {
+        let container = try ModelContainer(
+            for: Schema([Trip.self, Traveler.self]),
+            configurations: [AppendLogConfiguration(path: path, history: .keep(days: 0))])
+        try container.store(AppendLogStore.self)?.compact()
+        try container.close()
+    }
+}

@@ -1,0 +1,213 @@
+import FaultWorkload
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Testing
+
+@testable import MortiseAppendLog
+
+/// The path leads to something else than a file.
+struct LogLinkCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        for isDangling in [false, true] {
+            let depot = try LogDepot(breaking: mistake)
+            try depot.disk.install(.directory, at: "/data")
+            if !isDangling {
+                let log = try LogDepot.files(of: 2, isCompacted: false)[LogDepot.path] ?? []
+                try depot.disk.install(log, at: "/data/real.log", permissions: 0o640)
+            }
+            try depot.disk.installLink(to: "data/real.log", at: LogDepot.path)
+            findings.inject()
+            let first = isDangling ? 1 : 3
+            let container = try depot.open()
+            let error = thrown {
+                try container.advance(to: first)
+                try container.logStore?.compact()
+            }
+            findings.expect(error == nil, "\(String(describing: error))")
+            try container.close()
+            findings.expect((try? depot.disk.readLink(LogDepot.path)) == "data/real.log", "the link was replaced")
+            findings.expect(LogDepot.state(in: depot.disk, at: "/data/real.log") == first, "the target was not used")
+            let permissions = try? depot.disk.info("/data/real.log", followingLinks: false).permissions
+            findings.expect(permissions == (isDangling ? 0o600 : 0o640), "the target's permissions changed")
+        }
+        return findings
+    }
+}
+
+/// The permission bits of what a store writes.
+struct LogPermissionCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        for wanted in [0o600, 0o640, 0o664, 0o666] as [UInt32] {
+            for isOld in [false, true] {
+                let depot = try LogDepot(breaking: mistake)
+                if isOld {
+                    let log = try LogDepot.files(of: 2, isCompacted: false)[LogDepot.path] ?? []
+                    try depot.disk.install(log, at: LogDepot.path, permissions: wanted)
+                }
+                // The simulated umask is 022: what is asked for is set exactly, and what was there keeps its bits.
+                let container = try Workload.open(
+                    AppendLogConfiguration(
+                        path: LogDepot.path, history: .keep(days: 0), newFilePermissions: isOld ? 0o600 : wanted,
+                        in: depot.fileSystem))
+                try container.advance(to: isOld ? 3 : 1)
+                try container.logStore?.compact()
+                try container.close()
+                findings.inject()
+                for path in [LogDepot.path, LogDepot.path + ".checkpoint", LogDepot.path + ".lock"] {
+                    let found = try depot.disk.info(path, followingLinks: true).permissions
+                    findings.expect(
+                        found == wanted, "\(path): \(String(found, radix: 8)) instead of \(String(wanted, radix: 8))")
+                }
+            }
+        }
+        return findings
+    }
+}
+
+/// Somebody changes the log of an open store.
+struct LogBehindTheBackCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    private static let changes: [(name: String, make: @Sendable (SimulatedFileSystem) throws -> Void)] = [
+        ("deleted", { try $0.unlink(LogDepot.path) }),
+        (
+            "replaced",
+            {
+                try $0.install([1, 2, 3], at: "/new")
+                try $0.rename("/new", to: LogDepot.path)
+            }
+        ),
+        ("truncated", { try $0.open(LogDepot.path, mode: .readWrite).truncate(to: 100) }),
+        (
+            "extended",
+            { disk in
+                let size = Int64(disk.contents(at: LogDepot.path)?.count ?? 0)
+                try disk.open(LogDepot.path, mode: .readWrite).writeAll([10], at: size)
+            }
+        ),
+        ("unlocked", { try $0.unlink(LogDepot.path + ".lock") }),
+    ]
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        for (name, make) in Self.changes {
+            let depot = try LogDepot(state: 2, breaking: mistake)
+            let container = try depot.open()
+            try container.advance(to: 3)
+            let context = ModelContext(container)
+            try Workload.change(context, to: 4)
+            try make(depot.disk)
+            findings.inject()
+            let theirs = depot.disk.contents(at: LogDepot.path)
+            for _ in 0..<2 {
+                let error = thrown { try context.save() }
+                guard case .changed? = (error as? FileError)?.reason else {
+                    findings.expect(false, "\(name): \(String(describing: error))")
+                    continue
+                }
+                findings.expect(context.hasChanges, "\(name): the context is not dirty")
+                findings.expect(depot.disk.contents(at: LogDepot.path) == theirs, "\(name): it was overwritten")
+            }
+            if name != "unlocked" {
+                findings.expect(
+                    thrown { try container.logStore?.compact() } != nil, "\(name): a compaction took no notice")
+                findings.expect(
+                    depot.disk.contents(at: LogDepot.path) == theirs, "\(name): overwritten by a compaction")
+            }
+            try container.close()
+            findings.expect(depot.disk.contents(at: LogDepot.path) == theirs, "\(name): overwritten on closing")
+        }
+        return findings
+    }
+}
+
+@Suite struct LogPlaceTests {
+    @Test func aLinkStaysAndWhatItLeadsToIsUsedOrCreated() throws {
+        try LogLinkCheck().run().verify("F22")
+    }
+
+    @Test func newFilesArePrivateUnlessAskedOtherwiseAndOldOnesKeepTheirBits() throws {
+        try LogPermissionCheck().run().verify("F23")
+    }
+
+    @Test func aChangedLogIsNoticedBeforeTheNextSaveAndNotOverwritten() throws {
+        try LogBehindTheBackCheck().run().verify("F32")
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
+    func whateverIsNoRegularFileIsRefusedAtOnceAndStays(kind: FileKind) throws {
+        for path in [LogDepot.path, LogDepot.path + ".checkpoint"] {
+            let depot = try LogDepot(state: path == LogDepot.path ? 0 : 2)
+            try depot.disk.install(kind, at: path)
+            for allowsSave in [true, false] {
+                let error = thrown { _ = try Workload.open(depot.configuration(allowsSave: allowsSave)) } as? FileError
+                #expect(error?.reason == .notARegularFile(kind))
+            }
+            #expect(try depot.disk.info(path, followingLinks: false).kind == kind)
+            FaultLedger.add(["F22"], injected: 2)
+        }
+    }
+
+    @Test func aPathThatIsNoneIsRefusedBeforeAnythingIsMade() throws {
+        for path in ["", "/", "/a/", "/a/..", ".", "/data\u{0}.log", "/\u{0}"] {
+            let disk = SimulatedFileSystem(seed: 1)
+            let error =
+                thrown { _ = try Workload.open(AppendLogConfiguration("x", path: path, in: disk)) } as? FileError
+            #expect(error?.reason == .invalidPath, "\(path.debugDescription)")
+            #expect(disk.paths.isEmpty)
+        }
+        let error = thrown { _ = try Workload.open(AppendLogConfiguration(path: "/none/depot.log")) } as? FileError
+        #expect(error?.reason == .notFound)
+        FaultLedger.add(["F24"], injected: 8)
+    }
+
+    @Test func everythingAStoreTouchesLiesBesideItsLog() throws {
+        let disk = SimulatedFileSystem(seed: 4)
+        try disk.install([1], at: "/elsewhere/kept")
+        let path = "/elsewhere/de pot.log"
+        let container = try Workload.open(LogDepot.configuration(disk, path: path))
+        for state in 1...3 { try container.advance(to: state) }
+        try container.logStore?.compact()
+        try container.close()
+        for operation in disk.trace { #expect(operation.path.hasPrefix("/elsewhere"), "\(operation)") }
+        #expect(
+            disk.paths == ["/elsewhere", path, path + ".checkpoint", path + ".lock", "/elsewhere/kept"].sorted())
+        FaultLedger.add(["F24"], injected: 1)
+    }
+
+    @Test func onAReadOnlyMediumTheLogCanBeReadAndASaveIsATypedError() throws {
+        let depot = try LogDepot(state: 2, isCompacted: true)
+        let writer = try depot.open()
+        depot.disk.limits.isReadOnly = true
+        #expect((thrown { try writer.advance(to: 3) } as? FileError)?.reason == .readOnly)
+        #expect(depot.state() == 2 && depot.temporaries.isEmpty)
+        try writer.close()
+        #expect((thrown { _ = try depot.open() } as? FileError)?.reason == .readOnly)
+        let reader = try Workload.open(depot.configuration(allowsSave: false))
+        #expect(reader.workloadState == 2)
+        depot.disk.limits.isReadOnly = false
+        FaultLedger.add(["F21"], injected: 2)
+    }
+
+    /// Times stand in the history alone: order, identifiers and what is kept by number do not depend on them.
+    @Test func aClockThatJumpsDisturbsNothing() throws {
+        let depot = try LogDepot()
+        nonisolated(unsafe) var times: [Double] = [1e9, -1e9, 0, .nan, 1e300, 5]
+        var configuration = depot.configuration()
+        configuration.now = { Date(timeIntervalSinceReferenceDate: times.isEmpty ? 0 : times.removeFirst()) }
+        let container = try Workload.open(configuration)
+        for state in 1...6 { try container.advance(to: state) }
+        try container.close()
+        #expect(depot.state() == 6)
+        let history = try ModelContext(depot.open()).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        #expect(history.map(\.transactionIdentifier) == [1, 2, 3, 4, 5, 6])
+        FaultLedger.add(["F31"], injected: 6)
+    }
+}

@@ -1,0 +1,128 @@
+import FaultWorkload
+import MortiseCore
+import MortiseEngine
+import Testing
+
+@testable import MortiseAppendLog
+
+/// A workload of saves, checkpoints, compactions, backups and reopenings, with a crash after every operation and with
+/// every kind of loss.
+struct LogPowerCutCheck {
+    var seed: UInt64 = 1
+    var mistake: BrokenFileSystem.Mistake?
+    var last = 7
+    /// How many single cuts and scattered losses to try at each point.
+    var limit = 6
+    /// What is done after which state.
+    var work: [Int: Maintenance] = [2: .checkpoint, 3: .compaction, 5: .backup, 6: .compaction]
+    var reopenings: Set<Int> = [3, 4, 6]
+
+    /// What was promised: after so many operations, so many saves were acknowledged, and one more was begun or not.
+    private struct Promise {
+        var operation: Int
+        var acknowledged: Int
+        /// The state that the backup must have from then on.
+        var backup: Int?
+    }
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try LogDepot(seed: seed, breaking: mistake)
+        let promises = try promises(on: depot)
+        depot.disk.forEachCrash(limit: limit) { image in
+            findings.inject()
+            let promise = promises.last { $0.operation <= image.operation }
+            let next = promises.first { $0.operation > image.operation }
+            let acknowledged = promise?.acknowledged ?? 0
+            check(
+                image, acknowledged...max(acknowledged, next?.acknowledged ?? 0), backup: promise?.backup, &findings)
+        }
+        return findings
+    }
+
+    private func promises(on depot: LogDepot) throws -> [Promise] {
+        var promises: [Promise] = []
+        var backup: Int?
+        var container = try depot.open()
+        for state in 1...last {
+            try container.advance(to: state)
+            promises.append(Promise(operation: depot.disk.operationCount, acknowledged: state, backup: backup))
+            if let work = work[state], let store = container.logStore {
+                try work.run(on: store)
+                if work == .backup { backup = state }
+                promises.append(Promise(operation: depot.disk.operationCount, acknowledged: state, backup: backup))
+            }
+            guard reopenings.contains(state) else { continue }
+            try container.close()
+            container = try depot.open()
+        }
+        try container.close()
+        return promises
+    }
+
+    private func check(
+        _ image: SimulatedFileSystem.CrashImage, _ allowed: ClosedRange<Int>, backup: Int?, _ findings: inout Findings
+    ) {
+        let place = "after operation \(image.operation), \(image.loss)"
+        do {
+            let store = try Workload.openStore(LogDepot.configuration(image.fileSystem))
+            let state = Workload.state(of: store, upTo: last)
+            if let damage = store.engine.version.damage { throw damage }
+            let faults = store.engine.version.inconsistencies()
+            try store.close()
+            findings.expect(faults.isEmpty, "\(place): \(faults)")
+            guard let state else { return findings.expect(false, "\(place): no whole state") }
+            findings.expect(allowed.contains(state), "\(place): state \(state) where \(allowed) may be")
+            let left = image.fileSystem.paths.filter { $0.hasPrefix("/.depot.log.") }
+            findings.expect(left.isEmpty, "\(place): left behind \(left)")
+            if let backup {
+                let copy = LogDepot.state(in: image.fileSystem, at: "/copy.log")
+                findings.expect(copy == backup, "\(place): the backup has \(String(describing: copy))")
+            }
+            // The store goes on, and what it then acknowledges is there for good.
+            let container = try Workload.open(LogDepot.configuration(image.fileSystem))
+            try container.advance(to: state + 1)
+            try container.close()
+            let again = image.fileSystem.crashed(after: .max, losing: .unsynced)
+            findings.expect(LogDepot.state(in: again) == state + 1, "\(place): lost after recovery")
+        } catch {
+            findings.expect(false, "\(place): \(error)")
+        }
+    }
+}
+
+@Suite struct LogPowerCutTests {
+    @Test(arguments: faultSeeds(small: 1, full: 8))
+    func noCrashLosesAnAcknowledgedSaveOrLeavesHalfOfOne(seed: UInt64) throws {
+        let findings = try LogPowerCutCheck(seed: seed, limit: isFullSize ? 16 : 3).run()
+        findings.verify("F13", "F15", "F16", "F17", "F18")
+        #expect(findings.injected > (isFullSize ? 1_500 : 300))
+    }
+
+    /// A crash, a start that does some work and crashes too, and so on: what the first crash left must not confuse the
+    /// second.
+    @Test(arguments: faultSeeds(small: 1, full: 10))
+    func crashesInARowLoseNoAcknowledgedSave(seed: UInt64) throws {
+        var findings = Findings()
+        var random = TestGenerator(seed: seed)
+        for _ in 0..<(isFullSize ? 200 : 20) {
+            var disk = SimulatedFileSystem(seed: random.next())
+            var state = 0
+            for round in 0..<5 {
+                let container = try Workload.open(LogDepot.configuration(disk))
+                let found = container.workloadState
+                findings.expect(
+                    found == state || found == state + 1, "found \(String(describing: found)), not \(state)")
+                state = found ?? state
+                if round % 2 == 1, let store = container.logStore { try store.compact() }
+                let before = disk.operationCount
+                try container.advance(to: state + 1)
+                let point = Int.random(in: before...disk.operationCount, using: &random)
+                if point == disk.operationCount { state += 1 }
+                disk = disk.crashed(after: point, losing: .scattered(seed: random.next()))
+                findings.inject()
+            }
+        }
+        findings.verify("F16")
+    }
+}

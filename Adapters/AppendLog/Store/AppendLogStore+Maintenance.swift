@@ -17,7 +17,8 @@ extension AppendLogStore {
     @discardableResult
     public func compact(reporting report: (AppendLogProgress) throws -> Void = { _ in }) throws -> Int {
         let sink = try writable()
-        return try withoutActuallyEscaping(report) { report in
+        let start = ContinuousClock.now
+        let dropped = try withoutActuallyEscaping(report) { report in
             let progress = MaintenanceProgress(report)
             switch configuration.history {
             case .keepAll: return try sink.compact(progress) { _, _ in true }
@@ -29,6 +30,9 @@ extension AppendLogStore {
                 return try sink.compact(progress) { transaction, _ in transaction > last }
             }
         }
+        StoreEvents.emit(
+            .compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
+        return dropped
     }
 
     /// Copies the store, as it is after some save that had returned before the call or returns during it, to another

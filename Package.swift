@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
         .library(name: "MortiseConfiguration", targets: ["MortiseConfiguration"]),
+        .library(name: "MortiseMetrics", targets: ["MortiseMetrics"]),
         .executable(name: "mortise", targets: ["MortiseProgram"]),
         .library(name: "SwiftData", targets: ["SwiftData"]),
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
@@ -30,6 +31,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -66,6 +68,8 @@ let package = Package(
             dependencies: ["MortiseCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             exclude: ["Predicates/GRAMMAR.md"]),
         .target(name: "MortiseConfiguration", dependencies: ["MortiseCore"]),
+        .target(
+            name: "MortiseMetrics", dependencies: ["MortiseCore", .product(name: "Metrics", package: "swift-metrics")]),
         .executableTarget(
             name: "MortiseProgram",
             dependencies: [
@@ -161,7 +165,8 @@ let package = Package(
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseProgram", "MortiseCore", "MortiseEngine",
                 "MortiseInMemory",
-                "MortiseJSONFile", "MortiseAppendLog",
+                "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics",
+                .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(
             name: "MortiseAppendLogTests",

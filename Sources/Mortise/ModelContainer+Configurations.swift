@@ -48,4 +48,14 @@ extension ModelContainer {
         try self.init(
             for: givenSchema, migrationPlan: migrationPlan, configurations: [try registry.configuration(for: store)])
     }
+
+    /// Opens several stores, each for the models that are listed behind its URL and for all that these reach, as in
+    /// `stores: ["log:local.log": [Draft.self], "json:shared.json?allowsSave=false": [Country.self]]`.
+    /// - Throws: as `init(stores:migrationPlan:registry:)`.
+    public convenience init(
+        stores: KeyValuePairs<String, [any PersistentModel.Type]>,
+        migrationPlan: (any SchemaMigrationPlan.Type)? = nil
+    ) throws {
+        try self.init(stores: stores, migrationPlan: migrationPlan, registry: .standard)
+    }
 }

@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: verbs) func aMissingStoreIsMissing(_ verb: [String]) throws {
         let folder = try ToolFolder()
         _ = try folder.trips("other.json", 2)
-        let scheme = verb[0] == "reseal" ? "json:" : verb[0] == "backup" ? "json:" : "log:"
+        let scheme = verb[0] == "reseal" ? "json:" : "log:"
         try expect(
             call(verb, scheme + folder.path("nothing"), folder), status: ToolExitStatus.missing, saying: "nothing",
             in: folder)
@@ -70,7 +70,7 @@ import Testing
         try bytes.write(to: folder.url.appending(path: name))
         _ = try folder.trips("other.json", 2)
         for verb in Self.verbs {
-            if name == "trips.log", verb[0] == "reseal" || verb[0] == "backup" || verb[0] == "salvage" { continue }
+            if name == "trips.log", verb[0] == "reseal" || verb[0] == "salvage" { continue }
             if name == "trips.json", verb[0] == "compact" || verb[0] == "salvage" || verb[0] == "reseal" { continue }
             try expect(call(verb, store, folder), status: ToolExitStatus.damaged, saying: name, in: folder)
         }

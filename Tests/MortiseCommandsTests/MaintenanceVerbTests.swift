@@ -1,4 +1,5 @@
 import Foundation
+import MortiseAppendLog
 @testable import MortiseCommands
 import MortiseCore
 import Testing
@@ -56,15 +57,52 @@ import Testing
         #expect(try Data(contentsOf: url) == Data(edited.utf8))
     }
 
-    @Test func aBackupOpensAsTheStoreDoes() throws {
+    @Test(arguments: ["trips.json", "trips.log"]) func aBackupOpensAsTheStoreDoes(_ name: String) throws {
         let folder = try ToolFolder()
-        let store = try folder.trips("trips.json", 20)
+        let store = try folder.trips(name, 20)
         // A writer has it open meanwhile.
-        let writer = try TripStore.open(folder.path("trips.json"))
-        #expect(try ToolRun("backup", store, folder.path("copy.json")).status == 0)
+        let writer = try TripStore.open(folder.path(name))
+        let copy = "copy-" + name
+        let run = try ToolRun("backup", store, folder.path(copy))
+        #expect(run.status == 0, "\(run.errors)")
         withExtendedLifetime(writer) {}
-        #expect(try ToolRun("compare", store, folder.storeURL("copy.json")).status == 0)
-        #expect(try folder.contents()["copy.json"] == folder.contents()["trips.json"])
+        #expect(try ToolRun("compare", store, folder.storeURL(copy)).status == 0)
+        #expect(try ToolRun("verify", folder.storeURL(copy)).status == 0)
+        if name == "trips.json" { #expect(try folder.contents()[copy] == folder.contents()[name]) }
+        #expect(try folder.contents().keys.allSatisfy { !$0.contains("mortise-tmp") })
+    }
+
+    @Test func aBackupOfACompactedLogHasItsCheckpoint() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 20)
+        #expect(try ToolRun("compact", store + "?keepDays=0").status == 0)
+        #expect(try ToolRun("backup", store, folder.path("copy.log")).status == 0)
+        #expect(try ToolRun("compare", store, folder.storeURL("copy.log")).status == 0)
+    }
+
+    /// Somebody saves and compacts all the time: each backup is some state of the store, whole.
+    @Test func aBackupWhileOthersWriteIsOneStateOfTheStore() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 20)
+        let writer = try #require(try TripStore.open(folder.path("trips.log")) as? AppendLogStore)
+        var trips = TripWriter(writer)
+        try trips.insertGuides()
+        var next = 1_000
+        for round in 0..<5 {
+            let run = try ToolRun(["backup", store, folder.path("copy\(round).log")]) { _, _ in
+                try trips.insert(next..<(next + 3))
+                next += 3
+                if next % 2 == 0 { try writer.compact() }
+            }
+            #expect(run.status == 0, "\(run.errors)")
+            let copy = folder.storeURL("copy\(round).log")
+            #expect(try ToolRun("verify", copy).status == 0)
+            // Each save brings three trips with two stops each.
+            let counts = try ["Trip", "Stop"].map { entity in
+                try #require(Int(try ToolRun("fetch", copy, entity, "--count").output.dropLast()))
+            }
+            #expect(counts[1] == 2 * counts[0] && (counts[0] - 20) % 3 == 0, "\(counts)")
+        }
     }
 
     @Test func compactingDropsHistoryAndNoRecord() throws {

@@ -1,25 +1,66 @@
+import Foundation
 import MortiseConformance
 import Testing
 
-/// Proof that the kit bites: every faulty store is caught, and the correct one is not.
+/// Proof that the kit bites: every faulty store is caught, every case catches one, and the correct ones raise no alarm.
+///
+/// The documentation says which case fails on which store. Here each of its rows is tried; at full size the whole table is
+/// made anew and compared.
 @Suite struct KillTableTests {
-    static let table = KillTable()
+    static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/MortiseConformance/MortiseConformance.docc/KillTable.md").standardizedFileURL
 
-    @Test func theCorrectStoreRaisesNoAlarm() {
-        #expect(Self.table.falseAlarms == [])
-    }
+    /// The cells of the documented tables: those of faults have the case in place 2, those of cases the fault.
+    static let documented: (faults: [String: String], cases: [String: String]) = {
+        var faults: [String: String] = [:]
+        var cases: [String: String] = [:]
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        for line in text.split(separator: "\n") where line.hasPrefix("| ") {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 3 else { continue }
+            let names = cells.map { $0.split(separator: "`").map(String.init) }
+            if cells[0].hasPrefix("`") {
+                cases[names[0][0]] = names[2].first ?? ""
+            } else if cells[1].hasPrefix("`") {
+                faults[names[1][0]] = names[2].first ?? ""
+            }
+        }
+        return (faults, cases)
+    }()
 
-    @Test func faultsAndCasesHaveNamesOfTheirOwn() {
-        let faults = Dictionary(grouping: StoreFault.all, by: \.id).filter { $0.value.count > 1 }.keys
-        #expect(Array(faults) == [])
+    @Test func thereAreSixtyFaultsAndThreeHundredCasesAtLeast() {
+        #expect(StoreFault.all.count >= 60)
+        #expect(ConformanceCase.all.count >= 300)
+        #expect(Set(StoreFault.all.map(\.id)).count == StoreFault.all.count)
         #expect(Set(ConformanceCase.all.map(\.id)).count == ConformanceCase.all.count)
     }
 
-    @Test func tableIsPrinted() {
-        print(Self.table.markdown)
-        print("uncaught: \(Self.table.uncaught.map(\.id))")
-        print("alarms: \(Self.table.falseAlarms)")
-        print("unproved: \(Self.table.unproved)")
-        print("\(ConformanceCase.all.count) cases \(StoreFault.all.count) faults")
+    @Test func theDocumentationNamesEveryFaultAndEveryCase() {
+        #expect(Set(Self.documented.faults.keys) == Set(StoreFault.all.map(\.id)))
+        #expect(Set(Self.documented.cases.keys) == Set(ConformanceCase.all.map(\.id)))
+    }
+
+    @Test(arguments: StoreFault.all) func everyFaultIsCaughtAsDocumented(_ fault: StoreFault) throws {
+        let id = try #require(Self.documented.faults[fault.id])
+        let conformanceCase = try #require(ConformanceCase.named(id), "\(fault.id) is caught by \"\(id)\"")
+        #expect(KillTable.isCaught(fault, by: conformanceCase), "a store that \(fault.summary)")
+    }
+
+    @Test(arguments: ConformanceCase.all) func everyCaseFailsAsDocumented(_ conformanceCase: ConformanceCase) throws {
+        let id = try #require(Self.documented.cases[conformanceCase.id])
+        let fault = try #require(StoreFault.all.first { $0.id == id }, "\(conformanceCase) fails on \"\(id)\"")
+        #expect(KillTable.isCaught(fault, by: conformanceCase), "\(conformanceCase.requirement)")
+    }
+
+    @Test(.enabled(if: isFullSize, "the whole table is some ten minutes' work; MORTISE_TEST_SIZE=full"))
+    func theWholeTableHoldsAndIsTheDocumentedOne() throws {
+        let table = KillTable()
+        #expect(table.falseAlarms == [])
+        #expect(table.uncaught.map(\.id) == [])
+        #expect(table.unproved == [])
+        // Which thread comes first decides some of what fails on stores with faults of concurrency.
+        let documented = Set(try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n"))
+        let missing = table.markdown.split(separator: "\n").filter { !documented.contains($0) }
+        #expect(missing.count <= table.rows.count / 20, "\(missing.joined(separator: "\n"))")
     }
 }

@@ -17,7 +17,8 @@ extension AppendLogStore {
     @discardableResult
     public func compact(reporting report: (AppendLogProgress) throws -> Void = { _ in }) throws -> Int {
         let sink = try writable()
-        return try withoutActuallyEscaping(report) { report in
+        let start = ContinuousClock.now
+        let dropped = try withoutActuallyEscaping(report) { report in
             let progress = MaintenanceProgress(report)
             switch configuration.history {
             case .keepAll: return try sink.compact(progress) { _, _ in true }
@@ -29,6 +30,9 @@ extension AppendLogStore {
                 return try sink.compact(progress) { transaction, _ in transaction > last }
             }
         }
+        StoreEvents.emit(
+            .compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
+        return dropped
     }
 
     /// Copies the store, as it is after some save that had returned before the call or returns during it, to another
@@ -62,32 +66,40 @@ extension AppendLog {
         }
         let lock = try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
         defer { lock.release() }
-        // Neither file is replaced while the lock is held; what is appended meanwhile is left out.
-        catchUp()
+        // Neither file is replaced while the lock is held; other processes may put a later checkpoint in place.
         try maintenance.withLock {
-            let (_, position, _) = try snapshot()
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
-            progress.begin(total: position.end + (checkpoint?.size ?? 0))
+            let size = checkpoint?.size ?? 0
+            progress.begin(total: writer.state.position.end + size)
+            var begun: [String] = []
             do {
-                if let checkpoint {
+                if checkpoint != nil {
                     let target = path + LogOpening.checkpointSuffix
-                    try copy(checkpointPath, upTo: checkpoint.size, to: target, progress, from: 0)
+                    begun.append(target)
+                    try copy(checkpointPath, upTo: nil, to: target, progress, from: 0)
                 }
-                try copy(self.path, upTo: position.end, to: path, progress, from: checkpoint?.size ?? 0)
+                // After the checkpoint, whose place in the log must be in the copy.
+                catchUp()
+                let (_, position, _) = try snapshot()
+                begun.append(path)
+                try copy(self.path, upTo: position.end, to: path, progress, from: size)
+                try progress.advance(to: .max)
             } catch {
                 // Half a copy is of no use, and would be in the way of the next attempt.
-                try? fileSystem.unlink(path)
-                try? fileSystem.unlink(path + LogOpening.checkpointSuffix)
+                // What somebody else has put there meanwhile stays.
+                if (error as? FileError)?.reason == .alreadyExists { begun.removeLast() }
+                for file in begun { try? fileSystem.unlink(file) }
                 throw error
             }
         }
     }
 
     private func copy(
-        _ source: String, upTo size: Int64, to target: String, _ progress: MaintenanceProgress, from start: Int64
+        _ source: String, upTo end: Int64?, to target: String, _ progress: MaintenanceProgress, from start: Int64
     ) throws {
         let file = try fileSystem.open(source, mode: .read)
         defer { try? file.close() }
+        let size = try end ?? file.info().size
         let replacement = DurableReplacement(
             of: target, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
         try replacement.replace(isNew: true) { writer in

@@ -28,6 +28,9 @@ public final class AppendLogStore: EngineDataStore {
         self.configuration = configuration
         self.schema = schema
         opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
+        if let recovery = opened.recovery {
+            StoreEvents.emit(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
+        }
         if configuration.sharing == .shared, configuration.allowsSave {
             let changes = RemoteChanges(self)
             remoteChanges.withLock { $0 = changes }

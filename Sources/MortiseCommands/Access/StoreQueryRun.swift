@@ -3,6 +3,8 @@ import MortiseCore
 /// A query carried out on a store without its models: planned by the store, checked, run, and finished here.
 struct StoreQueryRun {
     let records: [RecordReference]
+    /// How many records match; a query that only counts may have no `records`.
+    let count: Int
     let reader: RecordReader
     let explanation: FetchExplanation
     /// A declaration that would spare a scan of all records.
@@ -16,11 +18,14 @@ struct StoreQueryRun {
         let plan: FetchPlan
         var found: [RecordReference] = []
         let scanned: Int
+        var counted: Int?
         if let versioned = store.store as? any VersionedDataStore {
             plan = versioned.plan(query)
             try plan.validate(adapter: store.name, for: query)
             let answer = try versioned.rows(for: plan, in: version)
             scanned = answer.scanned
+            let isAllDone = query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
+            if query.purpose == .count, isAllDone, plan.takesWindow || !query.hasWindow { counted = answer.count }
             let tables = try answer.entities.map { try Self.table($0, reader) }
             found = answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) }
         } else if let queryable = store.store as? any QueryableDataStore {
@@ -37,6 +42,7 @@ struct StoreQueryRun {
         found = try executor.filter(found, by: left)
         if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
         records = plan.takesWindow ? found : Array(found[query.window(of: found.count)])
+        count = counted ?? records.count
         suggestion = plan.suggestion
         explanation = FetchExplanation(
             entity: query.entity, store: store.name,
@@ -52,7 +58,7 @@ struct StoreQueryRun {
             order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
             orderIsPushed: plan.order == .total, offset: query.offset, limit: query.limit,
             windowIsPushed: plan.takesWindow, mergesPendingChanges: false, isFullScan: plan.isFullScan,
-            rowsScanned: scanned, rowsReturned: records.count, detail: plan.detail)
+            rowsScanned: scanned, rowsReturned: count, detail: plan.detail)
     }
 
     private static func table(_ entity: String, _ reader: RecordReader) throws -> Int {

@@ -48,7 +48,7 @@ struct PredicateParser {
                 _ = skipKeyword("asc") || skipKeyword("ascending")
             }
             switch key.sort {
-            case .value: keys.append(StoreQuery.Order(expression: key.expression, isAscending: isAscending))
+            case .value: keys.append(StoreQuery.Order(key.expression, isAscending: isAscending))
             default: throw fault(key.place, "\(key.name) is \(key.sortText); sort by an attribute")
             }
         } while skipSign(",")

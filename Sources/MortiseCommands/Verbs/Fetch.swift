@@ -77,7 +77,7 @@ struct Fetch: ParsableCommand {
         let columns = try RecordColumns(select, entity: options.entity, store)
         let run = try StoreQueryRun(query, in: store)
         if count {
-            try ToolContext.current.output.line("\(run.records.count)")
+            try ToolContext.current.output.line("\(run.count)")
         } else {
             try RecordPrinter(columns, run.reader, format).print(run.records)
         }

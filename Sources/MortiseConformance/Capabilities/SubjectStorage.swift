@@ -11,13 +11,13 @@ public struct SubjectStorage {
     /// - Parameters:
     ///   - open: makes a configuration that opens this storage. Called again to reopen it, after the container that was
     ///     there has been closed; a storage that lives in its store just makes a new one.
+    ///   - cleanUp: removes the storage, whatever state it is in.
     ///   - crash: leaves the storage as the end of the process does at this moment, with nothing closed; what is opened
     ///     next finds that. A subject that claims `durability` has to have it.
     ///   - faults: how operations of the storage are made to fail; a subject that claims `faultInjection` has to have it.
-    ///   - cleanUp: removes the storage, whatever state it is in.
     public init(
-        open: @escaping () throws -> any DataStoreConfiguration, crash: (() throws -> Void)? = nil,
-        faults: StorageFaults? = nil, cleanUp: @escaping () throws -> Void = {}
+        open: @escaping () throws -> any DataStoreConfiguration, cleanUp: @escaping () throws -> Void = {},
+        crash: (() throws -> Void)? = nil, faults: StorageFaults? = nil
     ) {
         self.open = open
         self.crash = crash
@@ -41,13 +41,13 @@ public struct SubjectStorage {
         var copies = 0
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         return SubjectStorage(
-            open: { try configuration(place) },
+            open: { try configuration(place) }, cleanUp: { try FileManager.default.removeItem(at: root) },
             crash: {
                 copies += 1
                 let copy = root.appending(path: "\(copies)")
                 try FileManager.default.copyItem(at: place, to: copy)
                 place = copy
-            }, cleanUp: { try FileManager.default.removeItem(at: root) })
+            })
     }
 }
 

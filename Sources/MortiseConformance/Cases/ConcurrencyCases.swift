@@ -6,11 +6,17 @@ import Synchronization
 extension ConformanceCase {
     /// Runs the body on several threads at once.
     /// - Throws: the first error of any.
-    private static func threads(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
+    private static func threads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let first = Mutex<(any Error)?>(nil)
-        DispatchQueue.concurrentPerform(iterations: count) { thread in
-            do { try body(thread) } catch { first.withLock { $0 = $0 ?? error } }
+        // Threads of their own: what dispatch runs at once depends on what else it runs.
+        let done = DispatchSemaphore(value: 0)
+        for number in 0..<count {
+            Thread {
+                do { try body(number) } catch { first.withLock { $0 = $0 ?? error } }
+                done.signal()
+            }.start()
         }
+        for _ in 0..<count { done.wait() }
         if let error = first.withLock({ $0 }) { throw error }
     }
 

@@ -38,7 +38,15 @@ struct PlanProbe {
         return .property(.variable(0), QueryProperty(entity: entity, name: name, slot: slot))
     }
 
+    /// - Throws: `ConformanceFailure` where the plan is for another query.
     func plan(_ query: StoreQuery) throws -> FetchPlan {
+        let plan = try ask(query)
+        try c.expect(
+            plan.query == query, "a plan for the query that was asked", found: "one for \(Self.text(plan.query))")
+        return plan
+    }
+
+    private func ask(_ query: StoreQuery) throws -> FetchPlan {
         if let store = store as? any VersionedDataStore { return store.plan(query) }
         if let store = store as? any QueryableDataStore { return store.plan(query) }
         throw c.failure(expected: "a store that plans queries", found: "\(type(of: store))")
@@ -81,8 +89,6 @@ struct PlanProbe {
     func check(_ query: StoreQuery) throws -> FetchPlan {
         let plan = try plan(query)
         c.note("plan \(Self.text(query)) → \(Self.text(plan))")
-        try c.expect(
-            plan.query == query, "a plan for the query that was asked", found: "one for \(Self.text(plan.query))")
         let found = try rows(plan)
         c.note("→ \(found.records.count) rows of \(found.scanned) looked at")
         try c.expect(

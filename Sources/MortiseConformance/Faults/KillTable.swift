@@ -57,11 +57,10 @@ public struct KillTable: Sendable {
     /// The tables as they stand in the documentation: of the faults, each with the cases that catch it, and of the cases,
     /// each with the fault by which it is proved, one that few cases catch.
     public var markdown: String {
-        var lines = ["| a store that … | fault | is caught by |", "|---|---|---|"]
+        var lines = ["| a store that … | fault | is caught by, for one |", "|---|---|---|"]
         lines += rows.map { row in
-            let shown = row.caughtBy.prefix(4).map { "`\($0)`" }.joined(separator: ", ")
-            let more = row.caughtBy.count > 4 ? " and \(row.caughtBy.count - 4) more" : ""
-            return "| \(row.fault.summary) | `\(row.fault.id)` | \(shown.isEmpty ? "nothing" : shown + more) |"
+            let shown = row.caughtBy.prefix(3).map { "`\($0)`" }.joined(separator: ", ")
+            return "| \(row.fault.summary) | `\(row.fault.id)` | \(shown.isEmpty ? "nothing" : shown) |"
         }
         lines += ["", "| case | level | fails on |", "|---|---|---|"]
         let bySharpness = rows.sorted { $0.caughtBy.count < $1.caughtBy.count }

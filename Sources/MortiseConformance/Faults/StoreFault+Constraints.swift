@@ -97,6 +97,19 @@ extension StoreFault {
                 }
             }
         },
+        StoreFault(
+            "promises-no-concurrency", "is said to take calls from several threads, and promises none",
+            claiming: [.concurrency]
+        ) { _ in
+        },
+        planning("stays-closed", "cannot be opened again once it was closed") { steps in
+            let adopt = steps.adopt
+            steps.adopt = { schema, layouts, state in
+                state.debris.openings += 1
+                if state.debris.openings > 1 { throw ReferenceStoreError.refused }
+                try adopt(schema, layouts, &state)
+            }
+        },
         StoreFault("claims-too-much", "says to have a history and has none") { steps in
             steps.capabilities = { $0.union([.history]) }
         },

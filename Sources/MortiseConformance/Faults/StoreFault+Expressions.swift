@@ -228,8 +228,8 @@ extension StoreFault {
             return .lookup(a, .constant(.string(key.lowercased())), fallback)
         },
         taking("drops-dictionary-defaults", "gives nil for a missing key whatever the default") { part in
-            guard case .lookup(let a, let key, .some) = part else { return nil }
-            return .lookup(a, key, nil)
+            guard case .coalesce(let a, _) = part, case .lookup = a else { return nil }
+            return a
         },
         taking("members-by-beginning", "compares the members of structs by their beginning") { part in
             guard case .compare(.equal, let a, let b) = part, b.isText, a.readsMember, !a.isChain else { return nil }

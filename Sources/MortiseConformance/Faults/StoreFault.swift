@@ -9,15 +9,18 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     public let summary: String
     /// The reference store that has the fault.
     let kind: ReferenceKind
+    /// What its subject claims beyond what the reference store can do.
+    let claims: StoreCapabilities
     let change: @Sendable (inout ReferenceSteps) -> Void
 
     init(
-        _ id: String, _ summary: String, in kind: ReferenceKind = .plain,
+        _ id: String, _ summary: String, in kind: ReferenceKind = .plain, claiming claims: StoreCapabilities = [],
         change: @escaping @Sendable (inout ReferenceSteps) -> Void
     ) {
         self.id = id
         self.summary = summary
         self.kind = kind
+        self.claims = claims
         self.change = change
     }
 
@@ -58,7 +61,7 @@ extension ConformanceSubject {
             }
         return ConformanceSubject(
             fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference",
-            capabilities: capabilities.union([.faultInjection])
+            capabilities: capabilities.union([.faultInjection]).union(fault?.claims.declared ?? [])
         ) {
             let storage = ReferenceStorage()
             return SubjectStorage(

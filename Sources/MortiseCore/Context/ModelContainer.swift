@@ -17,6 +17,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         var fullScanPolicy = FullScanPolicy.allow
         var verifiesPushDown = false
         var logger = Logger(label: "mortise")
+        var slowFetchLimit: Duration?
     }
 
     /// What to do about fetches that look at every record, unless their context or descriptor says otherwise.
@@ -30,6 +31,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     public var verifiesPushDown: Bool {
         get { settings.withLock { $0.verifiesPushDown } }
         set { settings.withLock { $0.verifiesPushDown = newValue } }
+    }
+
+    /// A fetch that takes longer than this is logged as a warning; nil, which is the default, logs none.
+    public var slowFetchLimit: Duration? {
+        get { settings.withLock { $0.slowFetchLimit } }
+        set { settings.withLock { $0.slowFetchLimit = newValue } }
     }
 
     /// Where warnings go. They hold names and numbers, never values of models.

@@ -24,6 +24,7 @@ struct QueryRun<Model: PersistentModel> {
         _ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState,
         isUnaided: Bool = false
     ) throws {
+        let start = state.fetchStart
         try state.prepare()
         self.state = state
         let tables = try state.tables(under: Model.self)
@@ -78,6 +79,7 @@ struct QueryRun<Model: PersistentModel> {
             counted = count
         }
         try finish(reader.references(found), query, asked)
+        if let start { state.tell(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }
 

@@ -60,7 +60,15 @@ struct AccessPath {
         let range: IndexRange?
         switch tail {
         case nil: range = index.equal(to: equalities)
-        case .between(let lower, let upper): range = index.between(lower, upper, after: equalities)
+        case .between(let lower, let upper):
+            let found = index.between(lower, upper, after: equalities)
+            guard lower?.isIncluded ?? false || upper?.isIncluded ?? false,
+                let undatable = index.undatable(after: equalities)
+            else {
+                range = found
+                break
+            }
+            return (found.map { [$0] } ?? []) + [undatable]
         case .beginning(let start): range = index.beginning(with: start, after: equalities)
         case .oneOf(let values):
             return values.compactMap { index.equal(to: equalities + [$0]) }

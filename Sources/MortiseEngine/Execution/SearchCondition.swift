@@ -1,3 +1,4 @@
+import Foundation
 import MortiseCore
 
 /// A condition that an index can look up: what a conjunct says of one attribute of the record itself.
@@ -65,6 +66,8 @@ enum SearchCondition {
         _ comparison: QueryExpression.Comparison, _ value: StoredValue, _ slot: Int,
         _ found: inout [Int: [SearchCondition]]
     ) {
+        // Every date is neither before nor after one that is NaN, which no range of an index says.
+        if case .date(let date) = value, date.timeIntervalSinceReferenceDate.isNaN { return }
         switch comparison {
         case .equal: found[slot, default: []].append(.equal(value))
         case .notEqual: break

@@ -51,11 +51,11 @@ struct SortHeads {
 
     /// The places of a dictionary's strings in their order, from 1; equivalent ones share theirs.
     private static func ranks(_ dictionary: StringDictionary) -> [UInt64] {
-        let sorted = (0..<dictionary.count).sorted { dictionary[$0] < dictionary[$1] }
+        let sorted = (0..<dictionary.count).sorted { CanonicalText.precedes(dictionary[$0], dictionary[$1]) }
         var ranks = [UInt64](repeating: 0, count: dictionary.count)
         var rank: UInt64 = 0
         for (place, code) in sorted.enumerated() {
-            if place == 0 || dictionary[sorted[place - 1]] < dictionary[code] { rank += 1 }
+            if place == 0 || dictionary[sorted[place - 1]] != dictionary[code] { rank += 1 }
             ranks[code] = rank
         }
         return ranks

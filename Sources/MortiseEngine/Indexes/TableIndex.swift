@@ -69,6 +69,17 @@ struct TableIndex {
         return IndexRange(beginningWith: buffer.bytes)
     }
 
+    /// The rows whose first values equal these and whose next value, a date, is NaN: it is neither before nor after any
+    /// other, so that `<=` and `>=` hold for it.
+    func undatable(after values: [StoredValue]) -> IndexRange? {
+        guard values.count < definition.components.count, definition.components[values.count].kind == .date,
+            let buffer = prefix(values)
+        else { return nil }
+        if definition.components[values.count].isOptional { buffer.append(1) }
+        buffer.append(bigEndian: 0)
+        return IndexRange(beginningWith: buffer.bytes)
+    }
+
     private func prefix(_ values: [StoredValue]) -> KeyBuffer? {
         guard values.count <= definition.components.count else { return nil }
         let buffer = KeyBuffer()
@@ -185,7 +196,7 @@ extension StoredValue {
         case .double(let value): value.isNaN
         case .float(let value): value.isNaN
         case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
-        case .decimal(let value): value.isNaN
+        // A decimal NaN equals itself and is below every number, like any other value.
         default: false
         }
     }
@@ -197,7 +208,6 @@ extension KeyComponent {
         if isOptional { buffer.append(1) }
         switch kind {
         case .float, .double, .date: buffer.append(bigEndian: 1)
-        case .decimal: buffer.append(1)
         default: break
         }
     }

@@ -119,7 +119,11 @@ public final class Engine: Sendable {
     public func follow(
         waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
     ) throws {
-        if isWaiting { writing.lock() } else { guard writing.try() else { return } }
+        // Not simply waiting: whoever closes the engine has the lock, and may wait for the caller.
+        while !writing.try() {
+            guard isWaiting, !isClosed.load(ordering: .acquiring) else { return }
+            Thread.sleep(forTimeInterval: 0.000_5)
+        }
         defer { writing.unlock() }
         if isClosed.load(ordering: .acquiring) { return }
         if let next = try body(version) { published.withLock { $0 = next } }

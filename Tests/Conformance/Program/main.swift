@@ -4,4 +4,4 @@ import PackageSubjects
 
 // Puts the stores of this package through the conformance kit: `mortise-conformance --help` says how.
 
-exit(ConformanceProgram.main(subjects: PackageSubjects.all, stores: PackageSubjects.stores))
+exit(ConformanceProgram.main(subjects: PackageSubjects.all + [PackageSubjects.late], stores: PackageSubjects.stores))

@@ -1,3 +1,4 @@
+import CustomStore
 import Foundation
 import MortiseAppendLog
 public import MortiseConformance
@@ -11,7 +12,7 @@ public enum PackageSubjects {
     /// In memory, and the file stores on a simulated disk that can be made to fail.
     public static let simulated: [ConformanceSubject] = [memory, json, log]
     /// The file stores on the real disk, where processes can be killed.
-    public static let onDisk: [ConformanceSubject] = [jsonOnDisk(), logOnDisk()]
+    public static let onDisk: [ConformanceSubject] = [jsonOnDisk(), logOnDisk(), csv]
     public static let all = simulated + onDisk
 
     public static let memory = ConformanceSubject("InMemory") { SubjectStorage(open: { InMemoryConfiguration() }) }
@@ -28,6 +29,9 @@ public enum PackageSubjects {
             return configuration
         }
     }
+
+    /// The store of the sample.
+    public static let csv = ConformanceSubject("CSV folder", folder: { CSVConfiguration(folder: $0) })
 
     public static func jsonOnDisk(_ name: String = "JSONFile on disk", in base: URL? = nil) -> ConformanceSubject {
         onDisk(name, base) { JSONFileConfiguration("store", path: path($0, "store.json")) }

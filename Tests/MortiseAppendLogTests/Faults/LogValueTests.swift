@@ -85,7 +85,7 @@ final class Kettle: PersistentModel {
     @Test(arguments: [false, true]) func valuesAtTheirLimitsComeBackToTheLastBit(isCompacted: Bool) throws {
         let levels: [Double] = [
             0, -0.0, .nan, .signalingNaN, -.nan, Double(bitPattern: 0x7FF8_0000_DEAD_BEEF), .infinity, -.infinity,
-            .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 9_007_199_254_740_993,
+            .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 9_007_199_254_740_992,
         ]
         let texts = [
             "", "\u{0}", "a\u{0}b", "\u{E9}", "e\u{301}", "👩‍👩‍👧‍👦", "\u{202E}abc\u{202C}", "\u{FEFF}", "\u{FFFF}",

@@ -61,7 +61,7 @@ import Testing
         return .compare(comparison, own, .constant(world.value(kind)))
     }
 
-    @Test(arguments: 0..<4)
+    @Test(arguments: 0..<3)
     func columnsSayOfEveryRowWhatTheReferenceEvaluatorSays(round: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var world = try world(seed)
@@ -75,7 +75,7 @@ import Testing
         let evaluator = QueryEvaluator(reader: reader)
         let all = (0..<table.endRow).filter(table.contains(row:)).map { RecordReference(table: number, row: $0) }
         var hits = 0
-        for _ in 0..<300 {
+        for _ in 0..<120 {
             let conjuncts = (0..<Int.random(in: 1...3, using: &world.random)).map { _ in condition(&world, layout) }
             let expected = try all.filter { record in
                 try conjuncts.allSatisfy { try evaluator.matches($0, record) }
@@ -92,10 +92,10 @@ import Testing
             #expect(
                 try run(query, catalog, version).rows == Array(expected[query.window(of: expected.count)]), "\(text)")
         }
-        #expect(hits > 60, "seed \(seed)")
+        #expect(hits > 24, "seed \(seed)")
     }
 
-    @Test(arguments: 0..<4)
+    @Test(arguments: 0..<3)
     func rowsComeInTheOrderOfTheReferenceSort(round: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var world = try world(seed)
@@ -110,12 +110,16 @@ import Testing
             layout.slots[$0].role == .attribute && layout.slots[$0].property.attribute?.kind != .coded
                 && layout.slots[$0].name != "passing"
         }
-        for _ in 0..<60 {
+        let evaluator = QueryEvaluator(reader: reader)
+        for _ in 0..<30 {
             let order = slots.shuffled(using: &world.random).prefix(Int.random(in: 1...2, using: &world.random)).map {
                 StoreQuery.Order(
-                    expression: property($0, layout), isAscending: .random(using: &world.random), stringOrder: nil)
+                    property($0, layout), isAscending: .random(using: &world.random), stringOrder: nil)
             }
-            let expected = try QueryExecutor(reader: reader).sort(all, by: order)
+            let keyed = try all.map { record in
+                (record: record, keys: try order.map { try evaluator.sortKey($0.expression, record) })
+            }
+            let expected = keyed.sorted { precedes($0, $1, order) }.map(\.record)
             var query = StoreQuery("Thing", includesSubentities: false, order: order)
             let text = "seed \(seed): \(order.map { "\($0.expression) \($0.isAscending)" })"
             #expect(try run(query, catalog, version).rows == expected, "\(text)")
@@ -124,6 +128,25 @@ import Testing
             #expect(
                 try run(query, catalog, version).rows == Array(expected[query.window(of: expected.count)]), "\(text)")
         }
+    }
+
+    /// The order of `ValueSemantics`, but for strings: some of these Swift's `<` puts into no order; see `CanonicalText`.
+    private func precedes(
+        _ a: (record: RecordReference, keys: [StoredValue]), _ b: (record: RecordReference, keys: [StoredValue]),
+        _ order: [StoreQuery.Order]
+    ) -> Bool {
+        for (index, key) in order.enumerated() {
+            if case .string(let left) = a.keys[index], case .string(let right) = b.keys[index] {
+                if left == right { continue }
+                return CanonicalText.precedes(left, right) == key.isAscending
+            }
+            switch key.compare(a.keys[index], b.keys[index]) {
+            case .orderedAscending: return true
+            case .orderedDescending: return false
+            case .orderedSame: continue
+            }
+        }
+        return a.record.row < b.record.row
     }
 
     private func run(_ query: StoreQuery, _ catalog: Catalog, _ version: EngineVersion) throws -> VersionRows {

@@ -8,6 +8,12 @@ import Testing
 /// Queries of every sort while others save: each is of one version, whole. Under the thread sanitizer this shows that
 /// queries look at nothing that a writer writes.
 @Suite struct MixedWorkTests {
+    /// What the tasks of a test tell each other.
+    private final class Progress: Sendable {
+        let isDone = Atomic(false)
+        let looks = Atomic(0)
+    }
+
     private static var isFull: Bool { ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full" }
 
     private static let schema = StoredSchema(entities: [
@@ -29,14 +35,15 @@ import Testing
     private static func insert(
         _ count: Int, batch: Int, into engine: Engine, _ layout: RecordLayout
     ) throws -> [PersistentIdentifier] {
-        let inserted = (0..<count).map { number in
-            DefaultSnapshot(
-                persistentIdentifier: .temporary(entityName: "Entry"), layout: layout,
-                values: [
-                    .integer(Int64(batch)), .double(Double(number)),
-                    number % 5 == 0 ? .null : .string("place \(number % 300)"),
-                    number % 3 == 0 ? .null : .string("a note of entry \(number) in batch \(batch), not short"),
-                ])
+        var inserted: [DefaultSnapshot] = []
+        for number in 0..<count {
+            let place: StoredValue = number % 5 == 0 ? .null : .string("place \(number % 300)")
+            let note: StoredValue =
+                number % 3 == 0 ? .null : .string("a note of entry \(number) in batch \(batch), not short")
+            let values: EngineWorld.Values = [.integer(Int64(batch)), .double(Double(number)), place, note]
+            inserted.append(
+                DefaultSnapshot(
+                    persistentIdentifier: .temporary(entityName: "Entry"), layout: layout, values: values))
         }
         let remapped = try engine.save(
             DataStoreSaveChangesRequest(inserted: inserted, editingState: EditingState()))
@@ -53,11 +60,11 @@ import Testing
         let layout = try #require(engine.catalog.layouts["Entry"])
         let batchSize = 40
         let saves = Self.isFull ? 3_000 : 120
-        let isDone = Atomic(false)
+        let progress = Progress()
         _ = try Self.insert(batchSize, batch: 0, into: engine, layout)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                defer { isDone.store(true, ordering: .releasing) }
+                defer { progress.isDone.store(true, ordering: .releasing) }
                 for batch in 1...saves {
                     // A batch is there as a whole, and goes as a whole.
                     let made = try Self.insert(batchSize, batch: batch, into: engine, layout)
@@ -69,7 +76,7 @@ import Testing
             for reader in 0..<3 {
                 group.addTask {
                     var round = 0
-                    while !isDone.load(ordering: .acquiring) {
+                    while !progress.isDone.load(ordering: .acquiring) {
                         round += 1
                         try Self.look(engine, batchSize, round: round + reader)
                         await Task.yield()
@@ -90,7 +97,7 @@ import Testing
         let amount = property(1, "amount")
         switch round % 4 {
         case 0:
-            let first = StoreQuery.Order(expression: amount, isAscending: true, stringOrder: nil)
+            let first = StoreQuery.Order(amount, isAscending: true, stringOrder: nil)
             let found = try rows(StoreQuery("Entry", order: [first], limit: 7), engine, version)
             #expect(found.rows.count == min(7, all.count ?? 0))
         case 1:
@@ -119,24 +126,23 @@ import Testing
         let layout = try #require(engine.catalog.layouts["Entry"])
         let count = Self.isFull ? 1_000_000 : 20_000
         _ = try Self.insert(100, batch: 0, into: engine, layout)
-        let isDone = Atomic(false)
-        let looks = Atomic(0)
+        let progress = Progress()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                defer { isDone.store(true, ordering: .releasing) }
+                defer { progress.isDone.store(true, ordering: .releasing) }
                 _ = try Self.insert(count, batch: 1, into: engine, layout)
             }
             group.addTask {
-                while !isDone.load(ordering: .acquiring) {
+                repeat {
                     let found = try Self.rows(StoreQuery("Entry", purpose: .count), engine, engine.version).count ?? 0
                     #expect(found == 100 || found == 100 + count)
-                    looks.add(1, ordering: .relaxed)
+                    progress.looks.add(1, ordering: .relaxed)
                     await Task.yield()
-                }
+                } while !progress.isDone.load(ordering: .acquiring)
             }
             try await group.waitForAll()
         }
-        #expect(looks.load(ordering: .relaxed) > 0)
+        #expect(progress.looks.load(ordering: .relaxed) > 0)
         #expect(try Self.rows(StoreQuery("Entry", purpose: .count), engine, engine.version).count == 100 + count)
     }
 }

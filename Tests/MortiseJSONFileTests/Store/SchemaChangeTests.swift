@@ -71,8 +71,8 @@ import Testing
         #expect {
             _ = try folder.open(NewlyUnique.Note.self)
         } throws: { error in
-            guard case .notUnique("Note", ["pages"], _, _)? = error as? EngineError else { return false }
-            return "\(error)".contains("pages")
+            guard let error = error as? JSONFileError else { return false }
+            return "\(error)".contains("$.records.Note[1].pages") && "\(error)".contains("must be unique")
         }
         #expect(try folder.bytes() == before)
         try folder.open().close()

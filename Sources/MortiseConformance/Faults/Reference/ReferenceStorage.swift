@@ -55,7 +55,7 @@ public final class ReferenceStorage: Sendable {
     public init() {}
 
     /// Leaves what a crash after an operation does; after the last one where none is named.
-    func crash(after operation: Int? = nil) {
+    public func crash(after operation: Int? = nil) {
         let left = medium.withLock { medium in
             let left = medium.images[min(operation ?? .max, medium.images.count - 1)]
             medium = Medium(durable: left, images: [left])

@@ -17,7 +17,7 @@ struct LoweredFetch<Model: PersistentModel> {
             if let lowered = Self.lower(key, layout) { return lowered }
             orderCode.append(key)
             return StoreQuery.Order(
-                expression: .onModels(id: orderCode.count - 1, text: key.keyPath.map { "\($0)" } ?? "\(key)"),
+                .onModels(id: orderCode.count - 1, text: key.keyPath.map { "\($0)" } ?? "\(key)"),
                 isAscending: true, stringOrder: nil)
         }
         self.orderCode = orderCode
@@ -52,7 +52,7 @@ struct LoweredFetch<Model: PersistentModel> {
         guard plain is any PersistentScalar.Type,
             let expression = try? KeyPathLowering.lower(path, of: Model.self, on: .variable(0))
         else { return nil }
-        return StoreQuery.Order(expression: expression, isAscending: key.order == .forward, stringOrder: order)
+        return StoreQuery.Order(expression, isAscending: key.order == .forward, stringOrder: order)
     }
 }
 

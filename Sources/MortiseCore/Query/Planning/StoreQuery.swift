@@ -18,7 +18,7 @@ public struct StoreQuery: Sendable, Hashable, Codable {
         /// How strings compare; nil is `ValueSemantics`' own order.
         public let stringOrder: StringOrder?
 
-        public init(expression: QueryExpression, isAscending: Bool = true, stringOrder: StringOrder? = nil) {
+        public init(_ expression: QueryExpression, isAscending: Bool = true, stringOrder: StringOrder? = nil) {
             self.expression = expression
             self.isAscending = isAscending
             self.stringOrder = stringOrder

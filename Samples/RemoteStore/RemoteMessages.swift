@@ -1,0 +1,62 @@
+#if RemoteStore
+import Foundation
+import MortiseCore
+
+/// A record on its way: its identifier, and its values by property name, to the last bit.
+struct RemoteRecord: Codable, Sendable {
+    var identifier: PersistentIdentifier
+    var values: [String: StoredValue]
+}
+
+/// What a client asks of a store at the service.
+struct RemoteQuestion: Codable, Sendable {
+    /// A to-many side that follows from the records at its other end.
+    struct Derived: Codable, Sendable {
+        var property: String
+        var inverse: String
+    }
+    var entities: [String]
+    var derived: [Derived]
+}
+
+/// A save on its way.
+struct RemoteChanges: Codable, Sendable {
+    /// Names the save: one that comes again because its answer was lost is answered again, and not carried out again.
+    var key: UUID
+    var inserted: [RemoteRecord]
+    var updated: [RemoteRecord]
+    var deleted: [PersistentIdentifier]
+}
+
+/// The permanent identifier of each inserted record.
+struct RemoteSaved: Codable, Sendable {
+    struct Pair: Codable, Sendable {
+        var temporary: PersistentIdentifier
+        var permanent: PersistentIdentifier
+    }
+    var pairs: [Pair]
+}
+
+/// What a remote store throws: each says whether the save may have been carried out.
+enum RemoteStoreError: Error, Hashable, CustomStringConvertible {
+    /// Nobody answered, however often it was tried. Nothing was saved.
+    case unreachable(service: String, tries: Int)
+    /// There was no answer in time. A save may have been carried out; fetch to see.
+    case timedOut(service: String, seconds: Double)
+    /// The service has refused. Nothing was saved.
+    case refused(status: Int, reason: String)
+    /// The answer is none of this protocol's.
+    case notUnderstood(service: String, reason: String)
+
+    var description: String {
+        switch self {
+        case .unreachable(let service, let tries):
+            "\(service) was not reached in \(tries) tries. Start it, or correct its address."
+        case .timedOut(let service, let seconds):
+            "\(service) has not answered in \(seconds) seconds. What was saved may be there: fetch before saving again."
+        case .refused(let status, let reason): "The service refused (\(status)): \(reason)"
+        case .notUnderstood(let service, let reason): "The answer of \(service) was not understood: \(reason)"
+        }
+    }
+}
+#endif

@@ -1,0 +1,25 @@
+#if RemoteStore
+import Foundation
+import MortiseConformance
+
+// Starts the service, puts the store through the conformance kit, and then lets the service misbehave.
+
+let service = RemoteService()
+let address = try service.start()
+let subject = ConformanceSubject("RemoteStore") {
+    let name = UUID().uuidString
+    return SubjectStorage(open: { RemoteConfiguration(address, store: name) })
+}
+let report = ConformanceRun(subject).report()
+print(report.text.split(separator: "\n").filter { !$0.contains("✓") }.dropLast().joined(separator: "\n"))
+let checks = RemoteFaults(service: service, address: address).run()
+for check in checks {
+    print("\(check.fault == nil ? "  ✓" : "  ✗") \(check.name)\(check.fault.map { ": \($0)" } ?? "")")
+}
+let failed = report.failed + report.findings.count + checks.count { $0.fault != nil }
+print("\(report.passed + checks.count { $0.fault == nil }) passed, \(failed) failed, \(report.skipped) skipped")
+exit(failed == 0 ? 0 : 1)
+#else
+print("This sample needs a server library. Run it with: swift run --traits RemoteStore remote-store")
+print("0 passed, 0 failed, 1 skipped")
+#endif

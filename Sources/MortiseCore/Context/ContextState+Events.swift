@@ -1,0 +1,28 @@
+import Logging
+
+extension ContextState {
+    /// When a fetch began; nil where nobody wants to know.
+    var fetchStart: ContinuousClock.Instant? {
+        StoreEvents.isObserved || container.slowFetchLimit != nil ? .now : nil
+    }
+
+    /// Tells of a fetch: how long it took and what it cost, and not what it asked for.
+    func tell(
+        _ query: StoreQuery, _ plan: FetchPlan, since start: ContinuousClock.Instant, scanned: Int, returned: Int
+    ) {
+        let duration = ContinuousClock.now - start
+        let store =
+            container.storeIndex(ofEntity: query.entity).map { container.stores[$0].configurationName } ?? ""
+        StoreEvents.emit(
+            .fetch(
+                entity: query.entity, store: store, duration: duration, scanned: scanned, returned: returned,
+                isFullScan: plan.isFullScan))
+        guard let limit = container.slowFetchLimit, duration > limit else { return }
+        container.logger.warning(
+            "slow fetch",
+            metadata: [
+                "entity": "\(query.entity)", "store": "\(store)", "duration": "\(duration)", "scanned": "\(scanned)",
+                "returned": "\(returned)", "plan": "\(plan.detail)",
+            ])
+    }
+}

@@ -1,0 +1,47 @@
+import Metrics
+import MortiseCore
+
+/// Counts what happens in stores, through swift-metrics.
+///
+/// | metric | kind | dimensions |
+/// |---|---|---|
+/// | `mortise.fetch.duration` | timer | `store`, `entity` |
+/// | `mortise.fetch.scanned` | recorder, rows looked at | `store`, `entity` |
+/// | `mortise.fetch.slow` | counter, fetches above the limit | `store`, `entity` |
+/// | `mortise.fetch.full_scans` | counter | `store`, `entity` |
+/// | `mortise.recoveries` | counter, openings after a crash | `store` |
+/// | `mortise.compactions` | counter | `store` |
+/// | `mortise.compaction.duration` | timer | `store` |
+///
+/// The dimensions are names of configurations and entities; no value of a record is ever among them.
+public enum StoreMetrics {
+    /// Sends the events of all stores of this process to the metrics system, in the place of `StoreEvents`' handler.
+    /// - Parameter limit: a fetch that takes longer counts as slow.
+    public static func start(slowFetchLimit limit: Duration = .milliseconds(100)) {
+        StoreEvents.observe { event in record(event, limit) }
+    }
+
+    private static func record(_ event: StoreEvent, _ limit: Duration) {
+        switch event {
+        case .fetch(let entity, let store, let duration, let scanned, _, let isFullScan):
+            let dimensions = [("store", store), ("entity", entity)]
+            Timer(label: "mortise.fetch.duration", dimensions: dimensions).recordNanoseconds(duration.nanoseconds)
+            Recorder(label: "mortise.fetch.scanned", dimensions: dimensions).record(scanned)
+            if duration > limit { Counter(label: "mortise.fetch.slow", dimensions: dimensions).increment() }
+            if isFullScan { Counter(label: "mortise.fetch.full_scans", dimensions: dimensions).increment() }
+        case .recovery(let store, _):
+            Counter(label: "mortise.recoveries", dimensions: [("store", store)]).increment()
+        case .compaction(let store, _, let duration):
+            Counter(label: "mortise.compactions", dimensions: [("store", store)]).increment()
+            Timer(label: "mortise.compaction.duration", dimensions: [("store", store)])
+                .recordNanoseconds(duration.nanoseconds)
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,62 @@
+import CustomStore
+import Foundation
+import MortiseConformance
+import MortiseCore
+
+/// Opens a store that acknowledges a save before it has written it: proof that killed processes show such a one.
+struct LateConfiguration: DataStoreConfiguration {
+    typealias Store = LateStore
+    var name = "late"
+    var schema: Schema?
+    let folder: URL
+}
+
+/// The sample's store, whose saves are written when the next one comes, or when it is closed.
+final class LateStore: ClosableDataStore {
+    typealias Snapshot = DefaultSnapshot
+    let configuration: LateConfiguration
+    var schema: Schema { shown.schema }
+    var identifier: String { shown.identifier }
+    private let shown: CSVStore
+    private let memory: URL
+
+    init(_ configuration: LateConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        self.configuration = configuration
+        memory = FileManager.default.temporaryDirectory.appending(path: "late-\(UUID().uuidString)")
+        try FileManager.default.copyItem(at: configuration.folder, to: memory)
+        var inMemory = CSVConfiguration(folder: memory)
+        inMemory.schema = configuration.schema
+        shown = try CSVStore(inMemory, migrationPlan: nil)
+    }
+
+    func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> { try shown.fetch(request) }
+
+    func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try write()
+        return try shown.save(request)
+    }
+
+    func close() throws {
+        try write()
+        try FileManager.default.removeItem(at: memory)
+    }
+
+    private func write() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: memory.path) {
+            let target = configuration.folder.appending(path: name)
+            if !FileManager.default.fileExists(atPath: target.path) {
+                try FileManager.default.copyItem(at: memory.appending(path: name), to: target)
+            }
+        }
+    }
+}
+
+extension PackageSubjects {
+    /// A store with a fault that only killed processes show.
+    public static let late = ConformanceSubject(
+        "CSV folder that writes late", folder: { LateConfiguration(folder: $0) })
+}

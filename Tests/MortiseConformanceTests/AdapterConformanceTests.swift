@@ -1,0 +1,97 @@
+import Foundation
+import MortiseConformance
+import PackageSubjects
+import Testing
+
+/// Whether tests are run at their full size.
+let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
+
+/// The whole kit on every store of this package and on the samples' stores.
+@Suite struct AdapterConformanceTests {
+    @Test(arguments: PackageSubjects.simulated + [PackageSubjects.csv], ConformanceCase.all)
+    func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
+        try subject.check(conformanceCase)
+    }
+
+    /// The same files without the double between: what every case needs of a real disk is little, so that the first hour's
+    /// are enough where time counts.
+    @Test(
+        arguments: [PackageSubjects.jsonOnDisk(), PackageSubjects.logOnDisk()],
+        ConformanceCase.all(upTo: isFullSize ? .full : .firstHour))
+    func conformsOnDisk(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
+        try subject.check(conformanceCase)
+    }
+
+    @Test(arguments: PackageSubjects.all) func nothingIsExcluded(_ subject: ConformanceSubject) {
+        #expect(subject.exclusions == [])
+    }
+}
+
+/// The whole kit on its own reference stores.
+@Suite struct ReferenceConformanceTests {
+    @Test(arguments: ConformanceSubject.references, ConformanceCase.all)
+    func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
+        try subject.check(conformanceCase)
+    }
+
+    @Test func theFirstHourTakesNoTenSeconds() {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let report = ConformanceRun(.reference, level: .firstHour).report()
+        #expect(report.isClean)
+        #expect(clock.now - start < .seconds(10))
+    }
+}
+
+/// The kit as a process, which starts others and kills them.
+@Suite struct KillConformanceTests {
+    /// The program beside the test bundle, where the package manager puts both.
+    static let program: URL? = [
+        Bundle.main.executableURL?.deletingLastPathComponent(),
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+    ].compactMap { $0?.appending(path: "mortise-conformance") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
+    private func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = Self.program
+        process.arguments = arguments
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    @Test(
+        .disabled(if: program == nil, "the program is not beside the tests"),
+        arguments: ["JSONFile on disk", "AppendLog on disk", "CSV folder"])
+    func acknowledgedSavesSurviveTheKillingOfTheirProcess(_ subject: String) throws {
+        let kills = isFullSize ? "60" : "6"
+        let (status, output) = try run(
+            "--subject", subject, "--case", "lifecycle.saving-nothing", "--kills", kills, "--seed", "7")
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("\(kills) processes killed"), "\(output)")
+    }
+
+    @Test(.disabled(if: program == nil, "the program is not beside the tests"))
+    func savesThatWereOnlyPromisedAreFound() throws {
+        let (status, output) = try run(
+            "--subject", "CSV folder that writes late", "--case", "lifecycle.saving-nothing", "--kills", "6", "--seed",
+            "7")
+        #expect(status == 1, "\(output)")
+        #expect(output.contains("was acknowledged"), "\(output)")
+    }
+
+    @Test(.disabled(if: program == nil, "the program is not beside the tests"))
+    func storesAreReachedByURL() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "stores-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for store in ["memory:", "json:\(folder.path)", "log:\(folder.path)"] {
+            let (status, output) = try run("--store", store, "--case", "lifecycle.saved-is-fetched", "--format", "json")
+            #expect(status == 0, "\(output)")
+            #expect(output.contains("\"passed\" : 1"), "\(output)")
+        }
+    }
+}

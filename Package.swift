@@ -21,11 +21,15 @@ let package = Package(
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
+        .executable(name: "remote-store", targets: ["RemoteStore"]),
     ],
     traits: [
         .trait(
             name: "BenchmarkPeers",
-            description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux.")
+            description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux."),
+        .trait(
+            name: "RemoteStore",
+            description: "The sample of a store behind an HTTP service, which needs a server library."),
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
@@ -33,6 +37,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // For the trait RemoteStore alone; without it they are not even fetched.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.65.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
     ],
     targets: [
         .target(
@@ -103,6 +111,15 @@ let package = Package(
         .executableTarget(
             name: "CustomStoreProgram", dependencies: ["CustomStore", "MortiseConformance"],
             path: "Samples/CustomStore/Program"),
+        .executableTarget(
+            name: "RemoteStore",
+            dependencies: [
+                "MortiseConformance", "MortiseCore",
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["RemoteStore"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["RemoteStore"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemoteStore"])),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Samples/RemoteStore"),
 
         .testTarget(
             name: "MortiseCoreTests",

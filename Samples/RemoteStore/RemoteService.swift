@@ -24,7 +24,8 @@ final class RemoteService: Sendable {
     /// Starts the service on a free port.
     /// - Returns: its address, when it listens. It runs until the process ends.
     func start() throws -> URL {
-        let (started, port) = (DispatchSemaphore(value: 0), Mutex(0))
+        let started = DispatchSemaphore(value: 0)
+        let port = Mutex(0)
         Task {
             let application = Application(
                 router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),

@@ -64,6 +64,7 @@ public struct KillRun: Sendable {
         return try ModelContainer(for: ConformanceModels.schema, configurations: [configuration(folder)])
     }
 
+    #if os(Linux) || os(macOS)
     /// Kills so many children, one after the other, all of which save to the same storage.
     func run() throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "conformance-kills-\(UUID().uuidString)")
@@ -130,4 +131,8 @@ public struct KillRun: Sendable {
         return String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             .map(String.init)
     }
+    #else
+    /// - Throws: `KillFault`, since this system lets no program start another.
+    func run() throws -> Result { throw KillFault(text: "no process can be started on this system") }
+    #endif
 }

@@ -31,7 +31,7 @@ final class ReferenceVersion: StoreVersion {
         guard let layout = work.layouts[name], layout.uniqueConstraints.indices.contains(constraint) else { return nil }
         if values.contains(where: \.isNull), !work.steps.findsNull { return nil }
         let slots = layout.uniqueConstraints[constraint]
-        let found = (entities[name] ?? [:]).values.first { record in
+        let found = (entities[name] ?? [:]).sorted { $0.key < $1.key }.map(\.value).first { record in
             zip(slots, values).allSatisfy { work.steps.uniqueMatch(record.values[$0], $1) }
         }
         return found?.persistentIdentifier

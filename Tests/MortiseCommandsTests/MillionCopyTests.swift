@@ -4,7 +4,7 @@ import MortiseCore
 import Testing
 
 /// A copy of a million records: progress, memory, and going on after it was killed.
-@Suite struct MillionCopyTests {
+@Suite(.serialized) struct MillionCopyTests {
     static let isFull = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
     /// Each trip has two stops.
     static let trips = 333_400

@@ -74,6 +74,25 @@ import Testing
         #expect(!found.joined().contains("secret"))
     }
 
+    @Test func aRecoveryIsLoggedWhenAContainerOpens() throws {
+        let folder = try ToolFolder()
+        try TripStore.make(folder.path("trips.log"), trips: 5)
+        let url = folder.url.appending(path: "trips.log")
+        var bytes = try Data(contentsOf: url)
+        bytes.removeSubrange(((bytes.lastIndex { $0 != 0 } ?? 0) - 20)...)
+        try bytes.write(to: url)
+        let lines = LogLines()
+        LoggingSystem.bootstrap { _ in LineHandler(lines: lines) }
+        for _ in 0..<2 {
+            let container = try ModelContainer(
+                for: Schema(stored: TripStore.schema),
+                configurations: [AppendLogConfiguration(path: folder.path("trips.log"))])
+            try container.close()
+        }
+        let found = lines.lines.withLock { $0.filter { $0.contains("recovered") && $0.contains("trips") } }
+        #expect(found.count == 1 && found[0].contains("never acknowledged"), "\(found)")
+    }
+
     @Test func metricsCountThem() throws {
         let metrics = CountingMetrics()
         MetricsSystem.bootstrap(metrics)

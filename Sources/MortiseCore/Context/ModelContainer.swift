@@ -139,6 +139,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?
     ) throws -> AnyStore {
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
+        if let recovery = (store as? any RecoveryReporting)?.recoveryDescription {
+            Logger(label: "mortise").notice(
+                "recovered", metadata: ["store": "\(configuration.name)", "detail": "\(recovery)"])
+        }
         return StoreBox(store, configurationName: configuration.name)
     }
 

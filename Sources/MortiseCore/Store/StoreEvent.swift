@@ -38,3 +38,10 @@ public enum StoreEvents {
         handler(event())
     }
 }
+
+/// A store that can say what opening it put right.
+public protocol RecoveryReporting: DataStore {
+    /// In one line, with places and numbers and without values; nil where there was nothing to put right. A container logs
+    /// it when it opens the store.
+    var recoveryDescription: String? { get }
+}

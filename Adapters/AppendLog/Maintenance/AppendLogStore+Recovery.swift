@@ -1,0 +1,14 @@
+public import MortiseCore
+
+extension AppendLogStore: RecoveryReporting {
+    public var recoveryDescription: String? {
+        guard let recovery else { return nil }
+        var parts: [String] = []
+        if let offset = recovery.tornAt {
+            parts.append("\(recovery.droppedBytes) bytes from offset \(offset) were never acknowledged")
+            if let path = recovery.keptAside { parts.append("they are kept in \(path)") }
+        }
+        if let fault = recovery.ignoredCheckpoint { parts.append("the checkpoint was left aside: \(fault)") }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}

@@ -79,10 +79,6 @@ import Testing
         for group in byRank { #expect(group.values == ranks[group.key]?.map(\.size).max(), comment) }
         let byTone = try context.aggregate(descriptor, by: \.tone, .count)
         #expect(byTone.map(\.key) == Set(models.map(\.tone)).sorted { $0.rawValue < $1.rawValue }, comment)
-        let byLabel = try context.aggregate(descriptor, by: \.box?.label, .count)
-        let labels = Dictionary(grouping: models) { $0.box?.label }
-        #expect(byLabel.count == labels.count, comment)
-        for (label, count) in byLabel { #expect(count == labels[label]?.count, comment) }
     }
 
     // MARK: Rules of their own

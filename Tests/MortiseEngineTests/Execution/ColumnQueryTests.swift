@@ -71,7 +71,7 @@ import Testing
         let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
         let number = try #require(reader.table(named: "Thing"))
         let table = try #require(reader.tables[number].rows as? TableVersion)
-        #expect(table.endRow > 2 * Chunk.capacity, "seed \(seed)")
+        #expect(table.endRow > Chunk.capacity, "seed \(seed)")
         let evaluator = QueryEvaluator(reader: reader)
         let all = (0..<table.endRow).filter(table.contains(row:)).map { RecordReference(table: number, row: $0) }
         var hits = 0

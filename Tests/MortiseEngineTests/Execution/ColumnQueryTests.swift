@@ -9,7 +9,7 @@ import Testing
 @Suite struct ColumnQueryTests {
     private func world(_ seed: UInt64) throws -> EngineWorld {
         var world = EngineWorld(seed: seed)
-        for step in 0..<12 {
+        for step in 0..<24 {
             try world.save(
                 inserting: .random(in: 60...160, using: &world.random),
                 updating: .random(in: 0...20, using: &world.random),

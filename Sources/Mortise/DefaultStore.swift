@@ -58,7 +58,7 @@ public final class DefaultStore: EngineDataStore {
             defer { try? file.close() }
             beginning = try file.readAll(count: 64, at: 0)
         } catch {
-            guard (error as? FileError)?.reason == .notFound else { throw error }
+            guard error.reason == .notFound else { throw error }
             return path.lowercased().hasSuffix(".json")
         }
         let first = beginning.first { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }

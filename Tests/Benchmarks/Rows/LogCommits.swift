@@ -111,11 +111,12 @@ enum LogFiles {
         let path = fixture.newFile("log")
         let configuration = AppendLogConfiguration(path: path, in: SlowSyncs(base: POSIXFileSystem()))
         let container = try ModelContainer(for: Schema([Trip.self, Traveler.self]), configurations: [configuration])
+        let trips = fixture.trips
         return {
             DispatchQueue.concurrentPerform(iterations: count) { writer in
                 let context = ModelContext(container)
                 for number in 0..<saves {
-                    let values = fixture.trips[(writer * saves + number) % fixture.trips.count]
+                    let values = trips[(writer * saves + number) % trips.count]
                     context.insert(Trip(values, traveler: nil))
                     // A save that fails is missing from the count below.
                     try? context.save()

@@ -7,7 +7,7 @@ extension Row {
             name: "log-insert", title: "insert all and save to a log, three indexes", unit: "record",
             targets: [.ratio(to: memory, atMost: 1.3, fromRecords: 100_000)]
         ) { fixture in
-            try [(log, "log:"), (memory, "memory:")].map { name, scheme in
+            [(log, "log:"), (memory, "memory:")].map { name, scheme in
                 Way(name: name, units: fixture.records) {
                     let path = fixture.newFile("log")
                     let container = try fixture.newContainer(store: scheme == "log:" ? scheme + path : scheme)

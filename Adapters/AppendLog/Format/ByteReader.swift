@@ -73,6 +73,12 @@ struct ByteReader {
         return UnsafeRawBufferPointer(rebasing: base[offset..<(offset + count)])
     }
 
+    mutating func bytes(_ count: Int) throws(PayloadFault) -> UnsafeRawBufferPointer {
+        guard count >= 0, count <= rest else { throw fault("ends too early") }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: base[offset..<(offset + count)])
+    }
+
     mutating func text() throws(PayloadFault) -> String {
         let start = fault("has text that is not UTF-8")
         guard let text = String(validating: try raw(), as: UTF8.self) else { throw start }

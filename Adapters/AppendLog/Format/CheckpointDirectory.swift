@@ -102,9 +102,18 @@ extension ByteReader {
         var table = PackedTable(
             entity: try number(below: 1 << 24, "entity"), endRow: try varint(), count: try varint())
         let chunks = try count(of: 24)
+        let places = try bytes(24 * chunks)
         table.chunks.reserveCapacity(chunks)
-        for _ in 0..<chunks {
-            table.chunks.append(.init(region: try region(), firstSequence: try fixed(UInt64.self)))
+        // There may be many thousands, so without a check for each number.
+        for place in stride(from: 0, to: places.count, by: 24) {
+            func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
+                T(littleEndian: places.loadUnaligned(fromByteOffset: place + offset, as: T.self))
+            }
+            table.chunks.append(
+                .init(
+                    region: PackedRegion(
+                        offset: load(0, UInt64.self), length: load(8, UInt32.self), checksum: load(12, UInt32.self)),
+                    firstSequence: load(16, UInt64.self)))
         }
         for _ in 0..<(try count(of: 18)) {
             table.dictionaries.append(

@@ -10,13 +10,19 @@ final class ChunkGroup: @unchecked Sendable {
     static let capacity = 1 << shift
     static let mask = capacity - 1
 
-    let cells: ContiguousArray<ChunkCell>
+    /// The chunks, made now for a group that came out of a file and was not touched before.
+    var cells: ContiguousArray<ChunkCell> { packed?.cells ?? made }
+    private let made: ContiguousArray<ChunkCell>
+    private let packed: PackedCells?
+    private let count: Int
     // Where the chunks' bytes are, so that reading a value touches no object but the table.
     let places: UnsafeMutablePointer<ChunkSpot>
     private let firstSequences: UnsafeMutablePointer<UInt64>
 
     init(_ cells: ContiguousArray<ChunkCell>) {
-        self.cells = cells
+        made = cells
+        packed = nil
+        count = cells.count
         places = .allocate(capacity: max(cells.count, 1))
         firstSequences = .allocate(capacity: max(cells.count, 1))
         for (index, cell) in cells.enumerated() {
@@ -26,6 +32,19 @@ final class ChunkGroup: @unchecked Sendable {
                 (places + index).initialize(to: ChunkSpot(nil))
             }
             (firstSequences + index).initialize(to: cell.firstSequence)
+        }
+    }
+
+    /// A group whose chunks are all in a file.
+    init(_ packed: PackedCells) {
+        made = []
+        self.packed = packed
+        count = packed.chunks.count
+        places = .allocate(capacity: max(count, 1))
+        firstSequences = .allocate(capacity: max(count, 1))
+        for (index, chunk) in packed.chunks.enumerated() {
+            (places + index).initialize(to: ChunkSpot(nil))
+            (firstSequences + index).initialize(to: chunk.firstSequence)
         }
     }
 
@@ -39,7 +58,7 @@ final class ChunkGroup: @unchecked Sendable {
     }
 
     deinit {
-        places.deinitialize(count: cells.count)
+        places.deinitialize(count: count)
         places.deallocate()
         firstSequences.deallocate()
     }
@@ -49,7 +68,7 @@ final class ChunkGroup: @unchecked Sendable {
     /// The chunk in whose range of numbers a sequence lies.
     func chunk(for sequence: UInt64) -> Int {
         var low = 1
-        var high = cells.count
+        var high = count
         while low < high {
             let middle = (low + high) / 2
             if firstSequences[middle] <= sequence { low = middle + 1 } else { high = middle }

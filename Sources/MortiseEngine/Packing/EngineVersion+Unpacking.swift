@@ -98,23 +98,21 @@ private struct TableUnpacker {
     private func groups(_ rules: PackedTableRules) throws -> ContiguousArray<ChunkGroup> {
         let endRow = Int(packed.endRow)
         guard packed.chunks.count == (endRow + Chunk.mask) >> Chunk.shift else { throw fault("too few chunks") }
-        var groups: ContiguousArray<ChunkGroup> = []
-        var cells: ContiguousArray<ChunkCell> = []
         var last: UInt64 = 0
-        for (index, chunk) in packed.chunks.enumerated() {
-            let limit = index + 1 < packed.chunks.count ? packed.chunks[index + 1].firstSequence : nextSequence
-            guard chunk.firstSequence > last, limit > chunk.firstSequence else { throw fault("chunks out of order") }
+        for chunk in packed.chunks {
+            guard chunk.firstSequence > last else { throw fault("chunks out of order") }
             last = chunk.firstSequence
-            let place = PackedChunk.Place(
-                region: chunk.region, rows: min(Chunk.capacity, endRow - index << Chunk.shift),
-                first: chunk.firstSequence, limit: limit)
-            cells.append(.packed(PackedChunk(place, rules)))
-            if cells.count == ChunkGroup.capacity {
-                groups.append(ChunkGroup(cells))
-                cells = []
-            }
         }
-        if !cells.isEmpty { groups.append(ChunkGroup(cells)) }
+        guard last < nextSequence else { throw fault("numbers that were not given out") }
+        var groups: ContiguousArray<ChunkGroup> = []
+        for first in stride(from: 0, to: packed.chunks.count, by: ChunkGroup.capacity) {
+            let end = min(first + ChunkGroup.capacity, packed.chunks.count)
+            groups.append(
+                ChunkGroup(
+                    PackedCells(
+                        packed.chunks[first..<end], firstRow: first << Chunk.shift, endRow: endRow,
+                        limit: end < packed.chunks.count ? packed.chunks[end].firstSequence : nextSequence, rules)))
+        }
         return groups
     }
 

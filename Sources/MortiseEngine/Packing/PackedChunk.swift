@@ -43,6 +43,45 @@ final class PackedTableRules: Sendable {
     }
 }
 
+/// The chunks of a group that came out of a file: most groups of a large table are never touched.
+final class PackedCells: Sendable {
+    let chunks: ArraySlice<PackedTable.Chunk>
+    private let rules: PackedTableRules
+    /// The rows before the group, and those of the table.
+    private let firstRow: Int
+    private let endRow: Int
+    /// One above the number of the group's last row at most.
+    private let limit: UInt64
+    private let made = Mutex<ContiguousArray<ChunkCell>?>(nil)
+
+    init(
+        _ chunks: ArraySlice<PackedTable.Chunk>, firstRow: Int, endRow: Int, limit: UInt64, _ rules: PackedTableRules
+    ) {
+        self.chunks = chunks
+        self.rules = rules
+        self.firstRow = firstRow
+        self.endRow = endRow
+        self.limit = limit
+    }
+
+    var cells: ContiguousArray<ChunkCell> {
+        made.withLock { made in
+            if let made { return made }
+            var cells: ContiguousArray<ChunkCell> = []
+            for (offset, chunk) in chunks.enumerated() {
+                let next = chunks.startIndex + offset + 1
+                let place = PackedChunk.Place(
+                    region: chunk.region,
+                    rows: min(Chunk.capacity, endRow - firstRow - offset << Chunk.shift), first: chunk.firstSequence,
+                    limit: next < chunks.endIndex ? chunks[next].firstSequence : limit)
+                cells.append(.packed(PackedChunk(place, rules)))
+            }
+            made = cells
+            return cells
+        }
+    }
+}
+
 /// A chunk that is read when it is first touched.
 final class PackedChunk: Sendable {
     /// Where a chunk lies, and what it must be.

@@ -10,8 +10,12 @@ let subject = ConformanceSubject("RemoteStore") {
     let name = UUID().uuidString
     return SubjectStorage(open: { RemoteConfiguration(address, store: name) })
 }
-let report = ConformanceRun(subject).report()
-print(report.text.split(separator: "\n").filter { !$0.contains("✓") }.dropLast().joined(separator: "\n"))
+let report = ConformanceRun(subject).report { result in
+    if result.status == .passed { return }
+    print("  ✗ \(result.caseID)\n\(result.failure?.description ?? "")")
+}
+print("\(report.subject): \(report.countsLine)")
+for finding in report.findings { print("  \(finding)") }
 let checks = RemoteFaults(service: service, address: address).run()
 for check in checks {
     print("\(check.fault == nil ? "  ✓" : "  ✗") \(check.name)\(check.fault.map { ": \($0)" } ?? "")")

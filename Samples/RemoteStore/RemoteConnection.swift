@@ -22,7 +22,8 @@ final class RemoteConnection: Sendable {
         self.timeout = timeout
         self.tries = tries
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = timeout * 2
+        // The deadline is kept below; the session's own is in whole seconds, and only has to be later.
+        configuration.timeoutIntervalForRequest = max(5, timeout * 2)
         configuration.httpMaximumConnectionsPerHost = 8
         session = URLSession(configuration: configuration)
     }

@@ -97,7 +97,7 @@ struct RowSort {
             for (index, key) in order.enumerated() where index > 0 || !heads.isExact {
                 let left = try evaluator.sortKey(key.expression, RecordReference(table: number, row: a.row))
                 let right = try evaluator.sortKey(key.expression, RecordReference(table: number, row: b.row))
-                switch Self.compare(left, right, key) {
+                switch key.compare(left, right) {
                 case .orderedAscending: return true
                 case .orderedDescending: return false
                 case .orderedSame: continue
@@ -105,15 +105,6 @@ struct RowSort {
             }
         }
         return a.row < b.row
-    }
-
-    /// Strings in the order of their heads and of indexes; see `CanonicalText`.
-    private static func compare(_ a: StoredValue, _ b: StoredValue, _ key: StoreQuery.Order) -> ComparisonResult {
-        guard key.stringOrder == nil, case .string(let left) = a, case .string(let right) = b else {
-            return key.compare(a, b)
-        }
-        if left == right { return .orderedSame }
-        return CanonicalText.precedes(left, right) == key.isAscending ? .orderedAscending : .orderedDescending
     }
 
     private func sort(_ entries: inout [Entry]) throws { try entries.sort(by: precedes) }

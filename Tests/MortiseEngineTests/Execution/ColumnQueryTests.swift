@@ -130,16 +130,11 @@ import Testing
         }
     }
 
-    /// The order of `ValueSemantics`, but for strings: some of these Swift's `<` puts into no order; see `CanonicalText`.
     private func precedes(
         _ a: (record: RecordReference, keys: [StoredValue]), _ b: (record: RecordReference, keys: [StoredValue]),
         _ order: [StoreQuery.Order]
     ) -> Bool {
         for (index, key) in order.enumerated() {
-            if case .string(let left) = a.keys[index], case .string(let right) = b.keys[index] {
-                if left == right { continue }
-                return CanonicalText.precedes(left, right) == key.isAscending
-            }
             switch key.compare(a.keys[index], b.keys[index]) {
             case .orderedAscending: return true
             case .orderedDescending: return false

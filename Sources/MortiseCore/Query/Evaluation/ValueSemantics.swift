@@ -9,7 +9,8 @@ import Foundation
 ///   Decimal's NaN equals itself and is below every number; strings are ordered as Swift orders them. False and true do not
 ///   compare. Null compares with nothing: such a comparison is false.
 /// - Order in sorting is total: null first, then NaN, then the rest as in comparisons, false before true; descending is
-///   exactly the reverse.
+///   exactly the reverse. Strings are ordered as Swift orders them, and by their composed scalars where Swift's `<` is no
+///   order, as for some strings with combining marks.
 public enum ValueSemantics {
     public static func areEqual(_ a: StoredValue, _ b: StoredValue) -> Bool {
         switch (a, b) {
@@ -76,6 +77,8 @@ public enum ValueSemantics {
         case (.data(let x), .data(let y)):
             return x == y ? .orderedSame : x.lexicographicallyPrecedes(y) ? .orderedAscending : .orderedDescending
         case (.url(let x), .url(let y)): return order(x.absoluteString, y.absoluteString)
+        case (.string(let x), .string(let y)):
+            return x == y ? .orderedSame : CanonicalText.precedes(x, y) ? .orderedAscending : .orderedDescending
         default: return holds(.less, a, b) ? .orderedAscending : holds(.less, b, a) ? .orderedDescending : .orderedSame
         }
     }

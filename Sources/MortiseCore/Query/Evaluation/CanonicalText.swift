@@ -7,10 +7,10 @@ import Foundation
 #endif
 
 /// The canonically composed form of strings (NFC), in which canonically equivalent strings are the same.
-enum CanonicalText {
+package enum CanonicalText {
     /// Whether UTF-8 is certainly composed: all of it lies below the first combining mark, U+0300.
-    @inline(__always)
-    static func isComposed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    @inlinable
+    package static func isComposed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         let raw = UnsafeRawBufferPointer(bytes)
         while index + 8 <= raw.count {
@@ -24,7 +24,7 @@ enum CanonicalText {
         return true
     }
 
-    static func composed(_ string: String) -> String {
+    package static func composed(_ string: String) -> String {
         #if canImport(Darwin)
         return string.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
         #else
@@ -39,7 +39,9 @@ enum CanonicalText {
     /// It is Swift's order of strings wherever that is one. Swift's `<` compares bytes as long as one string goes on
     /// where the other ends, although a combining mark may then move forward, and finds neither "e\u{301}" nor "\u{e9}a"
     /// less than the other; an index cannot follow it there.
-    static func precedes(_ a: String, _ b: String) -> Bool {
-        composed(a).utf8.lexicographicallyPrecedes(composed(b).utf8)
+    package static func precedes(_ a: String, _ b: String) -> Bool {
+        var (x, y) = (a, b)
+        if x.withUTF8(isComposed), y.withUTF8(isComposed) { return x < y }
+        return composed(x).utf8.lexicographicallyPrecedes(composed(y).utf8)
     }
 }

@@ -10,6 +10,7 @@ enum SampleData {
         let container = try ModelContainer(
             for: Trip.self, Stop.self, Traveler.self,
             configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+        container.fullScanPolicy = .refuse
         insert(into: container.mainContext)
         try container.mainContext.save()
         return container

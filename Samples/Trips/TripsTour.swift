@@ -31,6 +31,10 @@ struct Tour {
         print("\(topic): \(result)")
     }
 
+    /// The container refuses to look at every record for a few. Two fetches have to: no index reaches into an array of
+    /// tags or the stops of a trip. A thousand trips are no trouble; more of them are worth a warning in the log.
+    static let deliberateScan = FullScanPolicy.warn(above: 1_000)
+
     /// The trip with this name.
     ///
     /// - Throws: ``TourError/noTrip(_:)`` if there is none.

@@ -50,14 +50,16 @@ struct LibraryQuestions {
     /// Names of the `count` longest tracks, longest first.
     func longestTracks(_ count: Int) throws -> [String] {
         var descriptor = FetchDescriptor<Track>(
-            sortBy: [SortDescriptor(\.milliseconds, order: .reverse), SortDescriptor(\.trackId)])
+            sortBy: [SortDescriptor(\.milliseconds, order: .reverse), SortDescriptor(\.trackId)]
+        ).allowing(.longestTracks)
         descriptor.fetchLimit = count
         return try context.fetch(descriptor).map(\.name)
     }
 
     /// Count of albums of the artist with this name.
     func albumCount(of artist: String) throws -> Int {
-        try context.fetchCount(FetchDescriptor<Album>(predicate: #Predicate { $0.artist?.name == artist }))
+        try context.fetchCount(
+            FetchDescriptor<Album>(predicate: #Predicate { $0.artist?.name == artist }).allowing(.albumsByArtist))
     }
 
     /// Names of the playlists that hold the track with this TrackId, sorted by PlaylistId.
@@ -65,7 +67,8 @@ struct LibraryQuestions {
         let playlists = try context.fetch(
             FetchDescriptor<Playlist>(
                 predicate: #Predicate { playlist in playlist.tracks.contains { $0.trackId == trackId } },
-                sortBy: [SortDescriptor(\.playlistId)]))
+                sortBy: [SortDescriptor(\.playlistId)]
+            ).allowing(.playlistsByTrack))
         return playlists.map(\.name)
     }
 
@@ -81,7 +84,8 @@ struct LibraryQuestions {
     func supportLoads() throws -> [SupportLoad] {
         let employees = try context.fetch(
             FetchDescriptor<Employee>(
-                predicate: #Predicate { !$0.customers.isEmpty }, sortBy: [SortDescriptor(\.lastName)]))
+                predicate: #Predicate { !$0.customers.isEmpty }, sortBy: [SortDescriptor(\.lastName)]
+            ).allowing(.supportingEmployees))
         return employees.map { SupportLoad(lastName: $0.lastName, customers: $0.customers.count) }
     }
 
@@ -97,7 +101,8 @@ struct LibraryQuestions {
     /// Sum of UnitPrice * Quantity over the lines of invoices billed in this country, rounded to 2 places.
     func revenue(in country: String) throws -> Decimal {
         let lines = try context.fetch(
-            FetchDescriptor<InvoiceLine>(predicate: #Predicate { $0.invoice?.billingCountry == country }))
+            FetchDescriptor<InvoiceLine>(predicate: #Predicate { $0.invoice?.billingCountry == country })
+                .allowing(.invoiceLinesByCountry))
         var sum = lines.map { $0.unitPrice * Decimal($0.quantity) }.reduce(0, +)
         var rounded = Decimal()
         NSDecimalRound(&rounded, &sum, 2, .plain)
@@ -109,7 +114,8 @@ struct LibraryQuestions {
         let employees = try context.fetch(
             FetchDescriptor<Employee>(
                 predicate: #Predicate { $0.manager?.manager?.lastName == lastName },
-                sortBy: [SortDescriptor(\.lastName)]))
+                sortBy: [SortDescriptor(\.lastName)]
+            ).allowing(.employeesByManager))
         return employees.map(\.lastName)
     }
 }

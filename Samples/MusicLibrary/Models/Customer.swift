@@ -3,6 +3,8 @@ import Mortise
 /// Someone who buys; the invoices go when the customer goes.
 @Model
 final class Customer {
+    #Index<Customer>([\.country])
+
     @Attribute(.unique) var customerId: Int
     var firstName: String
     var lastName: String

@@ -4,6 +4,8 @@ import Mortise
 /// One purchase; its lines go when it goes. `invoiceDate` is midnight in UTC, `total` is in US dollars.
 @Model
 final class Invoice {
+    #Index<Invoice>([\.total])
+
     @Attribute(.unique) var invoiceId: Int
     var invoiceDate: Date
     var billingAddress: String?

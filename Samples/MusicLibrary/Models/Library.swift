@@ -14,7 +14,9 @@ enum Library {
     ///
     /// - Throws: what the store throws if it cannot be opened.
     static func open(_ store: String) throws -> ModelContext {
-        ModelContext(try ModelContainer(for: Schema(types), store: store))
+        let container = try ModelContainer(for: Schema(types), store: store)
+        container.fullScanPolicy = .refuse
+        return ModelContext(container)
     }
 
     /// Whether `context` finds nothing at all.

@@ -6,7 +6,7 @@ import Mortise
 /// `milliseconds` is its length, `bytes` the size of its file; `unitPrice` is in US dollars.
 @Model
 final class Track {
-    #Index<Track>([\.name], [\.milliseconds])
+    #Index<Track>([\.name], [\.milliseconds], [\.composer])
 
     @Attribute(.unique) var trackId: Int
     var name: String

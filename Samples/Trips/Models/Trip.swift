@@ -6,7 +6,7 @@ import Mortise
 /// A stop is part of its trip and goes with it; travelers are people and stay when a trip is called off.
 @Model
 final class Trip {
-    #Index<Trip>([\.startDate])
+    #Index<Trip>([\.name], [\.startDate], [\.price])
 
     var name: String
     var destination: String

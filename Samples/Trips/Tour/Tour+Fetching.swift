@@ -24,7 +24,8 @@ extension Tour {
         say("fetch", "the next two for at most \(budget) euros are \(list(trips.map(\.destination)))")
 
         let hiking = "hiking"
-        let tagged = FetchDescriptor<Trip>(predicate: #Predicate { $0.tags.contains(hiking) })
+        var tagged = FetchDescriptor<Trip>(predicate: #Predicate { $0.tags.contains(hiking) })
+        tagged.fullScanPolicy = Self.deliberateScan
         let all = FetchDescriptor<Trip>()
         say("count", "\(try context.fetchCount(tagged)) of \(try context.fetchCount(all)) trips is tagged hiking")
     }

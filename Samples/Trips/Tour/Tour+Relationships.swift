@@ -14,9 +14,10 @@ extension Tour {
         say("relationships", "the train stops in \(train.stops.map(\.name).joined()); Ben is on \(trips)")
 
         let nights = 5
-        let slow = FetchDescriptor<Trip>(
+        var slow = FetchDescriptor<Trip>(
             predicate: #Predicate { trip in trip.stops.contains { $0.nights >= nights } },
             sortBy: [SortDescriptor(\.startDate)])
+        slow.fullScanPolicy = Self.deliberateScan
         say("to-many predicate", "stays of five nights and more: \(try context.fetch(slow).map(\.name))")
     }
 

@@ -64,7 +64,8 @@ struct EngineQuery {
         guard let layout = catalog.layouts[query.entity] else { return nil }
         let slots = conditions.keys.sorted().filter { $0 < layout.slots.count }
         var names = slots.map { "\\.\(layout.slots[$0].name)" }
-        if names.isEmpty, query.conjuncts.isEmpty,
+        // An index has one order; what its keys leave equal is in the order of insertion.
+        if names.isEmpty, query.conjuncts.isEmpty, query.order.count == 1, query.order[0].stringOrder == nil,
             case .property(.variable(0), let property)? = query.order.first?.expression
         {
             names = ["\\.\(property.name)"]

@@ -18,7 +18,7 @@ extension Schema {
         do {
             bytes = Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
         } catch {
-            throw SchemaFileError.notEncodable(path: path, fault: "\(error)")
+            throw SchemaFileError.notAccessible(path: path, fault: "\(error)")
         }
         do {
             let fileSystem = POSIXFileSystem()
@@ -78,8 +78,6 @@ public enum SchemaFileError: Error, Hashable, Sendable {
     case notAccessible(path: String, fault: String)
     /// The file holds no schema, or a damaged one.
     case notASchema(path: String, fault: String)
-    /// The schema holds a default value that cannot be written.
-    case notEncodable(path: String, fault: String)
 }
 
 extension SchemaFileError: CustomStringConvertible, SwiftDataErrorConvertible {
@@ -89,8 +87,6 @@ extension SchemaFileError: CustomStringConvertible, SwiftDataErrorConvertible {
         case .notAccessible(_, let fault): "The schema's file: \(fault)."
         case .notASchema(let path, let fault):
             "\(path) holds no schema (\(fault)). Give a file that Schema.save(to:) wrote, or write it anew."
-        case .notEncodable(let path, let fault):
-            "The schema cannot be written to \(path): \(fault). Correct the default value at fault."
         }
     }
     public var swiftDataError: SwiftDataError { .unknownSchema }

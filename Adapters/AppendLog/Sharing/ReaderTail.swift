@@ -37,14 +37,15 @@ final class ReaderTail: @unchecked Sendable {
     /// The version with what has been saved since; nil where there is nothing new that can be read.
     func next(after current: EngineVersion) throws -> EngineVersion? {
         if hasLost { return nil }
-        guard try stands() else {
+        guard position.transaction == current.number, try stands() else {
             hasLost = true
             return nil
         }
         // A file that was replaced has everything up to then, also what its successor has no more.
         let version = try read(after: current)
-        guard try isReplaced(), try takeUp(version ?? current) else { return version }
-        return try read(after: version ?? current) ?? version
+        // Its successor can wait for the next time, what was read cannot.
+        guard (try? isReplaced()) == true, (try? takeUp(version ?? current)) == true else { return version }
+        return (try? read(after: version ?? current)) ?? version
     }
 
     private func stands() throws -> Bool {
@@ -83,9 +84,10 @@ final class ReaderTail: @unchecked Sendable {
             // What looks like damage may be a write on its way; who opens the log finds out.
             if replay == nil { return nil }
         }
+        var version: EngineVersion?
+        if let replay, position.transaction > current.number { version = try replay.finish(position.transaction) }
         (self.position, self.last) = (position, last)
-        guard let replay, position.transaction > current.number else { return nil }
-        return try replay.finish(position.transaction)
+        return version
     }
 
     private func isReplaced() throws -> Bool {

@@ -83,6 +83,9 @@ final class Chunk: @unchecked Sendable {
             UnsafeRawBufferPointer(start: heap.start, count: heapCount))
     }
 
+    /// The fixed region, for a writer that puts values into a row that nobody has yet.
+    var memory: UnsafeMutableRawPointer { fixed }
+
     var place: ChunkPlace { ChunkPlace(fixed: fixed, heap: heap.start) }
 
     /// The bytes of memory that the chunk takes; a heap that chunks share counts in each.

@@ -76,7 +76,7 @@ extension EngineDataStore {
     public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
 
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let rows = try EngineQuery(plan.query, engine.catalog).run(plan, in: version)
+        let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
         // An answer that lacks something is none.
         try (version as? EngineVersion)?.checkDamage()
         return rows

@@ -9,6 +9,8 @@ final class ContextState {
     let container: ModelContainer
     private(set) var tables: [String: ModelTable] = [:]
     private var tablesBySpace: [UInt32: ModelTable] = [:]
+    /// The table that was asked for by name last: a fetch asks for the same one several times.
+    private var lastNamed: ModelTable?
     private var families: [ObjectIdentifier: [ModelTable]] = [:]
     private var tablesByType: [ObjectIdentifier: ModelTable] = [:]
     private(set) var bindings: [StoreBinding]
@@ -52,8 +54,10 @@ final class ContextState {
     }
 
     func table(named entityName: String) -> ModelTable? {
-        if let table = tables[entityName] { return table }
-        return container.schema.layouts[entityName].flatMap { table(for: $0) }
+        if let lastNamed, lastNamed.layout.entityName == entityName { return lastNamed }
+        let found = tables[entityName] ?? container.schema.layouts[entityName].flatMap { table(for: $0) }
+        lastNamed = found
+        return found
     }
 
     private func table(for layout: ModelLayout) -> ModelTable? {
@@ -88,6 +92,7 @@ final class ContextState {
     func tableEmptied() {
         if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) {
             tables = [:]
+            lastNamed = nil
             tablesBySpace = [:]
             families = [:]
             tablesByType = [:]

@@ -141,9 +141,14 @@ public protocol ClosableDataStore: DataStore {
 final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     private let store: Store
     private let lock: NSRecursiveLock?
+    // What the store can do, asked once: a cast costs as much as a small look-up.
+    private let versioned: (any VersionedDataStore)?
+    private let queryable: (any QueryableDataStore)?
 
     init(_ store: Store, configurationName: String) {
         self.store = store
+        versioned = store as? any VersionedDataStore
+        queryable = store as? any QueryableDataStore
         self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
         super.init(identifier: store.identifier, configurationName: configurationName, schema: store.schema)
     }
@@ -156,28 +161,28 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         return try body(store)
     }
 
-    override var version: (any StoreVersion)? { (store as? any VersionedDataStore)?.currentVersion }
+    override var version: (any StoreVersion)? { versioned?.currentVersion }
 
     override var typeName: String { "\(Store.self)" }
 
     // MARK: Planned queries
 
-    override var plansQueries: Bool { store is any VersionedDataStore || store is any QueryableDataStore }
+    override var plansQueries: Bool { versioned != nil || queryable != nil }
 
     override func plan(_ query: StoreQuery) -> FetchPlan? {
-        if let versioned = store as? any VersionedDataStore { return locked { _ in versioned.plan(query) } }
-        if let queryable = store as? any QueryableDataStore { return locked { _ in queryable.plan(query) } }
+        if let versioned { return locked { _ in versioned.plan(query) } }
+        if let queryable { return locked { _ in queryable.plan(query) } }
         return nil
     }
 
     override func rows(
         for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
     ) throws -> FoundRows {
-        if let versioned = store as? any VersionedDataStore, let version = binding.version {
+        if let versioned, let version = binding.version {
             let found = try locked { _ in try versioned.rows(for: plan, in: version) }
             return try checked(found, plan, state)
         }
-        guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
+        guard let queryable else { throw DataStoreError.unsupportedFeature }
         return try snapshotRows(of: queryable, plan, into: state)
     }
 

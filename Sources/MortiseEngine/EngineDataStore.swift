@@ -21,7 +21,7 @@ extension EngineDataStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         try checkWritable()
-        return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: try engine.save(request))
+        return DataStoreSaveChangesResult(for: identifier, new: try engine.apply(request))
     }
 
     /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` for a request that filters or sorts.

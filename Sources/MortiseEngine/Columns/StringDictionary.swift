@@ -1,3 +1,5 @@
+import Foundation
+
 /// The strings that a table's coded columns refer to by number. A value that grows: copies share their strings, and one
 /// of them at a time, the writer's, adds more.
 struct StringDictionary: Sendable {
@@ -121,9 +123,12 @@ private final class StringCodes: @unchecked Sendable {
         while table[place] != 0 {
             let code = Int(table[place]) - 1
             if code < count {
-                var candidate = strings[code]
-                let isEqual = candidate.withUTF8 { $0.elementsEqual(bytes) }
-                if isEqual { return code }
+                let isEqual = strings[code].utf8.withContiguousStorageIfAvailable { candidate in
+                    guard candidate.count == bytes.count else { return false }
+                    guard let mine = candidate.baseAddress, let others = bytes.baseAddress else { return true }
+                    return memcmp(mine, others, bytes.count) == 0
+                }
+                if isEqual == true { return code }
             }
             place = (place + 1) & mask
         }

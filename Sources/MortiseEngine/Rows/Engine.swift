@@ -71,7 +71,10 @@ public final class Engine: Sendable {
     /// - Throws: `EngineError`; `VersionSuperseded`; what the sink throws.
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> [PersistentIdentifier: PersistentIdentifier] {
+    ) throws -> [PersistentIdentifier: PersistentIdentifier] { try apply(request).pairs }
+
+    /// As `save`, without making a table of identifiers.
+    package func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
         try write(onTopOf: request.baseVersion, author: request.editingState.author) { try $0.apply(request) }
     }
 

@@ -23,13 +23,13 @@ extension EngineDataStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         try checkWritable()
-        return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: try engine.save(request))
+        return DataStoreSaveChangesResult(for: identifier, new: try engine.apply(request))
     }
 
     public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave {
         try checkWritable()
-        let (remapped, finish) = try engine.begin(request)
-        return DeferredSave(DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: remapped)) { try finish() }
+        let (new, finish) = try engine.begin(request)
+        return DeferredSave(DataStoreSaveChangesResult(for: identifier, new: new)) { try finish() }
     }
 
     /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` for a request that filters or sorts.

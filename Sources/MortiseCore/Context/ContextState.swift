@@ -13,6 +13,8 @@ final class ContextState {
     private var lastNamed: ModelTable?
     private var families: [ObjectIdentifier: [ModelTable]] = [:]
     private var tablesByType: [ObjectIdentifier: ModelTable] = [:]
+    // Models mostly come many of one type after the other.
+    private var lastTable: (type: ObjectIdentifier, table: ModelTable)?
     private(set) var bindings: [StoreBinding]
 
     private(set) var inserted = ModelList()
@@ -38,9 +40,13 @@ final class ContextState {
 
     /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
     func table(for type: any PersistentModel.Type) -> ModelTable? {
-        if let table = tablesByType[ObjectIdentifier(type)] { return table }
-        guard let table = container.schema.layout(for: type).flatMap({ table(for: $0) }) else { return nil }
-        tablesByType[ObjectIdentifier(type)] = table
+        let key = ObjectIdentifier(type)
+        if let lastTable, lastTable.type == key { return lastTable.table }
+        guard let table = tablesByType[key] ?? container.schema.layout(for: type).flatMap({ table(for: $0) }) else {
+            return nil
+        }
+        tablesByType[key] = table
+        lastTable = (key, table)
         return table
     }
 
@@ -96,6 +102,7 @@ final class ContextState {
             tablesBySpace = [:]
             families = [:]
             tablesByType = [:]
+            lastTable = nil
         }
     }
 
@@ -208,39 +215,40 @@ final class ContextState {
 
     /// Takes a model in, and with it every model without context that it reaches.
     func insert(_ first: any PersistentModel) {
-        var pending = [first]
-        while let model = pending.popLast() {
-            model._adoptInitialValues()
-            if let table = model._modelState.table {
-                if table.state === self {
-                    undelete(model)
-                } else {
-                    latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
-                }
-                continue
-            }
-            guard let table = table(for: type(of: model)) else {
-                latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
-                continue
-            }
-            let draft = model._modelState.ensureDraft()
-            if draft.identifier == nil, draft.survivor == nil {
-                draft.identifier = .temporary(space: table.temporarySpace)
-            }
-            let identifier = model.persistentModelID
-            if !identifier.isTemporary || draft.survivor != nil {
-                // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
-                // So is one that another model took the place of.
-                draft.identifier = .temporary(entityName: table.layout.entityName)
-                draft.survivor = nil
-                model._thaw(in: table.layout)
-            }
-            model._modelState.table = table
-            model._modelState.flags = .isInserted
-            inserted.append(model)
-            pending += model._connectInserted(in: table.layout).reversed()
-        }
+        var pending: [any PersistentModel] = []
+        insert(first, &pending)
+        while let model = pending.popLast() { insert(model, &pending) }
         onChange?()
+    }
+
+    private func insert(_ model: any PersistentModel, _ pending: inout [any PersistentModel]) {
+        model._adoptInitialValues()
+        if let table = model._modelState.table {
+            if table.state === self {
+                undelete(model)
+            } else {
+                latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
+            }
+            return
+        }
+        guard let table = table(for: type(of: model)) else {
+            latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
+            return
+        }
+        let draft = model._modelState.ensureDraft()
+        if draft.identifier == nil, draft.survivor == nil {
+            draft.identifier = .temporary(space: table.temporarySpace)
+        } else if draft.identifier?.isTemporary == false || draft.survivor != nil {
+            // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
+            // So is one that another model took the place of.
+            draft.identifier = .temporary(entityName: table.layout.entityName)
+            draft.survivor = nil
+            model._thaw(in: table.layout)
+        }
+        model._modelState.enter(table)
+        inserted.append(model)
+        let reached = model._connectInserted(in: table.layout)
+        if !reached.isEmpty { pending += reached.reversed() }
     }
 
     private func undelete(_ model: any PersistentModel) {
@@ -298,6 +306,16 @@ final class ContextState {
         vanished = []
     }
 
+    /// Forgets the insertion of models that a save has written.
+    func clearInserted(_ models: [any PersistentModel]) {
+        guard models.count == inserted.count else {
+            for model in models { inserted.remove(model) }
+            return
+        }
+        // They are all that there are.
+        inserted = ModelList()
+    }
+
     func forgetVanished() { vanished = [] }
 
     /// A model with unsaved changes whose record is gone.
@@ -346,13 +364,18 @@ struct ModelList: Sequence {
         let place = Int(model._modelState.place)
         return place > 0 && place <= models.count && models[place - 1] === model
     }
-    func makeIterator() -> AnyIterator<any PersistentModel> {
-        var iterator = models.makeIterator()
-        return AnyIterator {
-            while let next = iterator.next() {
+    var underestimatedCount: Int { count }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate var models: IndexingIterator<[(any PersistentModel)?]>
+
+        mutating func next() -> (any PersistentModel)? {
+            while let next = models.next() {
                 if let model = next { return model }
             }
             return nil
         }
     }
+
+    func makeIterator() -> Iterator { Iterator(models: models.makeIterator()) }
 }

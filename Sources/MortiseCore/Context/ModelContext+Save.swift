@@ -40,7 +40,8 @@ extension ContextState {
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         var report = SaveReport()
         try checkWritable()
-        while try !attempt(&aliases, &report, unlock) {}
+        var attempts = SaveAttempts()
+        while try !attempt(&aliases, &report, &attempts, unlock) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
         return report
     }
@@ -58,7 +59,7 @@ extension ContextState {
     /// - Returns: false where a store was changed in between, by somebody who does not share its lock.
     private func attempt(
         _ aliases: inout [(alias: any PersistentModel, survivor: any PersistentModel)], _ report: inout SaveReport,
-        _ unlock: () -> Void
+        _ attempts: inout SaveAttempts, _ unlock: () -> Void
     ) throws -> Bool {
         for binding in bindings { try refresh(binding) }
         try settleConflicts()
@@ -72,6 +73,7 @@ extension ContextState {
                 // With several stores the next is only asked once this one's part is safe.
                 outcome = try binding.store.save(changes, for: self, mayDefer: bindings.count == 1)
             } catch is VersionSuperseded {
+                try attempts.note(binding, on: changes.baseVersion)
                 return false
             }
             var version: (any StoreVersion)?
@@ -92,9 +94,51 @@ extension ContextState {
                 return record(of: model, in: table, onlyChanged: isVersioned)
             }
         }
-        return PendingChanges(
-            inserted: records(inserted), updated: records(changed), deleted: records(deleted),
-            baseVersion: binding.version?.number)
+        var changes = PendingChanges(
+            updated: records(changed), deleted: records(deleted), baseVersion: binding.version?.number)
+        changes.inserted.reserveCapacity(inserted.count)
+        changes.models.reserveCapacity(inserted.count)
+        for model in inserted {
+            guard let table = model._modelState.table, table.binding === binding else { continue }
+            changes.inserted.append(insertion(of: model, in: table, isVersioned))
+            changes.models.append(model)
+        }
+        return changes
+    }
+
+    private func insertion(of model: any PersistentModel, in table: ModelTable, _ isVersioned: Bool) -> DefaultSnapshot
+    {
+        let layout = table.layout
+        if layout.record.ephemeralSlots.isEmpty, let draft = model._modelState.draft, let identifier = draft.identifier,
+            let values = insertedValues(draft, layout, isVersioned)
+        {
+            return DefaultSnapshot(persistentIdentifier: identifier, layout: layout.record, values: values)
+        }
+        let record = record(of: model, in: table, onlyChanged: isVersioned)
+        return DefaultSnapshot(
+            persistentIdentifier: record.identifier, layout: layout.record, values: record.values)
+    }
+
+    /// The values of most new models, which have at most one relationship that is written: without going through them.
+    private func insertedValues(
+        _ draft: Draft, _ layout: ModelLayout, _ isVersioned: Bool
+    ) -> ContiguousArray<StoredValue>? {
+        let slots = layout.record.slots
+        guard draft.hasOthers else { return isVersioned ? draft.record(of: slots.count) : nil }
+        guard let only = draft.onlyOther, isVersioned else { return nil }
+        switch (only.value, slots[only.slot].role) {
+        case (.model(let target), .toOne):
+            var value = StoredValue.null
+            // A deleted target is none, as the getter has it.
+            if let target,
+                !slots[only.slot].property.isOptional || !target._modelState.flags.contains(.isDeleted)
+            {
+                value = .identifier(target.persistentModelID)
+            }
+            return draft.record(of: slots.count, (only.slot, value))
+        case (.models, .toManyDerived): return draft.record(of: slots.count, (only.slot, .null))
+        default: return nil
+        }
     }
 
     private func record(of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool) -> PendingRecord {
@@ -133,13 +177,15 @@ extension ContextState {
             (table.source as? SnapshotRows)?.remove(record.identifier)
         }
         if binding.version == nil {
-            for record in changes.inserted + changes.updated {
-                guard let table = record.model?._modelState.table, let rows = table.source as? SnapshotRows else {
-                    continue
-                }
-                var values = record.values
-                for slot in values.indices { values[slot].remapIdentifiers(outcome.remapped) }
-                rows.put(outcome.remapped[record.identifier] ?? record.identifier, values)
+            let written =
+                zip(changes.models, changes.inserted).map { ($0, $1.persistentIdentifier, $1.values) }
+                + changes.updated.compactMap { record in record.model.map { ($0, record.identifier, record.values) } }
+            let pairs = outcome.pairs
+            for (model, identifier, values) in written {
+                guard let table = model._modelState.table, let rows = table.source as? SnapshotRows else { continue }
+                var values = values
+                for slot in values.indices { values[slot].remapIdentifiers(pairs) }
+                rows.put(pairs[identifier] ?? identifier, values)
             }
         } else if let version {
             // Not the latest: others may already have changed there what this save wrote.
@@ -153,22 +199,25 @@ extension ContextState {
             record.model?._modelState.flags = []
         }
         var missing: PersistentIdentifier?
-        for record in changes.inserted {
-            guard let model = record.model, let table = model._modelState.table,
-                let permanent = outcome.remapped[record.identifier], let row = table.source.row(of: permanent)
+        report.inserted.reserveCapacity(report.inserted.count + changes.models.count)
+        var expected = 0
+        for (place, model) in changes.models.enumerated() {
+            let temporary = changes.inserted[place].persistentIdentifier
+            guard let table = model._modelState.table,
+                let permanent = outcome.identifier(of: temporary, at: place),
+                let row = table.source.row(of: permanent, expectedAt: expected)
             else {
-                missing = missing ?? record.identifier
+                missing = missing ?? temporary
                 continue
             }
+            expected = row + 1
             report.inserted.append(permanent)
-            model._modelState.flags = []
-            if let present = table.registered(row: row), present !== model {
+            if let present = table.adopt(model, row: row) {
+                model._modelState.flags = []
                 model._modelState.table = nil
                 model._modelState.ensureDraft().survivor = present
             } else {
-                model._modelState.dropSavedDraft(record.layout.record)
-                model._modelState.row = row
-                table.adopt(model, row: row)
+                model._modelState.settle(in: row, table.layout.record)
             }
         }
         for (identifier, values) in outcome.reregistered {
@@ -185,7 +234,7 @@ extension ContextState {
     }
 
     private func finish(_ changes: PendingChanges) {
-        for model in changes.inserted.lazy.compactMap(\.model) { removeInserted(model) }
+        clearInserted(changes.models)
         for model in changes.updated.lazy.compactMap(\.model) { removeChanged(model) }
         for model in changes.deleted.lazy.compactMap(\.model) { forgetDeletion(of: model) }
     }

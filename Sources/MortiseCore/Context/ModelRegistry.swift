@@ -49,6 +49,26 @@ struct ModelRegistry {
         pages[number] = nil
     }
 
+    /// Puts an object into a place that is free.
+    /// - Returns: false where it is not.
+    mutating func register(_ object: AnyObject, row: Int) -> Bool {
+        let number = row >> Self.shift
+        while number >= pages.count { pages.append(nil) }
+        let place = row & (1 << Self.shift - 1)
+        if let page = pages[number] {
+            if page.objects[place] != nil { return false }
+            page.objects[place] = Unmanaged.passUnretained(object)
+            page.count += 1
+        } else {
+            let page = makePage()
+            page.objects[place] = Unmanaged.passUnretained(object)
+            page.count = 1
+            pages[number] = page
+        }
+        count += 1
+        return true
+    }
+
     static func page(of row: Int) -> Int { row >> shift }
     static func place(of row: Int) -> Int { row & (1 << shift - 1) }
 

@@ -111,7 +111,12 @@ public final class ModelTable {
     }
 
     /// Makes a model that was new stand for the row that its save gave it.
-    func adopt(_ model: any PersistentModel, row: Int) { registry[row] = model }
+    /// - Returns: the model that stands for the row already and goes on doing so.
+    func adopt(_ model: any PersistentModel, row: Int) -> (any PersistentModel)? {
+        if registry.register(model, row: row) { return nil }
+        let present = registered(row: row)
+        return present === model ? nil : present
+    }
 
     func forget(row: Int) {
         registry[row] = nil

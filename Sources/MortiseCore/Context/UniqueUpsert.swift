@@ -7,6 +7,7 @@ struct UniqueUpsert {
     /// - Throws: `ModelContextError.notUnique` where two records that are both stored would become alike, a new one is
     ///   like two others, or the one that was there is not of the new one's class and so cannot take all its values.
     func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
+        guard state.tables.values.contains(where: { !$0.layout.record.uniqueConstraints.isEmpty }) else { return [] }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         var claims: [UniqueClaim: any PersistentModel] = [:]
         var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]

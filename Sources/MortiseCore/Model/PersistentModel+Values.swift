@@ -86,15 +86,19 @@ extension PersistentModel {
         return (properties.dropFirst(slot).first as? Schema.Attribute)?.storedDefault ?? .null
     }
 
-    public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(.value(value.storedValue), at: slot) }
+    @inlinable
+    public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(stored: value.storedValue, at: slot) }
+    @inlinable
     public func _setValue<T: PersistentScalar>(_ value: T?, at slot: Int) {
-        _write(.value(value?.storedValue ?? .null), at: slot)
+        _write(stored: value?.storedValue ?? .null, at: slot)
     }
+    @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T, at slot: Int) where T.RawValue: PersistentScalar {
-        _write(.value(value.rawValue.storedValue), at: slot)
+        _write(stored: value.rawValue.storedValue, at: slot)
     }
+    @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T?, at slot: Int) where T.RawValue: PersistentScalar {
-        _write(.value(value?.rawValue.storedValue ?? .null), at: slot)
+        _write(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
     @_disfavoredOverload
     public func _setValue<T: Codable>(_ value: T, at slot: Int) { _write(Draft.Value(coding: value), at: slot) }
@@ -125,6 +129,15 @@ extension PersistentModel {
             table.state.noteChange(of: self)
         }
         _modelState.set(value, at: slot)
+    }
+
+    /// As `_write`, for a stored value.
+    @usableFromInline
+    func _write(stored value: consuming StoredValue, at slot: Int) {
+        if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
+            table.state.noteChange(of: self)
+        }
+        _modelState.set(stored: value, at: slot)
     }
 }
 
@@ -192,18 +205,22 @@ extension CodedInitialValues where Self: ~Copyable {
 }
 
 extension ModelState: CodedInitialValues {
+    @inlinable
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T) {
-        initialize(.value(value.storedValue), at: slot)
+        initialize(stored: value.storedValue, at: slot)
     }
+    @inlinable
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T?) {
-        initialize(.value(value?.storedValue ?? .null), at: slot)
+        initialize(stored: value?.storedValue ?? .null, at: slot)
     }
+    @inlinable
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
-        initialize(.value(value.rawValue.storedValue), at: slot)
+        initialize(stored: value.rawValue.storedValue, at: slot)
     }
+    @inlinable
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
     where T.RawValue: PersistentScalar {
-        initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
+        initialize(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         if flags.contains(.ignoresInitialValues) { return }

@@ -12,7 +12,9 @@ struct PendingRecord {
 }
 
 struct PendingChanges {
-    var inserted: [PendingRecord] = []
+    var inserted: [DefaultSnapshot] = []
+    /// The models of these, at the same places; none where the records are written without models.
+    var models: [any PersistentModel] = []
     var updated: [PendingRecord] = []
     var deleted: [PendingRecord] = []
     /// The version on top of which they are to be made.
@@ -21,7 +23,23 @@ struct PendingChanges {
 }
 
 struct SaveOutcome {
-    var remapped: [PersistentIdentifier: PersistentIdentifier]
+    private let remapped: [PersistentIdentifier: PersistentIdentifier]
+    private let new: NewIdentifiers?
+    /// The permanent identifiers by the temporary ones.
+    var pairs: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
+
+    init<Snapshot>(_ result: DataStoreSaveChangesResult<Snapshot>) {
+        new = result.new
+        remapped = result.new == nil ? result.remappedIdentifiers : [:]
+        reregistered = []
+    }
+
+    /// The permanent identifier of a new record, which stands at that place of the request; nil where the store gave none.
+    func identifier(of temporary: PersistentIdentifier, at place: Int) -> PersistentIdentifier? {
+        guard let new else { return remapped[temporary] }
+        return place < new.permanent.count ? new.permanent[place] : nil
+    }
+
     /// Values that the store set otherwise than asked.
     var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
     /// What is still to come of a save that the store has deferred.
@@ -355,7 +373,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
-            inserted: try snapshots(changes.inserted), updated: try snapshots(changes.updated),
+            inserted: try insertions(of: changes), updated: try snapshots(changes.updated),
             deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
         if mayDefer, let deferring = store as? any DeferringDataStore,
@@ -366,12 +384,21 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
                 remapped: deferred.result.remappedIdentifiers, reregistered: [], deferred: deferred)
         }
         let result = try locked { try $0.save(request) }
-        var outcome = SaveOutcome(remapped: result.remappedIdentifiers, reregistered: [])
+        var outcome = SaveOutcome(result)
         for (identifier, snapshot) in result.snapshotsToReregister {
             guard let table = state.table(named: identifier.entityName) else { continue }
             outcome.reregistered.append((identifier, try values(of: snapshot, in: table.layout)))
         }
         return outcome
+    }
+
+    private func insertions(of changes: PendingChanges) throws -> [Store.Snapshot] {
+        if Store.Snapshot.self == DefaultSnapshot.self {
+            // The same type: a cast would go through the elements one by one.
+            return unsafeBitCast(changes.inserted, to: [Store.Snapshot].self)
+        }
+        guard changes.models.count == changes.inserted.count else { throw DataStoreError.unsupportedFeature }
+        return changes.models.map { foreignSnapshot(of: $0) }
     }
 
     private func snapshots(_ records: [PendingRecord]) throws -> [Store.Snapshot] {

@@ -183,7 +183,10 @@ public struct VersionSuperseded: Error, Sendable {
 /// What a store made of a save.
 public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
     /// The permanent identifier of every inserted record by its temporary one.
-    public let remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]
+    public var remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
+    private let remapped: [PersistentIdentifier: PersistentIdentifier]
+    /// The same in the order of the request, from a store that numbers records.
+    package let new: NewIdentifiers?
     public let storeIdentifier: String
     /// Records whose values the store set otherwise than asked; the context takes these over.
     public let snapshotsToReregister: [PersistentIdentifier: T]
@@ -195,8 +198,17 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
         snapshotsToReregister: [PersistentIdentifier: T] = [:]
     ) {
         self.storeIdentifier = storeIdentifier
-        self.remappedIdentifiers = remappedIdentifiers
+        self.remapped = remappedIdentifiers
+        self.new = nil
         self.snapshotsToReregister = snapshotsToReregister
+        self.historyToken = nil
+    }
+
+    package init(for storeIdentifier: String, new: NewIdentifiers) {
+        self.storeIdentifier = storeIdentifier
+        self.remapped = [:]
+        self.new = new
+        self.snapshotsToReregister = [:]
         self.historyToken = nil
     }
 
@@ -205,7 +217,8 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
         snapshotsToReregister: [PersistentIdentifier: T] = [:], historyToken: (any HistoryToken)?
     ) {
         self.storeIdentifier = storeIdentifier
-        self.remappedIdentifiers = remappedIdentifiers
+        self.remapped = remappedIdentifiers
+        self.new = nil
         self.snapshotsToReregister = snapshotsToReregister
         self.historyToken = historyToken
     }

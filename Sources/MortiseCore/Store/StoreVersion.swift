@@ -20,6 +20,8 @@ open class RowSource: @unchecked Sendable {
     open func identifier(ofRow row: Int) -> PersistentIdentifier { .temporary(entityName: "") }
     /// The row of a record, if it is there.
     open func row(of identifier: PersistentIdentifier) -> Int? { nil }
+    /// As `row(of:)`, for a caller that can guess which row it is. The default does not use the guess.
+    open func row(of identifier: PersistentIdentifier, expectedAt row: Int) -> Int? { self.row(of: identifier) }
     /// The value in a slot of a row that is there; `null` for slots that do not exist. A row that was there when the
     /// source was taken keeps its values.
     open func value(row: Int, slot: Int) -> StoredValue { .null }

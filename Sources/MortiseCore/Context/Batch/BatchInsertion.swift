@@ -50,6 +50,7 @@ struct BatchInsertion<Model: PersistentModel> {
 
     private func insertRows(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
         try state.changing(binding) { report in
+            var attempts = SaveAttempts()
             while true {
                 try state.refresh(binding)
                 var upsert = BatchUpsert(state, table)
@@ -60,16 +61,20 @@ struct BatchInsertion<Model: PersistentModel> {
                 do {
                     outcome = try binding.store.save(changes, for: state, mayDefer: false)
                 } catch is VersionSuperseded {
+                    try attempts.note(binding, on: changes.baseVersion)
                     continue
                 }
                 try state.refresh(binding)
-                let identifiers = upsert.owners.map { outcome.remapped[$0] ?? $0 }
+                let pairs = outcome.pairs
+                let identifiers = upsert.owners.map { pairs[$0] ?? $0 }
                 if let missing = identifiers.first(where: \.isTemporary) {
                     throw ModelContextError.storeContract(
                         store: binding.store.identifier,
                         fault: "Its save returned no permanent identifier for \(missing).")
                 }
-                report.inserted = changes.inserted.map { outcome.remapped[$0.identifier] ?? $0.identifier }
+                report.inserted = changes.inserted.map {
+                    pairs[$0.persistentIdentifier] ?? $0.persistentIdentifier
+                }
                 report.updated = changes.updated.map(\.identifier)
                 return identifiers
             }
@@ -161,7 +166,7 @@ private struct BatchUpsert {
 
     /// The records that are new, complete.
     /// - Throws: `ModelValidationError.missingValue`.
-    func inserted() throws -> [PendingRecord] {
+    func inserted() throws -> [DefaultSnapshot] {
         let required = layout.record.slots.indices.filter { slot in
             let description = layout.record.slots[slot]
             return !description.role.isToMany && !description.property.isOptional
@@ -173,7 +178,9 @@ private struct BatchUpsert {
                     entity: layout.entityName, property: layout.properties[slot].name, model: record.identifier)
             }
         }
-        return new
+        return new.map {
+            DefaultSnapshot(persistentIdentifier: $0.identifier, layout: layout.record, values: $0.values)
+        }
     }
 
     private mutating func owner(of claim: UniqueClaim, _ constraint: Int) throws -> PersistentIdentifier? {

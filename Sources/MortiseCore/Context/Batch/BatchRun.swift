@@ -84,6 +84,7 @@ struct BatchRun<Model: PersistentModel> {
     /// Reads the records and saves what they become, all at once and without models.
     private func updateRows(_ assignments: [StoreBatch.Assignment]) throws -> Int {
         try state.changing(binding) { report in
+            var attempts = SaveAttempts()
             while true {
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 let records = matches(of: run)
@@ -96,6 +97,7 @@ struct BatchRun<Model: PersistentModel> {
                     let outcome = try binding.store.save(changes, for: state, mayDefer: false)
                     try takeOver(changes, outcome)
                 } catch is VersionSuperseded {
+                    try attempts.note(binding, on: changes.baseVersion)
                     continue
                 }
                 report.updated = changes.updated.map(\.identifier)
@@ -226,6 +228,7 @@ struct BatchRun<Model: PersistentModel> {
     private func execute(_ change: StoreBatch.Change, _ purpose: StoreQuery.Purpose) throws -> StoreBatchResult {
         var query = LoweredFetch(descriptor, purpose: purpose).query
         query.includesSubentities = includesSubclasses
+        var attempts = SaveAttempts()
         while true {
             try state.refresh(binding)
             var batch = StoreBatch(.query(query), change, author: state.editingState.author)
@@ -241,6 +244,7 @@ struct BatchRun<Model: PersistentModel> {
             do {
                 return try binding.store.execute(batch)
             } catch is VersionSuperseded {
+                try attempts.note(binding, on: binding.version?.number)
                 continue
             }
         }

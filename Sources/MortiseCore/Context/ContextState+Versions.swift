@@ -15,6 +15,12 @@ extension ContextState {
         move(binding, to: latest)
     }
 
+    /// Makes sure that what was just found out from the pinned versions lacks nothing.
+    /// - Throws: what `StoreVersion.check()` throws.
+    func checkVersions() throws {
+        for binding in bindings { try binding.version?.check() }
+    }
+
     private func move(_ binding: StoreBinding, to latest: any StoreVersion) {
         let previous = binding.version
         binding.version = latest

@@ -8,8 +8,11 @@ extension ContextState {
         guard let latest = binding.store.version, latest.number != binding.version?.number || !binding.isVerified else {
             return
         }
-        for table in tables.values where table.binding === binding {
+        let moves = latest.number != binding.version?.number
+        // Models that only getters have made are verified row by row, until their values may change under them.
+        for table in tables.values where table.binding === binding && (moves || table.isFetched) {
             try binding.store.verify(latest, table.layout)
+            table.verifiesRows = false
         }
         binding.isVerified = true
         move(binding, to: latest)
@@ -151,15 +154,19 @@ extension AnyStore {
         guard layout.needsVerification, let rows = version.rows(ofEntity: layout.entityName),
             rows.needsVerification(for: layout)
         else { return }
-        for row in 0..<rows.endRow where rows.contains(row: row) {
-            for slot in layout.checks.indices {
-                guard let check = layout.checks[slot], !check(rows.value(row: row, slot: slot)) else { continue }
-                throw ModelContextError.invalidStoredValue(
-                    entity: layout.entityName, property: layout.properties[slot].name,
-                    model: rows.identifier(ofRow: row),
-                    found: CodedForm(value: rows.value(row: row, slot: slot)).description)
-            }
-        }
+        for row in 0..<rows.endRow where rows.contains(row: row) { try rows.verify(row: row, layout) }
         rows.noteVerified(for: layout)
+    }
+}
+
+extension RowSource {
+    /// - Throws: `ModelContextError.invalidStoredValue` for the first value of a row that its property's type does not know.
+    func verify(row: Int, _ layout: ModelLayout) throws {
+        for slot in layout.checks.indices {
+            guard let check = layout.checks[slot], !check(value(row: row, slot: slot)) else { continue }
+            throw ModelContextError.invalidStoredValue(
+                entity: layout.entityName, property: layout.properties[slot].name, model: identifier(ofRow: row),
+                found: CodedForm(value: value(row: row, slot: slot)).description)
+        }
     }
 }

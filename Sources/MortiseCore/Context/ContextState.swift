@@ -63,6 +63,7 @@ final class ContextState {
         if binding.version == nil { binding.version = binding.store.version }
         let source = binding.version.map { $0.rows(ofEntity: layout.entityName) ?? RowSource() } ?? SnapshotRows()
         let table = ModelTable(state: self, layout: layout, binding: binding, source: source)
+        table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout)
         tables[layout.entityName] = table
         return table
     }
@@ -81,6 +82,9 @@ final class ContextState {
         }
         return try container.schema.stored.subtree(of: layout.entityName).map { name in
             guard let table = table(named: name) else { throw ModelContextError.unknownModel(type: name) }
+            table.isFetched = true
+            // The binding may have been verified before this table was asked for.
+            if table.verifiesRows { table.binding.isVerified = false }
             return table
         }
     }
@@ -122,7 +126,7 @@ final class ContextState {
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         if identifier.isTemporary { return inserted.first { $0.persistentModelID == identifier } }
         guard let table = table(of: identifier) else { return nil }
-        if let row = table.source.row(of: identifier) { return table.model(row: row) }
+        if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
         guard table.binding.version == nil else { return nil }
         do {
             try table.binding.store.load([identifier], into: self, of: table)
@@ -151,7 +155,9 @@ final class ContextState {
         var rows: [Int] = []
         var current: ModelTable?
         for identifier in identifiers {
-            guard let table = table(of: identifier), let row = table.source.row(of: identifier) else { continue }
+            guard let table = table(of: identifier), let row = table.source.row(of: identifier),
+                isKnown(row, in: table)
+            else { continue }
             if table !== current {
                 if let current { models += current.models(rows: rows) }
                 rows = []
@@ -161,6 +167,22 @@ final class ContextState {
         }
         if let current { models += current.models(rows: rows) }
         return models
+    }
+
+    /// Whether a row that a getter leads to has only values that its properties' types know; what has others is latched.
+    @inline(__always)
+    private func isKnown(_ row: Int, in table: ModelTable) -> Bool { !table.verifiesRows || verify(row, in: table) }
+
+    private func verify(_ row: Int, in table: ModelTable) -> Bool {
+        // Whatever has a model has been verified.
+        if table.registered(row: row) != nil { return true }
+        do {
+            try table.source.verify(row: row, table.layout)
+            return true
+        } catch {
+            latch(error)
+            return false
+        }
     }
 
     /// The members of a stored model's to-many relationship, for one that has no values of its own.
@@ -176,7 +198,7 @@ final class ContextState {
         rows.reserveCapacity(identifiers.count)
         for identifier in identifiers {
             guard identifier.space == first.space else { return nil }
-            if let row = target.source.row(of: identifier) { rows.append(row) }
+            if let row = target.source.row(of: identifier), isKnown(row, in: target) { rows.append(row) }
         }
         return target.models(rows: rows, ifAllAre: type)
     }

@@ -22,6 +22,10 @@ final class ContextState {
     private(set) var vanished: [PersistentIdentifier] = []
     /// Models whose records are gone, for others of the kind that refer to them.
     var departed = DepartedModels()
+    /// Whether others have saved since delete rules were followed, so that there may be more to follow them to.
+    var hasStaleDeletions = false
+    /// Changes whose observers have not been told, because stores are locked; nil while none is.
+    private var untold: [ValueChange]?
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
     /// Told of every model that gets unsaved changes, once until the next save.
@@ -120,6 +124,27 @@ final class ContextState {
         throw error
     }
 
+    // MARK: Observers
+
+    /// Whether observers have to wait.
+    var isHoldingObservers: Bool { untold != nil }
+
+    func hold(_ change: ValueChange) { untold?.append(change) }
+
+    /// Runs what locks stores. Observers are told afterwards, also where it throws: they may save on another thread and
+    /// wait for it, so no lock may be held then.
+    func holdingObservers<R>(_ body: () throws -> R) rethrows -> R {
+        if isHoldingObservers { return try body() }
+        untold = []
+        defer {
+            let changes = untold ?? []
+            untold = nil
+            for change in changes { change.willSet() }
+            for change in changes { change.didSet() }
+        }
+        return try body()
+    }
+
     // MARK: Finding models
 
     /// The registered or stored model with that identifier, as far as the pinned version knows it.
@@ -171,7 +196,7 @@ final class ContextState {
 
     /// Whether a row that a getter leads to has only values that its properties' types know; what has others is latched.
     @inline(__always)
-    private func isKnown(_ row: Int, in table: ModelTable) -> Bool { !table.verifiesRows || verify(row, in: table) }
+    func isKnown(_ row: Int, in table: ModelTable) -> Bool { !table.verifiesRows || verify(row, in: table) }
 
     private func verify(_ row: Int, in table: ModelTable) -> Bool {
         // Whatever has a model has been verified.

@@ -78,14 +78,16 @@ extension EngineDataStore {
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
         let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
         // An answer that lacks something is none.
-        try (version as? EngineVersion)?.checkDamage()
+        try version.check()
         return rows
     }
 
     public func aggregate(
         _ query: AggregateQuery, in version: any StoreVersion
     ) throws -> (groups: [AggregateGroup], scanned: Int)? {
-        try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
+        let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
+        try version.check()
+        return answer
     }
 
     private func checkWritable() throws {

@@ -26,6 +26,10 @@ final class ContextState {
     private(set) var vanished: [PersistentIdentifier] = []
     /// Models whose records are gone, for others of the kind that refer to them.
     var departed = DepartedModels()
+    /// Whether others have saved since delete rules were followed, so that there may be more to follow them to.
+    var hasStaleDeletions = false
+    /// Changes whose observers have not been told, because stores are locked; nil while none is.
+    private var untold: [ValueChange]?
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
     /// Told of every model that gets unsaved changes, once until the next save.
@@ -73,6 +77,7 @@ final class ContextState {
         if binding.version == nil { binding.version = binding.store.version }
         let source = binding.version.map { $0.rows(ofEntity: layout.entityName) ?? RowSource() } ?? SnapshotRows()
         let table = ModelTable(state: self, layout: layout, binding: binding, source: source)
+        table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout)
         tables[layout.entityName] = table
         return table
     }
@@ -91,6 +96,9 @@ final class ContextState {
         }
         return try container.schema.stored.subtree(of: layout.entityName).map { name in
             guard let table = table(named: name) else { throw ModelContextError.unknownModel(type: name) }
+            table.isFetched = true
+            // The binding may have been verified before this table was asked for.
+            if table.verifiesRows { table.binding.isVerified = false }
             return table
         }
     }
@@ -128,13 +136,34 @@ final class ContextState {
         throw error
     }
 
+    // MARK: Observers
+
+    /// Whether observers have to wait.
+    var isHoldingObservers: Bool { untold != nil }
+
+    func hold(_ change: ValueChange) { untold?.append(change) }
+
+    /// Runs what locks stores. Observers are told afterwards, also where it throws: they may save on another thread and
+    /// wait for it, so no lock may be held then.
+    func holdingObservers<R>(_ body: () throws -> R) rethrows -> R {
+        if isHoldingObservers { return try body() }
+        untold = []
+        defer {
+            let changes = untold ?? []
+            untold = nil
+            for change in changes { change.willSet() }
+            for change in changes { change.didSet() }
+        }
+        return try body()
+    }
+
     // MARK: Finding models
 
     /// The registered or stored model with that identifier, as far as the pinned version knows it.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         if identifier.isTemporary { return inserted.first { $0.persistentModelID == identifier } }
         guard let table = table(of: identifier) else { return nil }
-        if let row = table.source.row(of: identifier) { return table.model(row: row) }
+        if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
         guard table.binding.version == nil else { return nil }
         do {
             try table.binding.store.load([identifier], into: self, of: table)
@@ -163,7 +192,9 @@ final class ContextState {
         var rows: [Int] = []
         var current: ModelTable?
         for identifier in identifiers {
-            guard let table = table(of: identifier), let row = table.source.row(of: identifier) else { continue }
+            guard let table = table(of: identifier), let row = table.source.row(of: identifier),
+                isKnown(row, in: table)
+            else { continue }
             if table !== current {
                 if let current { models += current.models(rows: rows) }
                 rows = []
@@ -173,6 +204,22 @@ final class ContextState {
         }
         if let current { models += current.models(rows: rows) }
         return models
+    }
+
+    /// Whether a row that a getter leads to has only values that its properties' types know; what has others is latched.
+    @inline(__always)
+    func isKnown(_ row: Int, in table: ModelTable) -> Bool { !table.verifiesRows || verify(row, in: table) }
+
+    private func verify(_ row: Int, in table: ModelTable) -> Bool {
+        // Whatever has a model has been verified.
+        if table.registered(row: row) != nil { return true }
+        do {
+            try table.source.verify(row: row, table.layout)
+            return true
+        } catch {
+            latch(error)
+            return false
+        }
     }
 
     /// The members of a stored model's to-many relationship, for one that has no values of its own.
@@ -188,7 +235,7 @@ final class ContextState {
         rows.reserveCapacity(identifiers.count)
         for identifier in identifiers {
             guard identifier.space == first.space else { return nil }
-            if let row = target.source.row(of: identifier) { rows.append(row) }
+            if let row = target.source.row(of: identifier), isKnown(row, in: target) { rows.append(row) }
         }
         return target.models(rows: rows, ifAllAre: type)
     }

@@ -6,7 +6,8 @@ extension ModelContext {
     /// A new record with the unique values of another updates that one: the model that was there first survives and takes
     /// the values, the other becomes its alias without context.
     /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's own errors. The
-    ///   context then has all its changes still. With several stores those saved before the one that failed stay saved.
+    ///   context then has all its changes still. With several stores those saved before the one that failed stay saved, and
+    ///   `didSave` tells of them.
     public func save() throws { try state.save() }
 }
 
@@ -17,15 +18,26 @@ extension ContextState {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         propagateDeletes()
         try throwLatched()
-        let report = try saveLocked()
+        var report = SaveReport()
         // Whoever is told may save on another thread and wait for it, so no lock is held any more.
-        if let context {
-            NotificationCenter.default.post(
-                name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+        do {
+            try holdingObservers { try saveLocked(&report) }
+        } catch {
+            // What some of several stores have saved before another failed stays saved.
+            if !report.isEmpty { tell(report) }
+            throw error
         }
+        tell(report)
     }
 
-    private func saveLocked() throws -> SaveReport {
+    /// Posts `didSave`.
+    func tell(_ report: SaveReport) {
+        guard let context else { return }
+        NotificationCenter.default.post(
+            name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+    }
+
+    private func saveLocked(_ report: inout SaveReport) throws {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
         var locked: [AnyStore] = []
         func unlock() {
@@ -38,12 +50,10 @@ extension ContextState {
             locked.append(binding.store)
         }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
-        var report = SaveReport()
         try checkWritable()
         var attempts = SaveAttempts()
         while try !attempt(&aliases, &report, &attempts, unlock) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
-        return report
     }
 
     /// - Throws: `ModelContextError.readOnly` where there are changes for a store that takes none.
@@ -63,6 +73,7 @@ extension ContextState {
     ) throws -> Bool {
         for binding in bindings { try refresh(binding) }
         try settleConflicts()
+        try repeatDeleteRules()
         aliases += try UniqueUpsert(state: self).resolve()
         try validate()
         for binding in bindings {
@@ -84,6 +95,18 @@ extension ContextState {
             try takeOver(changes, outcome, binding, version, &report)
         }
         return true
+    }
+
+    /// Follows the rules of what is deleted here to what others have saved since.
+    private func repeatDeleteRules() throws {
+        // Records of a store without versions may have changed unnoticed.
+        guard !deleted.isEmpty, hasStaleDeletions || bindings.contains(where: { $0.version == nil }) else { return }
+        hasStaleDeletions = false
+        for model in Array(deleted) {
+            for related in model._applyDeleteRules(onlyReferring: true) { delete(related) }
+        }
+        propagateDeletes()
+        try throwLatched()
     }
 
     private func pendingChanges(for binding: StoreBinding) -> PendingChanges {
@@ -266,6 +289,8 @@ struct SaveReport {
     var deleted: [PersistentIdentifier] = []
     /// A store changed records and did not say which.
     var isIncomplete = false
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isIncomplete }
 
     func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
         var generations: [String: UInt64] = [:]

@@ -10,6 +10,10 @@ public final class ModelTable {
     }
     /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
     @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
+    /// Whether a fetch asks for this entity, and not only getters: then its records are verified all at once.
+    var isFetched = false
+    /// Whether rows are still to be verified one by one before models of them are handed out.
+    var verifiesRows = false
     private var registry = ModelRegistry()
     /// What the temporary identifiers of new models have in common.
     private(set) lazy var temporarySpace = NumberedIdentifiers(temporaryOf: layout.entityName).space
@@ -135,7 +139,7 @@ public final class ModelTable {
 final class StoreBinding {
     let store: AnyStore
     var version: (any StoreVersion)?
-    /// Whether the pinned version's values have been checked against the models' types.
+    /// Whether the pinned version's values have been checked against the models' types, in all tables that are fetched.
     var isVerified = false
 
     init(store: AnyStore) { self.store = store }

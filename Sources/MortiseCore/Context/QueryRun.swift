@@ -61,6 +61,7 @@ struct QueryRun<Model: PersistentModel> {
             found = try Self.everything(of: &asked, binding, state)
             plan = .scanAll(asked)
             try finish(reader.references(found), query, asked)
+            try state.checkVersions()
             return
         }
         if let planned = binding.store.plan(asked) {
@@ -80,6 +81,8 @@ struct QueryRun<Model: PersistentModel> {
             counted = count
         }
         try finish(reader.references(found), query, asked)
+        // The store knew only of what it read itself; the rest of the query may have read other records.
+        try state.checkVersions()
         if let start { state.tell(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }

@@ -8,7 +8,7 @@ final class Draft {
         case value(StoredValue)
         /// A transformable attribute's value from an initialiser, where the transformer is not known yet.
         case transformable(Any)
-        /// A value whose `encode(to:)` failed: readable, but no save gets past it.
+        /// A value whose `encode(to:)` failed, or wrote what its type does not read: readable, but no save gets past it.
         case unencodable(Any)
         /// The last target of a required to-one relationship that was cleared: readable, but no save gets past it.
         case lost(any PersistentModel)

@@ -293,14 +293,18 @@ extension PersistentModel {
     }
 
     /// Does for this deleted model what its relationships' rules say.
+    /// - Parameter onlyReferring: whether related models that hold another by now are left alone.
     /// - Returns: the models that are to be deleted with it.
-    func _applyDeleteRules() -> [any PersistentModel] {
+    func _applyDeleteRules(onlyReferring: Bool = false) -> [any PersistentModel] {
         let layout = ModelLayout.of(type(of: self))
         var cascaded: [any PersistentModel] = []
         for slot in layout.properties.indices {
             guard let relationship = layout.record.slots[slot].property.relationship else { continue }
-            let related: [any PersistentModel] =
+            var related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+            if onlyReferring, let inverse = layout.inverseSlots[slot] {
+                related.removeAll { !$0._refers(to: self, at: inverse) }
+            }
             switch relationship.deleteRule {
             case .cascade: cascaded += related.filter { !$0._modelState.flags.contains(.isDeleted) }
             case .nullify:

@@ -21,11 +21,27 @@ extension Draft.Value {
     init<T: Encodable>(coding value: T) {
         if let optional = value as? any OptionalValue, optional.unwrapped == nil {
             self = .value(.null)
-        } else if let coded = try? StoredValueEncoder().encode(value) {
+        } else if let coded = try? StoredValueEncoder().encode(value), Self.readsBack(coded, as: T.self) {
             self = .value(coded)
         } else {
             self = .unencodable(value)
         }
+    }
+
+    /// Whether a type reads what it has written. Where it does not, a getter would have nothing to return, and the record
+    /// could not be fetched any more.
+    private static func readsBack<T>(_ coded: StoredValue, as type: T.Type) -> Bool {
+        // These do, and are what most coded properties have.
+        if type == [String].self || type == [Int].self || type == [Double].self || type == Set<String>.self
+            || type == [String: String].self
+        {
+            return true
+        }
+        guard let decodable = type as? any Decodable.Type else { return true }
+        func decode<D: Decodable>(_ type: D.Type) -> Bool {
+            (try? StoredValueDecoder().decode(type, from: coded)) != nil
+        }
+        return decode(decodable)
     }
 }
 

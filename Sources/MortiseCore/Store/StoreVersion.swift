@@ -71,4 +71,13 @@ public protocol StoreVersion: AnyObject, Sendable {
     /// The record whose values in the slots of a uniqueness constraint are these; nil where there is none, or where one
     /// of the values is null.
     func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
+    /// Makes sure that whatever was read from this version so far lacks nothing. Rows are read by calls that cannot throw;
+    /// whoever has made an answer, a copy or a comparison of them asks here before handing it on.
+    /// - Throws: the first error that reading has met, which names the damaged place; again at every call.
+    func check() throws
+}
+
+extension StoreVersion {
+    /// Throws nothing: right for a version that is in memory as a whole.
+    public func check() throws {}
 }

@@ -161,6 +161,9 @@ public final class Engine: Sendable {
         try write { $0.erase() }
     }
 
+    /// Ends writing: waits for a transaction that is under way and closes the sink. Transactions begun afterwards throw
+    /// `EngineError.closed`; versions that somebody holds stay readable. Closing once more does nothing.
+    /// - Throws: what the sink's `close()` throws; the engine is closed all the same.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try writing.withLock { try sink?.close() }

@@ -271,13 +271,3 @@ final class EngineTransaction {
             number: number, nextSequence: nextSequence, tables: all, catalog: catalog, packed: base.packed)
     }
 }
-
-extension StoredValue {
-    /// Whether storing one over the other would change nothing. Equivalent strings may be written differently.
-    fileprivate func isIdentical(to other: StoredValue) -> Bool {
-        if case .string(let mine) = self, case .string(let others) = other {
-            return mine.utf8.elementsEqual(others.utf8)
-        }
-        return self == other
-    }
-}

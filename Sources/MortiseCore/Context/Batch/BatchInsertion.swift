@@ -84,26 +84,31 @@ struct BatchInsertion<Model: PersistentModel> {
     // MARK: Models
 
     private func insertModels(_ records: [BatchRecord<Model>]) throws -> [Model] {
-        try records.map { record in
-            let draft = Draft()
-            for (slot, description) in layout.record.slots.enumerated() {
-                switch (description.role, record.values[slot]) {
-                case (.attribute, let value): draft[slot] = .value(value)
-                case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target))
-                case (.toOne, _): draft[slot] = .model(nil)
-                case (_, .identifiers(let members)):
-                    let changes = MemberChanges()
-                    for member in members { changes.add(try model(member)) }
-                    draft[slot] = .models(changes)
-                default: continue
-                }
-                draft.changed.insert(slot)
-                if !record.assigned.contains(slot) { draft.defaults.insert(slot) }
-            }
+        // All drafts first: nothing is inserted where one leads nowhere.
+        try records.map(draft).map { draft in
             let model = Materialising.run { Model(_modelState: ModelState(draft: draft)) }
             state.insert(model)
             return model
         }
+    }
+
+    private func draft(_ record: BatchRecord<Model>) throws -> Draft {
+        let draft = Draft()
+        for (slot, description) in layout.record.slots.enumerated() {
+            switch (description.role, record.values[slot]) {
+            case (.attribute, let value): draft[slot] = .value(value)
+            case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target))
+            case (.toOne, _): draft[slot] = .model(nil)
+            case (_, .identifiers(let members)):
+                let changes = MemberChanges()
+                for member in members { changes.add(try model(member)) }
+                draft[slot] = .models(changes)
+            default: continue
+            }
+            draft.changed.insert(slot)
+            if !record.assigned.contains(slot) { draft.defaults.insert(slot) }
+        }
+        return draft
     }
 
     private func model(_ identifier: PersistentIdentifier) throws -> any PersistentModel {

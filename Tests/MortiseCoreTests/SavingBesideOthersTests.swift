@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
+import Observation
 import Synchronization
 import Testing
 

@@ -8,10 +8,13 @@ extension ContextState {
     /// about to change.
     /// - Throws: `ModelContextError.invalidStoredValue` where the new version holds what a property's type does not know.
     func refresh(_ binding: StoreBinding) throws {
-        guard let latest = binding.store.version, latest.number != binding.version?.number || !binding.isVerified else {
-            return
-        }
+        if let latest = binding.store.version { try refresh(binding, to: latest) }
+    }
+
+    /// Moves to a version of a store that is not older than the context's.
+    func refresh(_ binding: StoreBinding, to latest: any StoreVersion) throws {
         let moves = latest.number != binding.version?.number
+        guard moves || !binding.isVerified else { return }
         // Models that only getters have made are verified row by row, until their values may change under them.
         for table in tables.values where table.binding === binding && (moves || table.isFetched) {
             try binding.store.verify(latest, table.layout)

@@ -23,18 +23,20 @@ import Testing
 
     @Test func tiesAreSortedByTheOtherKeysAndExplained() throws {
         let context = try context(4_000)
-        var top = FetchDescriptor<Chart>(sortBy: [SortDescriptor(\.plays, order: .reverse), SortDescriptor(\.number)])
+        var top = FetchDescriptor<Chart>(sortBy: [
+            SortDescriptor(\.plays, order: .reverse), SortDescriptor(\.number, order: .reverse),
+        ])
         top.fetchLimit = 20
         top.fullScanPolicy = .refuse
         let all = try context.fetch(FetchDescriptor<Chart>())
         let expected = all.sorted {
-            ($0.plays ?? -1, -$0.number) > ($1.plays ?? -1, -$1.number)
+            ($0.plays ?? -1, $0.number) > ($1.plays ?? -1, $1.number)
         }
         #expect(try context.fetch(top).map(key) == expected.prefix(20).map(key))
         top.fetchOffset = 15
         #expect(try context.fetch(top).map(key) == expected.dropFirst(15).prefix(20).map(key))
         let found = try context.explain(top)
-        #expect(found.detail == "index Chart(plays) in order, ties by number")
+        #expect(found.detail == "index Chart(plays) in order, ties by number descending")
         #expect(!found.isFullScan && found.orderIsPushed && found.windowIsPushed && found.rowsScanned < 100)
     }
 

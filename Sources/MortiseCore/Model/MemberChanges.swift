@@ -2,7 +2,7 @@
 final class MemberChanges {
     /// In the order in which they were added; holds entries that have been taken out again until `compact()`.
     private var order: [any PersistentModel] = []
-    private var addedNow: Set<ObjectIdentifier> = []
+    @exclusivity(unchecked) private var addedNow = ObjectSet()
     private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
     /// Members that hold this model and are not held by it, in their order: pairs of models without context, set from the
     /// other side. An entry may be that of an object that is gone and whose address is another's.
@@ -22,16 +22,15 @@ final class MemberChanges {
     }
 
     func add(_ model: any PersistentModel) {
-        let key = ObjectIdentifier(model)
-        if !implied.isEmpty { implied[key] = nil }
-        if removedNow.removeValue(forKey: key) != nil { return }
-        if addedNow.insert(key).inserted { order.append(model) }
+        if !implied.isEmpty { implied[ObjectIdentifier(model)] = nil }
+        if !removedNow.isEmpty, removedNow.removeValue(forKey: ObjectIdentifier(model)) != nil { return }
+        if addedNow.insert(model) { order.append(model) }
     }
 
     /// Adds a member that holds this model itself.
     func imply(_ model: any PersistentModel) {
         let key = ObjectIdentifier(model)
-        if addedNow.contains(key) || implied[key]?.member.model === model { return }
+        if addedNow.contains(model) || implied[key]?.member.model === model { return }
         implied[key] = (WeakModel(model), nextPlace)
         nextPlace += 1
     }
@@ -46,15 +45,13 @@ final class MemberChanges {
     /// - Parameter isStored: whether the model may be a member in the store's version; of others there is nothing to take
     ///   back that was not added.
     func remove(_ model: any PersistentModel, isStored: Bool) {
-        let key = ObjectIdentifier(model)
-        if !implied.isEmpty, implied.removeValue(forKey: key)?.member.model === model { return }
-        if addedNow.remove(key) != nil { return }
-        if isStored { removedNow[key] = model }
+        if !implied.isEmpty, implied.removeValue(forKey: ObjectIdentifier(model))?.member.model === model { return }
+        if addedNow.remove(model) { return }
+        if isStored { removedNow[ObjectIdentifier(model)] = model }
     }
 
     func isAdded(_ model: any PersistentModel) -> Bool {
-        let key = ObjectIdentifier(model)
-        return addedNow.contains(key) || (!implied.isEmpty && implied[key]?.member.model === model)
+        addedNow.contains(model) || (!implied.isEmpty && implied[ObjectIdentifier(model)]?.member.model === model)
     }
     func isRemoved(_ model: any PersistentModel) -> Bool { removedNow[ObjectIdentifier(model)] != nil }
 
@@ -63,18 +60,15 @@ final class MemberChanges {
         models += order
         models += removedNow.values
         order = []
-        addedNow = []
+        addedNow = ObjectSet()
         removedNow = [:]
     }
 
     private func compact() {
         // A model taken out and put back in stands twice in the order; its last place counts.
-        var seen: Set<ObjectIdentifier> = []
+        var seen = ObjectSet()
         var kept: [any PersistentModel] = []
-        for model in order.reversed() {
-            let key = ObjectIdentifier(model)
-            if addedNow.contains(key), seen.insert(key).inserted { kept.append(model) }
-        }
+        for model in order.reversed() where addedNow.contains(model) && seen.insert(model) { kept.append(model) }
         order = kept.reversed()
     }
 }

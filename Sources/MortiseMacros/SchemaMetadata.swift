@@ -99,7 +99,10 @@ struct SchemaMetadata {
 
     private func propertyEntries(root: String) -> [String] {
         model.properties.map { property in
-            var arguments = ["name: \"\(property.name)\"", "keypath: \\\(root).\(property.identifier)"]
+            var arguments = [
+                "name: \"\(property.name)\"", "keypath: \\\(root).\(property.identifier)",
+                "chained: \\\(root)?.?.\(property.identifier)",
+            ]
             if let value = property.initialValue?.trimmedDescription {
                 // Without the coercion an implicit member such as `.clear` would be looked up in `Any`.
                 let typed = property.type.map { "(\(value)) as \($0.coercible.trimmedDescription)" } ?? value

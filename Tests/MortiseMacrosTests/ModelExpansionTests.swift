@@ -64,10 +64,10 @@ struct ModelExpansionTests {
 
                 public static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name),
-                        MortiseCore.Schema.PropertyMetadata(name: "number", keypath: \Trip.number, defaultValue: (0) as Int, metadata: MortiseCore.Schema.Attribute(.unique, originalName: "code")),
-                        MortiseCore.Schema.PropertyMetadata(name: "note", keypath: \Trip.note),
-                        MortiseCore.Schema.PropertyMetadata(name: "stops", keypath: \Trip.stops, defaultValue: ([]) as [Stop], metadata: MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip))
+                        MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name, chained: \Trip?.?.name),
+                        MortiseCore.Schema.PropertyMetadata(name: "number", keypath: \Trip.number, chained: \Trip?.?.number, defaultValue: (0) as Int, metadata: MortiseCore.Schema.Attribute(.unique, originalName: "code")),
+                        MortiseCore.Schema.PropertyMetadata(name: "note", keypath: \Trip.note, chained: \Trip?.?.note),
+                        MortiseCore.Schema.PropertyMetadata(name: "stops", keypath: \Trip.stops, chained: \Trip?.?.stops, defaultValue: ([]) as [Stop], metadata: MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip))
                     ]
                 }
 
@@ -145,7 +145,7 @@ struct ModelExpansionTests {
                     for _: ModelType.Type
                 ) -> [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "weather", keypath: \ModelType.weather, defaultValue: (.clear) as Weather)
+                        MortiseCore.Schema.PropertyMetadata(name: "weather", keypath: \ModelType.weather, chained: \ModelType?.?.weather, defaultValue: (.clear) as Weather)
                     ]
                 }
 
@@ -233,7 +233,7 @@ struct ModelExpansionTests {
 
                 static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "label", keypath: \Tag.label, defaultValue: "")
+                        MortiseCore.Schema.PropertyMetadata(name: "label", keypath: \Tag.label, chained: \Tag?.?.label, defaultValue: "")
                     ]
                 }
 
@@ -304,8 +304,8 @@ struct ModelExpansionTests {
 
                 static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name, defaultValue: ""),
-                        MortiseCore.Schema.PropertyMetadata(name: "start", keypath: \Trip.start),
+                        MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name, chained: \Trip?.?.name, defaultValue: ""),
+                        MortiseCore.Schema.PropertyMetadata(name: "start", keypath: \Trip.start, chained: \Trip?.?.start),
                         MortiseCore.Schema.PropertyMetadata(name: "MortiseCore.Schema.Unique", keypath: \MortiseCore.Schema.encodingVersion, metadata: MortiseCore.Schema.Unique<Trip>([\.name], [\.start, \.name])),
                         MortiseCore.Schema.PropertyMetadata(name: "MortiseCore.Schema.Index", keypath: \MortiseCore.Schema.encodingVersion, metadata: MortiseCore.Schema.Index<Trip>(.binary([\.name])))
                     ]
@@ -375,7 +375,7 @@ struct ModelExpansionTests {
 
                 static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "count", keypath: \Counter.count, defaultValue: 0)
+                        MortiseCore.Schema.PropertyMetadata(name: "count", keypath: \Counter.count, chained: \Counter?.?.count, defaultValue: 0)
                     ]
                 }
 
@@ -439,7 +439,7 @@ struct ModelExpansionTests {
 
                 static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "default", keypath: \Row.`default`, defaultValue: (1) as Int)
+                        MortiseCore.Schema.PropertyMetadata(name: "default", keypath: \Row.`default`, chained: \Row?.?.`default`, defaultValue: (1) as Int)
                     ]
                 }
 

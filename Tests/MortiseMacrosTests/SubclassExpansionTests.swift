@@ -68,7 +68,7 @@ struct SubclassExpansionTests {
                     for _: ModelType.Type
                 ) -> [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "budget", keypath: \ModelType.budget)
+                        MortiseCore.Schema.PropertyMetadata(name: "budget", keypath: \ModelType.budget, chained: \ModelType?.?.budget)
                     ]
                 }
 

@@ -45,6 +45,17 @@ import Testing
         #expect(try other.fetch(bySort).map(\.plate) == ["T"])
     }
 
+    @Test func sortKeysThroughRelationshipsOfAClassThatIsNotFinalArePushed() throws {
+        let other = ModelContext(container)
+        let byGarage = FetchDescriptor<Vehicle>(
+            sortBy: [SortDescriptor(\Vehicle.garage?.name), SortDescriptor(\Vehicle.plate)])
+        #expect(try other.fetch(byGarage).map(\.plate) == ["C", "T", "V", "L"])
+        #expect(try other.explain(byGarage).orderIsPushed)
+        let inherited = FetchDescriptor<Lorry>(sortBy: [SortDescriptor(\Lorry.garage?.name)])
+        #expect(try other.fetch(inherited).map(\.plate) == ["T", "L"])
+        #expect(try other.explain(inherited).orderIsPushed)
+    }
+
     @Test func relationshipsToTheSuperclassHoldSubclassModels() throws {
         let other = ModelContext(container)
         let garage: Garage = try onlyModel(in: other)

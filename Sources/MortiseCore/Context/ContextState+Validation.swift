@@ -97,16 +97,16 @@ extension PersistentModel {
     func _refers(to other: any PersistentModel, at slot: Int) -> Bool {
         switch _modelState.draft?[slot] {
         case .model(let target)?: return target === other
+        case .implied(let target)?: return target.model === other
         case .lost?: return false
+        case .models(let changes)?:
+            if changes.isRemoved(other) { return false }
+            if changes.isAdded(other) { return true }
         default: break
         }
         switch _modelState.storedValue(at: slot) {
         case .identifier(let identifier): return identifier == other.persistentModelID
         case .identifiers(let identifiers):
-            if case .models(let changes)? = _modelState.draft?[slot] {
-                if changes.isRemoved(other) { return false }
-                if changes.isAdded(other) { return true }
-            }
             return identifiers.contains(other.persistentModelID)
         default: return false
         }

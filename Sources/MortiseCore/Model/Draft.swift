@@ -13,6 +13,9 @@ final class Draft {
         /// The last target of a required to-one relationship that was cleared: readable, but no save gets past it.
         case lost(any PersistentModel)
         case model((any PersistentModel)?)
+        /// The target of a to-one relationship that was set from the other side, before either model has a context: the
+        /// other side keeps this model, and both would live for ever if this one kept the other.
+        case implied(WeakModel)
         case models(MemberChanges)
 
         fileprivate var isRelationship: Bool {
@@ -230,50 +233,5 @@ struct DepartedModels {
         }
         references[identifier] = Reference(model: model)
         return model
-    }
-}
-
-/// What was added to and taken from a to-many relationship since the store's version of it.
-final class MemberChanges {
-    /// In the order in which they were added; holds entries that have been taken out again until `compact()`.
-    private var order: [any PersistentModel] = []
-    @exclusivity(unchecked) private var addedNow = ObjectSet()
-    private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
-
-    var added: [any PersistentModel] {
-        if order.count != addedNow.count { compact() }
-        return order
-    }
-    var hasRemovals: Bool { !removedNow.isEmpty }
-    var isEmpty: Bool { addedNow.isEmpty && removedNow.isEmpty }
-
-    func add(_ model: any PersistentModel) {
-        if !removedNow.isEmpty, removedNow.removeValue(forKey: ObjectIdentifier(model)) != nil { return }
-        if addedNow.insert(model) { order.append(model) }
-    }
-
-    func remove(_ model: any PersistentModel) {
-        if addedNow.remove(model) { return }
-        removedNow[ObjectIdentifier(model)] = model
-    }
-
-    func isAdded(_ model: any PersistentModel) -> Bool { addedNow.contains(model) }
-    func isRemoved(_ model: any PersistentModel) -> Bool { removedNow[ObjectIdentifier(model)] != nil }
-
-    /// Hands over all models that it holds.
-    func surrender(to models: inout [any PersistentModel]) {
-        models += order
-        models += removedNow.values
-        order = []
-        addedNow = ObjectSet()
-        removedNow = [:]
-    }
-
-    private func compact() {
-        // A model taken out and put back in stands twice in the order; its last place counts.
-        var seen = ObjectSet()
-        var kept: [any PersistentModel] = []
-        for model in order.reversed() where addedNow.contains(model) && seen.insert(model) { kept.append(model) }
-        order = kept.reversed()
     }
 }

@@ -11,6 +11,7 @@ extension PersistentModel {
             return target
         }
         if case .lost? = _modelState.draft?[slot] { return nil }
+        if case .implied(let owner)? = _modelState.draft?[slot] { return owner.model }
         guard case .identifier(let identifier) = _modelState.storedValue(at: slot) else { return nil }
         if let frozen = _modelState.frozen, frozen.staysStored {
             return frozen.table.state.storedModels(for: [identifier]).first
@@ -57,12 +58,21 @@ extension PersistentModel {
 
     func _setTarget(_ target: (any PersistentModel)?, at slot: Int) {
         let old = _target(at: slot)
-        if let old, let target, old === target { return }
+        if let old, let target, old === target {
+            // What is set here is kept here.
+            if case .implied? = _modelState.draft?[slot] { _write(.model(target), at: slot) }
+            return
+        }
         _write(.model(target), at: slot)
-        guard _modelState.table != nil || target?._modelState.table != nil else { return }
         let layout = ModelLayout.of(type(of: self))
-        if _modelState.table == nil, let state = target?._modelState.table?.state {
-            if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
+        if _modelState.table == nil {
+            if let old, _isNew, old._isNew { old._unlink(self, throughInverseOf: slot, of: layout) }
+            guard let target else { return }
+            if let state = target._modelState.table?.state {
+                if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
+            } else if _isNew, target._isNew {
+                target._link(self, throughInverseOf: slot, of: layout)
+            }
             return
         }
         if let old { old._unlink(self, throughInverseOf: slot, of: layout) }
@@ -82,21 +92,34 @@ extension PersistentModel {
         } else {
             _write(.models(MemberChanges()), at: slot)
         }
-        let attached = _modelState.table != nil
         for model in current where !wanted.contains(ObjectIdentifier(model)) {
             _removeMember(model, at: slot)
-            if attached { model._unlink(self, throughInverseOf: slot, of: layout) }
+            if _modelState.table != nil || (_isNew && model._isNew) {
+                model._unlink(self, throughInverseOf: slot, of: layout)
+            }
         }
+        // What is set here is kept here.
+        _memberChanges(at: slot).keepImplied()
         for model in models where !present.contains(ObjectIdentifier(model)) {
             _addMember(model, at: slot)
-            if attached {
+            // Each time, because one member's context may have taken this model in.
+            if _modelState.table != nil {
                 if model._modelState.table == nil { _modelState.table?.state.insert(model) }
                 guard _belongTogether(model) else { continue }
                 model._link(self, throughInverseOf: slot, of: layout)
-            } else if let state = model._modelState.table?.state, !_modelState.flags.contains(.isDeleted) {
-                state.insert(self)
+            } else if let state = model._modelState.table?.state {
+                if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
+            } else if _isNew, model._isNew {
+                model._link(self, throughInverseOf: slot, of: layout)
             }
         }
+    }
+
+    /// Whether the model was never in a context: both sides of its relationships are kept in step all the same.
+    private var _isNew: Bool {
+        guard _modelState.table == nil, !_modelState.flags.contains(.isDeleted) else { return false }
+        guard let draft = _modelState.draft else { return true }
+        return draft.frozen == nil && draft.survivor == nil
     }
 
     private func _belongTogether(_ other: any PersistentModel) -> Bool {
@@ -110,14 +133,27 @@ extension PersistentModel {
     /// Makes the inverse of `owner`'s relationship, on this side, hold the owner.
     func _link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
+        // Else what an initialiser set would take the place of what is set here.
+        if _modelState.table == nil { _adoptInitialValues() }
         let mine = _modelState.table?.layout ?? ModelLayout.of(type(of: self))
+        // Two models without context must not keep each other alive, unless one cannot be without the other. An owner with
+        // a context takes this model in next.
+        let isImplied = _modelState.table == nil && owner._modelState.table == nil
         if mine.record.slots[inverse].role.isToMany {
-            _addMember(owner, at: inverse, mine)
+            if isImplied {
+                _implyMember(owner, at: inverse, mine)
+            } else {
+                _addMember(owner, at: inverse, mine)
+            }
             return
         }
         let previous = _target(at: inverse)
-        if let previous, previous === owner { return }
-        _writeNotifying(.model(owner), at: inverse, mine)
+        if let previous, previous === owner {
+            if !isImplied, case .implied? = _modelState.draft?[inverse] { _write(.model(owner), at: inverse) }
+            return
+        }
+        let keeps = !isImplied || !mine.record.slots[inverse].property.isOptional
+        _writeNotifying(keeps ? .model(owner) : .implied(WeakModel(owner)), at: inverse, mine)
         if let previous {
             if layout.record.slots[slot].role.isToMany {
                 previous._removeMember(self, at: slot, layout)
@@ -129,6 +165,7 @@ extension PersistentModel {
 
     func _unlink(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
+        if _modelState.table == nil { _adoptInitialValues() }
         let mine = ModelLayout.of(type(of: self))
         if mine.record.slots[inverse].role.isToMany {
             _removeMember(owner, at: inverse, mine)
@@ -172,10 +209,21 @@ extension PersistentModel {
         change?.didSet()
     }
 
+    private func _implyMember(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        let change = ValueChange(settingSlot: slot, of: self, layout: layout)
+        change?.willSet()
+        _memberChanges(at: slot).imply(model)
+        _touch(slot)
+        change?.didSet()
+    }
+
     private func _removeMember(_ model: any PersistentModel, at slot: Int) {
-        _memberChanges(at: slot).remove(model)
+        _memberChanges(at: slot).remove(model, isStored: _mayBeStored && model._mayBeStored)
         _touch(slot)
     }
+
+    /// Whether a store has, or had, a record of this model.
+    private var _mayBeStored: Bool { _modelState.row >= 0 || _modelState.draft?.frozen != nil }
 
     private func _removeMember(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
         let change = ValueChange(settingSlot: slot, of: self, layout: layout)
@@ -210,7 +258,12 @@ extension PersistentModel {
     ) {
         switch value {
         case .model(let target?): _connect(target, at: slot, in: layout, &reached)
+        case .implied(let owner):
+            let target = owner.model
+            _modelState.draft?[slot] = target.map { .model($0) } ?? .unset
+            if let target { _connect(target, at: slot, in: layout, &reached) }
         case .models(let changes):
+            changes.keepImplied()
             for member in changes.added { _connect(member, at: slot, in: layout, &reached) }
         default: break
         }

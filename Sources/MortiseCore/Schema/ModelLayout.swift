@@ -11,6 +11,8 @@ public final class ModelLayout: @unchecked Sendable {
     /// Inherited properties first; the index is the slot.
     let properties: [any SchemaProperty]
     let keyPaths: [AnyKeyPath]
+    /// The same of a model that may be missing, where they are known.
+    let chainedKeyPaths: [AnyKeyPath?]
     let ownSlots: Range<Int>
     /// The model type at the other end, for relationship slots.
     let destinationTypes: [(any PersistentModel.Type)?]
@@ -34,6 +36,7 @@ public final class ModelLayout: @unchecked Sendable {
         self.entityName = entityName
         var properties: [any SchemaProperty] = superlayout?.properties ?? []
         var keyPaths: [AnyKeyPath] = []
+        var chainedKeyPaths: [AnyKeyPath?] = []
         var destinationTypes = superlayout?.destinationTypes ?? []
         var checks = superlayout?.checks ?? []
         var faults: [SchemaError] = []
@@ -41,8 +44,9 @@ public final class ModelLayout: @unchecked Sendable {
 
         let inherited = type._inheritedSchemaMetadata.filter { !($0.metadata is any ConstraintDeclaration) }
         for (slot, property) in properties.enumerated() {
-            let path = inherited.first { $0.name == property.name }?.keypath
-            keyPaths.append(path ?? superlayout?.keyPaths[slot] ?? \Schema.encodingVersion)
+            let metadata = inherited.first { $0.name == property.name }
+            keyPaths.append(metadata?.keypath ?? superlayout?.keyPaths[slot] ?? \Schema.encodingVersion)
+            chainedKeyPaths.append(metadata?.chained)
         }
         let first = properties.count
         for metadata in type.schemaMetadata {
@@ -57,11 +61,13 @@ public final class ModelLayout: @unchecked Sendable {
             let described = PropertyReading(metadata, entityName: entityName, faults: &faults)
             properties.append(described.property)
             keyPaths.append(metadata.keypath)
+            chainedKeyPaths.append(metadata.chained)
             destinationTypes.append(described.destination)
             checks.append(described.check)
         }
         self.properties = properties
         self.keyPaths = keyPaths
+        self.chainedKeyPaths = chainedKeyPaths
         self.destinationTypes = destinationTypes
         self.checks = checks
         self.ownSlots = first..<properties.count

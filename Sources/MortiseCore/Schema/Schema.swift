@@ -160,14 +160,27 @@ extension Schema {
     public struct PropertyMetadata {
         let name: String
         let keypath: AnyKeyPath
+        /// The property of a model that may be missing: `\Model?.?.name`.
+        let chained: AnyKeyPath?
         let defaultValue: Any?
         let metadata: (any SchemaProperty)?
 
         public init(
             name: String, keypath: AnyKeyPath, defaultValue: Any? = nil, metadata: (any SchemaProperty)? = nil
         ) {
+            self.init(
+                name: name, keypath: keypath, chained: nil, defaultValue: defaultValue, metadata: metadata)
+        }
+
+        /// - Parameter chained: `\Model?.?.name`, by which key paths through optional relationships to the model are known
+        ///   in sort orders and aggregates. Without it those of classes that are not `final` are left to code.
+        public init(
+            name: String, keypath: AnyKeyPath, chained: AnyKeyPath?, defaultValue: Any? = nil,
+            metadata: (any SchemaProperty)? = nil
+        ) {
             self.name = name
             self.keypath = keypath
+            self.chained = chained
             self.defaultValue = defaultValue
             self.metadata = metadata
         }

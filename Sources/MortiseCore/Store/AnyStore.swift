@@ -87,14 +87,17 @@ class AnyStore: @unchecked Sendable {
     let identifier: String
     let configurationName: String
     let schema: Schema
+    /// The store itself, for code that knows its type.
+    let underlying: any DataStore
     /// Held through a whole save, from reading the latest version to taking over the new one; of a save that the store
     /// defers, to handing it over.
     let saveLock = NSRecursiveLock()
 
-    init(identifier: String, configurationName: String, schema: Schema) {
-        self.identifier = identifier
+    init(_ store: any DataStore, configurationName: String) {
+        underlying = store
+        identifier = store.identifier
+        schema = store.schema
         self.configurationName = configurationName
-        self.schema = schema
     }
 
     var version: (any StoreVersion)? { nil }
@@ -147,8 +150,6 @@ class AnyStore: @unchecked Sendable {
     func end(_ editingState: EditingState) {}
     func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
     func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
-    /// The store itself, for code that knows its type.
-    var underlying: any DataStore { fatalError("AnyStore is abstract.") }
 }
 
 /// A store that can be closed; using it afterwards throws.
@@ -168,10 +169,8 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         versioned = store as? any VersionedDataStore
         queryable = store as? any QueryableDataStore
         self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
-        super.init(identifier: store.identifier, configurationName: configurationName, schema: store.schema)
+        super.init(store, configurationName: configurationName)
     }
-
-    override var underlying: any DataStore { store }
 
     private func locked<R>(_ body: (Store) throws -> R) rethrows -> R {
         lock?.lock()

@@ -139,15 +139,22 @@ enum KeyPathLowering {
     ) throws -> QueryExpression {
         let layout = ModelLayout.of(model)
         if let slot = layout.slot(for: keyPath) {
-            if let attribute = layout.properties[slot] as? Schema.Attribute,
-                attribute.isTransformable || attribute.options.contains(.ephemeral)
-            {
-                throw NotLowerable(reason: "\(attribute.name) is not stored as it is")
-            }
+            try checkStored(slot, of: layout)
             return .property(base, layout.queryProperty(slot))
         }
         if isIdentifier(keyPath, of: model) { return .identifier(base) }
+        if let chain = RelatedKeyPaths.chain(of: keyPath, from: layout) {
+            if let last = chain.last { try checkStored(last.slot, of: last.layout) }
+            return chain.reduce(base) { .property($0, $1.layout.queryProperty($1.slot)) }
+        }
         return try chain(text(of: keyPath), from: layout, on: base)
+    }
+
+    private static func checkStored(_ slot: Int, of layout: ModelLayout) throws {
+        guard let attribute = layout.properties[slot] as? Schema.Attribute,
+            attribute.isTransformable || attribute.options.contains(.ephemeral)
+        else { return }
+        throw NotLowerable(reason: "\(attribute.name) is not stored as it is")
     }
 
     private static func isIdentifier<M: PersistentModel>(_ keyPath: AnyKeyPath, of model: M.Type) -> Bool {

@@ -45,6 +45,9 @@ extension StoreFault {
             }
         },
         batch("batch-in-memory", "writes a batch when something else is saved") { $0.writesBatches = false },
+        batch("batch-around-uniqueness", "takes a batch after which two records have the same unique values") {
+            $0.enforcesBatches = false
+        },
         batch("store-batch-leaves-references", "leaves references to what it was told to delete by a query") {
             $0.clearAllReferences = { _, _ in }
         },

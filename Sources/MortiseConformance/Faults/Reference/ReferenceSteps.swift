@@ -117,6 +117,7 @@ struct ReferenceSteps: Sendable {
     var batchResult: @Sendable (StoreBatchResult) -> StoreBatchResult = { $0 }
     var batchTransaction: @Sendable (ReferenceTransaction?) -> ReferenceTransaction? = { $0 }
     var writesBatches = true
+    var enforcesBatches = true
     var beforeSaving: @Sendable (ReferenceStorage, DataStoreSaveChangesRequest<DefaultSnapshot>) -> Void = { _, _ in }
 
     // MARK: Writing

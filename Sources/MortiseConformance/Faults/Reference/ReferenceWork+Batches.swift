@@ -86,6 +86,6 @@ extension ReferenceWork {
         let request = DataStoreSaveChangesRequest(
             updated: updated, deleted: deleted, editingState: EditingState(author: batch.author),
             changedSlots: updated.map { _ in slots })
-        _ = try store(request, enforces: true, in: &state, isBatch: true)
+        _ = try store(request, enforces: steps.enforcesBatches, in: &state, isBatch: true)
     }
 }

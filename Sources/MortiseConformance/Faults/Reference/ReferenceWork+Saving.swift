@@ -35,9 +35,12 @@ extension ReferenceWork {
         let remapped: [PersistentIdentifier: PersistentIdentifier]
         do {
             remapped = try apply(steps.accept(request), to: &next)
+            let gone = request.deleted.map(\.persistentIdentifier)
             if isBatch {
-                steps.clearAllReferences(request.deleted.map(\.persistentIdentifier), &next)
+                steps.clearAllReferences(gone, &next)
                 steps.afterBatch(&next)
+            } else {
+                steps.clearReferences(gone, &next)
             }
             try steps.finish(before, &next)
             if enforces { try enforce(next, request) }
@@ -106,7 +109,6 @@ extension ReferenceWork {
             let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
             state.records[number] = kept(steps.merge(old, steps.remapUpdated(snapshot, remapped), slots))
         }
-        steps.clearReferences(request.deleted.map(\.persistentIdentifier), &state)
         return remapped
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseAppendLog
 import MortiseCore
+import MortiseEngine
 import Testing
 
 /// What README shows of the tool does what it says, line by line, on a catalogue such as the sample makes.

@@ -39,7 +39,7 @@ import Testing
 
     /// A store in one property list: its schema, and its records as text.
     private static let store = """
-        public import Foundation
+        import Foundation
         public import MortiseCore
 
         struct Shelf: Codable {

@@ -47,7 +47,10 @@ let package = Package(
             name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
             exclude: ["Query/EXPRESSIONS.md"]),
         .target(name: "CMortiseChecksum"),
-        .target(name: "MortiseEngine", dependencies: ["CMortiseChecksum", "MortiseCore"]),
+        .target(
+            name: "MortiseEngine", dependencies: ["CMortiseChecksum", "MortiseCore"],
+            // Declares the functions of CMortiseChecksum itself: who imports the module would ask for it of every client.
+            swiftSettings: [.enableExperimentalFeature("Extern")]),
         .macro(
             name: "MortiseMacros",
             dependencies: [

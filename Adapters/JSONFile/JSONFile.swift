@@ -206,7 +206,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             guard let table = version.tables[entity.name] else { continue }
             try document.begin(entity: entity.name)
             for row in 0..<table.endRow where table.contains(row: row) {
-                try document.write(sequence: table.sequence(ofRow: row)) { table.value(row: row, slot: $0) }
+                try document.write(row: row, of: table)
             }
         }
         try document.finish()

@@ -39,7 +39,8 @@ struct RemoteSaved: Codable, Sendable {
 
 /// What a remote store throws: each says whether the save may have been carried out.
 enum RemoteStoreError: Error, Hashable, CustomStringConvertible {
-    /// Nobody answered, however often it was tried. Nothing was saved.
+    /// Nobody answered, however often it was tried. A save may have been carried out where a connection was lost after the
+    /// service had it, which cannot be told from one that was never made; fetch to see.
     case unreachable(service: String, tries: Int)
     /// There was no answer in time. A save may have been carried out; fetch to see.
     case timedOut(service: String, seconds: Double)
@@ -51,7 +52,8 @@ enum RemoteStoreError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .unreachable(let service, let tries):
-            "\(service) was not reached in \(tries) tries. Start it, or correct its address."
+            "\(service) gave no answer in \(tries) tries. Start it, or correct its address. What was saved may be there: fetch "
+                + "before saving again."
         case .timedOut(let service, let seconds):
             "\(service) has not answered in \(seconds) seconds. What was saved may be there: fetch before saving again."
         case .refused(let status, let reason): "The service refused (\(status)): \(reason)"

@@ -23,13 +23,13 @@ extension EngineDataStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         try checkWritable()
-        return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: try engine.save(request))
+        return DataStoreSaveChangesResult(for: identifier, new: try engine.apply(request))
     }
 
     public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave {
         try checkWritable()
-        let (remapped, finish) = try engine.begin(request)
-        return DeferredSave(DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: remapped)) { try finish() }
+        let (new, finish) = try engine.begin(request)
+        return DeferredSave(DataStoreSaveChangesResult(for: identifier, new: new)) { try finish() }
     }
 
     /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` for a request that filters or sorts.
@@ -76,16 +76,18 @@ extension EngineDataStore {
     public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
 
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let rows = try EngineQuery(plan.query, engine.catalog).run(plan, in: version)
+        let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
         // An answer that lacks something is none.
-        try (version as? EngineVersion)?.checkDamage()
+        try version.check()
         return rows
     }
 
     public func aggregate(
         _ query: AggregateQuery, in version: any StoreVersion
     ) throws -> (groups: [AggregateGroup], scanned: Int)? {
-        try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
+        let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
+        try version.check()
+        return answer
     }
 
     private func checkWritable() throws {

@@ -156,6 +156,90 @@ struct SharingTests {
         try other.close()
     }
 
+    /// Beside one that writes alone, through saves, a checkpoint and compactions.
+    @Test func aReaderFollowsWhoWrites() throws {
+        let disk = try makeDisk()
+        let writing = disk.process(100)
+        let writer = try openLog(logConfiguration(writing, history: .keep(days: 0)))
+        let context = ModelContext(writer)
+        context.insert(Box("first"))
+        try context.save()
+        let reader = try openLog(logConfiguration(disk.process(101), allowsSave: false))
+        let reading = ModelContext(reader)
+        #expect(try contents(reading).count == 1)
+        let store = try #require(writer.store(AppendLogStore.self))
+        for round in 0..<8 {
+            let held = try reading.fetch(FetchDescriptor<Box>()).first
+            let box = Box("box \(round)")
+            context.insert(box)
+            for number in 0..<3 { context.insert(Item("item \(number)", box: box)) }
+            if round == 5 { context.delete(try #require(try context.fetch(FetchDescriptor<Item>()).first)) }
+            try context.save()
+            #expect(held?.label == "first")
+            #expect(try contents(reading) == contents(context), "round \(round)")
+            switch round {
+            case 1, 4: try store.checkpoint()
+            // What the reader has read it need not have any more.
+            case 2, 6: try store.compact()
+            default: break
+            }
+        }
+        #expect(reader.store(AppendLogStore.self)?.engine.version.inconsistencies() == [])
+        // What it has not read yet is dropped from the log.
+        for label in ["last", "after"] {
+            context.insert(Box(label))
+            try context.save()
+            if label == "last" { try store.compact() }
+        }
+        #expect(try contents(reading) == contents(context))
+        try reader.close()
+        #expect(try contents(logConfiguration(disk.process(101), allowsSave: false)) == contents(context))
+        try writer.close()
+    }
+
+    /// A writer that failed may cut off what a reader has seen, and another goes on in its place.
+    @Test func aReaderStaysWhereItIsWhenWhatItReadIsGone() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let log = try #require(disk.contents(at: logPath))
+        let reader = try openLog(logConfiguration(disk, allowsSave: false))
+        let reading = ModelContext(reader)
+        let before = try contents(reading)
+        // The log without its last transaction, and another one in that one's place.
+        let other = try makeDisk(with: log.dropLast(9) + [0, 0, 0, 0, 0, 0, 0, 0, 0])
+        try withLog(logConfiguration(other)) { context in
+            for label in ["other", "and another"] {
+                context.insert(Box(label))
+                try context.save()
+            }
+        }
+        let file = try disk.open(logPath, mode: .readWrite)
+        try file.truncate(to: 0)
+        try file.writeAll(try #require(other.contents(at: logPath)), at: 0)
+        try file.close()
+        #expect(try contents(reading) == before)
+        try reader.close()
+    }
+
+    @Test func theSystemTellsWhenAFileIsWrittenTo() throws {
+        try withTemporaryFolder { folder in
+            let path = folder + "/watched"
+            let file = try POSIXFileSystem().open(path, mode: .createExclusive(permissions: 0o600))
+            #if canImport(Glibc)
+            let watch = try #require(FileWatch(path))
+            let told = DispatchSemaphore(value: 0)
+            watch.start { told.signal() }
+            for byte in 1...3 {
+                try file.writeAll([UInt8(byte)], at: Int64(byte))
+                #expect(told.wait(timeout: .now() + 5) == .success)
+            }
+            watch.stop()
+            #endif
+            #expect(FileWatch(folder + "/missing") == nil)
+            try file.close()
+        }
+    }
+
     /// Four processes save for a minute, some of them killed now and then.
     @Test(.enabled(if: HelperProcess.program != nil, "the helper program is not there"))
     func processesThatSaveAtOnceLoseAndDuplicateNothing() throws {

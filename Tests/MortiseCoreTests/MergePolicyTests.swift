@@ -96,6 +96,18 @@ import Testing
         #expect(try stored() == ["draft 2"])
     }
 
+    @Test func theStoreWinsOverWhatWasChangedBeforeItWasDeleted() throws {
+        here.mergePolicy = .storeWins
+        mine.title = "mine"
+        mine.author = Author(name: "Ghost")
+        here.delete(mine)
+        theirs.title = "theirs"
+        try there.save()
+        try here.save()
+        #expect(try stored() == ["theirs 1"])
+        #expect(mine.title == "theirs" && !mine.isDeleted && mine.author == nil)
+    }
+
     @Test func changingWhatAnotherDeletedFailsUnlessTheStoreWins() throws {
         mine.title = "mine"
         there.delete(theirs)

@@ -64,6 +64,22 @@ import Testing
         #expect(try ModelContext(container).fetch(FetchDescriptor<Player>()).map { $0.team?.name } == [nil])
     }
 
+    /// A save used to be tried again for ever.
+    @Test func aStoreThatAlwaysSaysItWasChangedIsToldSo() throws {
+        context.insert(Author(name: "Lem"))
+        store.failure = VersionSuperseded()
+        #expect {
+            try context.save()
+        } throws: { error in
+            guard case ModelContextError.storeContract(store: "dictionary", let fault) = error else { return false }
+            return fault.contains("VersionSuperseded") && fault.contains("DictionaryStore")
+        }
+        #expect(context.hasChanges)
+        store.failure = nil
+        try context.save()
+        #expect(try ModelContext(container).fetch(FetchDescriptor<Author>()).map(\.name) == ["Lem"])
+    }
+
     @Test func uniqueValuesUpsertSwapAndMakeRoom() throws {
         let a = Author(name: "a", born: 1)
         let b = Author(name: "b", born: 2)

@@ -94,7 +94,7 @@ struct CheckpointContent {
             } catch {
                 throw LogFault.malformed(offset: Int64(footer.offset) + Int64(error.offset), what: error.what)
             }
-            guard directory.keyForm == PackedTable.keyForm else {
+            guard PackedTable.readableKeyForms.contains(directory.keyForm) else {
                 throw LogFault.unsupportedVersion(UInt16(truncatingIfNeeded: directory.keyForm))
             }
             return directory

@@ -11,6 +11,8 @@ struct LogContent {
     /// Behind the last whole frame.
     let position: LogPosition
     let end: LogEnd
+    /// The last whole frame, and where it is; nil where none is behind the checkpoint.
+    let last: (offset: Int64, header: FrameHeader)?
     /// Where the frames begin that none calls synced.
     let unsynced: LogPosition
     /// Where the checkpoint goes on in the log, and its length; nil where none was used.
@@ -33,8 +35,10 @@ struct LogContent {
             }
             let reader = FrameReader(file, size: size, seed: header.seed)
             var records = LogRecords(checkpoint?.version, store: header.store.uuidString)
+            var last: (offset: Int64, header: FrameHeader)?
             let scan = try reader.scan(from: checkpoint?.position ?? .first) { frame in
                 try records.apply(frame)
+                last = (frame.position.offset, frame.header)
                 return true
             }
             guard let schema = records.schema, let end = scan.end else {
@@ -43,7 +47,7 @@ struct LogContent {
             }
             return LogContent(
                 header: header, records: records, schema: schema, position: scan.position, end: end,
-                unsynced: scan.unsynced, checkpoint: checkpoint.map { ($0.position, $0.size) },
+                last: last, unsynced: scan.unsynced, checkpoint: checkpoint.map { ($0.position, $0.size) },
                 ignoredCheckpoint: ignored)
         }
     }

@@ -90,7 +90,7 @@ extension AppendLogStore {
     /// processes. A fetch shows them.
     public static let remoteChange = Notification.Name("MortiseAppendLogRemoteChange")
 
-    /// The latest state; of a shared log with what other processes have saved by now.
+    /// The latest state; of a shared log, or one that is only read, with what other processes have saved by now.
     public var currentVersion: any StoreVersion {
         opened.follow()
         return engine.version
@@ -103,8 +103,17 @@ extension OpenLog {
     /// - Returns: whether there was anything.
     @discardableResult
     func follow(waiting isWaiting: Bool = false) -> Bool {
-        guard let sink, sink.isShared else { return false }
         var isNew = false
+        if let tail {
+            // A reader that cannot read on has what it had.
+            try? engine.follow(waiting: isWaiting) { current in
+                let version = try tail.next(after: current)
+                isNew = version != nil
+                return version
+            }
+            return isNew
+        }
+        guard let sink, sink.isShared else { return false }
         // What is wrong with the log fails the next save, which looks at it with the turn.
         try? engine.follow(waiting: isWaiting) { current in
             let version = try sink.catchUp(from: current)
@@ -115,34 +124,71 @@ extension OpenLog {
     }
 }
 
-/// Looks now and then whether other processes have saved.
+/// Looks whether other processes have saved: when the system says that the log was written to, and now and then where it
+/// does not say so.
 ///
 /// @unchecked Sendable: what changes is behind the lock.
 final class RemoteChanges: @unchecked Sendable {
-    private static let interval = DispatchTimeInterval.milliseconds(100)
     private let lock = NSLock()
     private weak var store: AppendLogStore?
     private var hasStopped = false
+    private var isLooking = false
+    private var isDue = false
     private var last: UInt64
+    private var watch: FileWatch?
+    private let interval: DispatchTimeInterval
 
     init(_ store: AppendLogStore) {
         self.store = store
         last = store.engine.version.number
+        // Simulated files are none that the system knows.
+        let isReal = store.configuration.givenFileSystem is POSIXFileSystem
+        watch = isReal ? FileWatch(store.opened.path) : nil
+        interval = watch == nil ? .milliseconds(100) : .seconds(2)
+        watch?.start { [weak self] in self?.look() }
         schedule()
     }
 
-    func stop() { lock.withLock { hasStopped = true } }
+    var isTold: Bool { lock.withLock { watch != nil } }
+
+    func stop() {
+        let watch = lock.withLock {
+            hasStopped = true
+            return self.watch.take()
+        }
+        watch?.stop()
+    }
 
     private func schedule() {
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.interval) { [weak self] in self?.look() }
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
+            guard let self, !lock.withLock({ hasStopped }) else { return }
+            look()
+            schedule()
+        }
     }
 
     private func look() {
-        guard let store, !lock.withLock({ hasStopped }) else { return }
-        let before = lock.withLock { last }
-        let isNew = store.opened.follow() || store.opened.sink?.takeFollowed(since: before) == true
-        lock.withLock { last = store.engine.version.number }
-        if isNew { NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store) }
-        schedule()
+        guard lock.withLock({ begin() }) else { return }
+        repeat {
+            guard let store else { return }
+            let before = lock.withLock { last }
+            let isNew = store.opened.follow() || store.opened.sink?.takeFollowed(since: before) == true
+            lock.withLock { last = store.engine.version.number }
+            if isNew { NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store) }
+        } while lock.withLock { goesOn() }
+    }
+
+    private func begin() -> Bool {
+        if hasStopped { return false }
+        // Whoever looks now may have looked too early.
+        isDue = isLooking
+        defer { isLooking = true }
+        return !isLooking
+    }
+
+    private func goesOn() -> Bool {
+        isLooking = isDue && !hasStopped
+        isDue = false
+        return isLooking
     }
 }

@@ -28,8 +28,9 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     public var schema: Schema?
     /// The log, relative to the current folder unless it begins with a slash. It need not be there; its folder must.
     public let path: String
-    /// Whether the store may be changed. One that may not needs the log to be there, takes no lock, and sees the store as
-    /// it was when it was opened.
+    /// Whether the store may be changed. One that may not needs the log to be there and takes no lock. Each of its fetches
+    /// begins at what other processes have saved by then, as far as the log still has it: where a compaction dropped
+    /// transactions that it has not read, or the schema was changed, it stays at what it has until it is opened anew.
     public let allowsSave: Bool
     public let sharing: AppendLogSharing
     public let durability: AppendLogDurability
@@ -43,6 +44,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
     /// How far ahead of its frames the log is filled with zeros, in steps of this.
     package var allocationStep = LogWriter.allocationStep
+    /// Whether a reader takes in what is saved after it was opened.
+    var followsWriter = true
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
 

@@ -28,11 +28,21 @@ struct LogOpening {
         while true {
             do {
                 let file = try fileSystem.open(path, mode: .read)
-                defer { try? file.close() }
+                var isKept = false
+                defer { if !isKept { try? file.close() } }
                 let content = try LogContent.read(file, path: path, in: fileSystem)
                 let version = try content.version(for: schema)
+                var tail: ReaderTail?
+                // Of a log under another schema the rows are not those that its frames speak of.
+                if configuration.followsWriter, content.schema == schema {
+                    tail = ReaderTail(
+                        file, path: path, header: content.header, last: content.last, position: content.position,
+                        schema: schema, in: fileSystem)
+                    isKept = true
+                }
                 return OpenLog(
-                    path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil))
+                    path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil),
+                    tail: tail)
             } catch let error as AppendLogError where error.fault.mayPass && attempts < 5 {
                 attempts += 1
                 Thread.sleep(forTimeInterval: 0.01)

@@ -10,8 +10,13 @@ final class OpenLog: Sendable {
     /// Nil for a reader.
     let sink: AppendLog?
     let recovery: AppendLogRecovery?
+    /// For a reader that follows who writes.
+    let tail: ReaderTail?
 
-    init(path: String, engine: Engine, sink: AppendLog?, recovery: AppendLogRecovery?) {
+    init(
+        path: String, engine: Engine, sink: AppendLog?, recovery: AppendLogRecovery?, tail: ReaderTail? = nil
+    ) {
+        self.tail = tail
         self.path = path
         self.engine = engine
         self.sink = sink
@@ -42,9 +47,13 @@ final class OpenLogs: Sendable {
             ? ObjectIdentifier(configuration.givenFileSystem as AnyObject) : nil
         return try openings.withLock { openings in
             openings.removeAll { $0.log == nil }
-            if let index = openings.firstIndex(where: { $0.place == place && $0.fileSystem == fileSystem }),
-                let log = openings[index].log
-            {
+            // A reader that follows and one that does not are two, which disturb nobody.
+            let known = openings.firstIndex {
+                $0.place == place && $0.fileSystem == fileSystem
+                    && ($0.configuration.followsWriter == configuration.followsWriter
+                        || $0.configuration.allowsSave || configuration.allowsSave)
+            }
+            if let index = known, let log = openings[index].log {
                 guard openings[index].configuration.hasSameOptions(as: configuration) else {
                     throw EngineError.openWithOtherOptions(path: place.path)
                 }

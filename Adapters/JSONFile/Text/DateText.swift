@@ -32,17 +32,19 @@ package enum DateText {
         let civil = CivilDate(daysSinceReferenceDate: days)
         try writer.reserve(48 + fraction.count)
         writer.put(UInt8(ascii: "\""))
-        writer.digits(UInt64(civil.year), width: 4)
+        writer.pair(civil.year / 100)
+        writer.pair(civil.year % 100)
         writer.put(UInt8(ascii: "-"))
-        writer.digits(UInt64(civil.month), width: 2)
+        writer.pair(civil.month)
         writer.put(UInt8(ascii: "-"))
-        writer.digits(UInt64(civil.day), width: 2)
+        writer.pair(civil.day)
         writer.put(UInt8(ascii: "T"))
-        writer.digits(UInt64(second / 3600), width: 2)
+        let time = Int(second)
+        writer.pair(time / 3600)
         writer.put(UInt8(ascii: ":"))
-        writer.digits(UInt64(second / 60 % 60), width: 2)
+        writer.pair(time / 60 % 60)
         writer.put(UInt8(ascii: ":"))
-        writer.digits(UInt64(second % 60), width: 2)
+        writer.pair(time % 60)
         if !fraction.isEmpty {
             writer.put(UInt8(ascii: "."))
             for digit in fraction { writer.put(digit) }
@@ -54,12 +56,19 @@ package enum DateText {
     /// The date that `YYYY-MM-DDThh:mm:ss[.digits]Z` stands for; nil for every other text, and for days that do not
     /// exist. Years are 0000 to 9999 (proleptic Gregorian), seconds 00 to 59, and there are at most 40 further digits.
     package static func date(from text: UnsafeRawBufferPointer) -> Date? {
-        guard (20...61).contains(text.count), text[text.count - 1] == UInt8(ascii: "Z"), matchesPattern(text) else {
+        guard (20...61).contains(text.count), text[text.count - 1] == UInt8(ascii: "Z"), isPunctuated(text) else {
             return nil
         }
-        let civil = CivilDate(year: number(text, 0..<4), month: number(text, 5..<7), day: number(text, 8..<10))
-        let (hour, minute, second) = (number(text, 11..<13), number(text, 14..<16), number(text, 17..<19))
-        guard civil.isValid, hour < 24, minute < 60, second < 60 else { return nil }
+        // Anything that is no digit is noticed once, for all of them.
+        var isDigits = true
+        func pair(_ index: Int) -> Int {
+            let (tens, ones) = (text[index] &- 0x30, text[index &+ 1] &- 0x30)
+            if tens > 9 || ones > 9 { isDigits = false }
+            return Int(tens) &* 10 &+ Int(ones)
+        }
+        let civil = CivilDate(year: pair(0) &* 100 &+ pair(2), month: pair(5), day: pair(8))
+        let (hour, minute, second) = (pair(11), pair(14), pair(17))
+        guard isDigits, civil.isValid, hour < 24, minute < 60, second < 60 else { return nil }
         let whole = civil.daysSinceReferenceDate * 86_400 + Int64(hour * 3600 + minute * 60 + second)
         guard text.count > 20 else { return Date(timeIntervalSinceReferenceDate: Double(whole)) }
         let fraction = UnsafeRawBufferPointer(rebasing: text[20..<(text.count - 1)])
@@ -97,20 +106,13 @@ package enum DateText {
     /// 10000-01-01T00:00:00Z.
     private static let latest = 252_423_993_600.0
 
-    private static let pattern = Array("0000-00-00T00:00:00.".utf8)
-
-    private static func matchesPattern(_ text: UnsafeRawBufferPointer) -> Bool {
-        for index in 0..<(text.count - 1) {
-            let expected = index < pattern.count ? pattern[index] : UInt8(ascii: "0")
-            let isMatch =
-                expected == UInt8(ascii: "0") ? text[index] &- 0x30 <= 9 : text[index] == expected
-            guard isMatch else { return false }
-        }
-        return text.count != 21
-    }
-
-    private static func number(_ text: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int {
-        range.reduce(0) { $0 * 10 + Int(text[$1] &- 0x30) }
+    /// Whether the separators are where they have to be, and behind a point nothing but digits.
+    private static func isPunctuated(_ text: UnsafeRawBufferPointer) -> Bool {
+        let isDated = text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-") && text[10] == UInt8(ascii: "T")
+        guard isDated, text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":") else { return false }
+        if text.count == 20 { return true }
+        guard text[19] == UInt8(ascii: "."), text.count > 21 else { return false }
+        return text[20..<(text.count - 1)].allSatisfy { $0 &- 0x30 <= 9 }
     }
 
     /// Turns the digits of a fraction f into those of 1 - f.
@@ -137,7 +139,7 @@ private struct CivilDate {
     var isValid: Bool {
         guard year >= 0, (1...12).contains(month), day >= 1 else { return false }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let days = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+        let days = month == 2 ? (isLeap ? 29 : 28) : month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
         return day <= days
     }
 

@@ -14,7 +14,8 @@ final class DocumentPlan {
         let index: Int
         let content: Content
         let isOptional: Bool
-        /// What stands between the value before and this one, ready to be written or compared; owned by the plan.
+        /// What stands between the value before and this one, ready to be written or compared; owned by the plan, with
+        /// `JSONWriter.shortRoom` bytes behind it.
         let prefix: UnsafeRawBufferPointer
     }
 
@@ -110,10 +111,13 @@ extension DocumentPlan {
         private var pieces: [UnsafeMutableRawBufferPointer] = []
 
         func add(_ text: String) -> UnsafeRawBufferPointer {
-            let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+            let count = text.utf8.count
+            let piece = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: count + JSONWriter.shortRoom, alignment: 1)
+            piece.initializeMemory(as: UInt8.self, repeating: 0)
             piece.copyBytes(from: text.utf8)
             pieces.append(piece)
-            return UnsafeRawBufferPointer(piece)
+            return UnsafeRawBufferPointer(rebasing: piece[..<count])
         }
 
         deinit { pieces.forEach { $0.deallocate() } }

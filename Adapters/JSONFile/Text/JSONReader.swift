@@ -98,6 +98,19 @@ package struct JSONReader {
         return true
     }
 
+    /// Enters an object and goes behind its first key, where the text is exactly this one: a bracket, a key, a colon.
+    @inline(__always) mutating func beginObject(writtenAs text: StaticString) -> Bool {
+        skipWhitespace()
+        let start = position
+        guard depth < Self.maximumDepth,
+            consume(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        else { return false }
+        depth &+= 1
+        isAfterOpening = false
+        keyOffset = start &+ 1
+        return true
+    }
+
     func fault(_ reason: JSONTextError.Reason) -> JSONFault { JSONFault(reason: reason, offset: position) }
 }
 

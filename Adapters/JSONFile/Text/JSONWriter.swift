@@ -63,6 +63,18 @@ package struct JSONWriter: ~Copyable {
         copy(rest)
     }
 
+    /// Appends bytes that are followed, where they are, by `shortRoom` bytes that may be read.
+    @inline(__always) mutating func append(short bytes: UnsafeRawBufferPointer) throws {
+        guard bytes.count <= Self.shortRoom, let source = bytes.baseAddress else { return try append(bytes) }
+        try reserve(Self.shortRoom)
+        // A copy of fixed length takes two instructions; what it copies too much is written over.
+        buffer.storeBytes(
+            of: source.loadUnaligned(as: SIMD32<UInt8>.self), toByteOffset: fill, as: SIMD32<UInt8>.self)
+        fill &+= bytes.count
+    }
+
+    static let shortRoom = 32
+
     @inline(__always) private mutating func copy(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress, let target = buffer.baseAddress else { return }
         (target + fill).copyMemory(from: source, byteCount: bytes.count)
@@ -86,9 +98,21 @@ extension JSONWriter {
     /// Appends a string with its quotes. Only `"`, `\` and characters below U+0020 are escaped.
     package mutating func string(_ value: String) throws {
         var value = value
+        try value.withUTF8 { try string(utf8: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends a string, given as UTF-8, with its quotes.
+    mutating func string(utf8 text: UnsafeRawBufferPointer) throws {
+        let end = Self.verbatimEnd(of: text, from: 0)
+        if end == text.count, end < Self.bufferSize / 4 {
+            try reserve(end &+ 2)
+            put(UInt8(ascii: "\""))
+            copy(text)
+            return put(UInt8(ascii: "\""))
+        }
         try reserve(1)
         put(UInt8(ascii: "\""))
-        try value.withUTF8 { try escaped(UnsafeRawBufferPointer($0)) }
+        try escaped(text)
         try reserve(1)
         put(UInt8(ascii: "\""))
     }

@@ -3,13 +3,14 @@ import MortiseCore
 /// Turns the text of records into values.
 struct RecordDecoder {
     let plan: DocumentPlan
-    let storeIdentifier: String
     let nextSequence: UInt64
     /// Which records there are, where that had to be found out in advance.
     var known: RecordDirectory?
     /// Which records have been met, where it had not.
     private(set) var directory: RecordDirectory
     private(set) var log: ReferenceLog
+    /// By entity, so that a reference is made without a look-up of names.
+    private let identifiers: [NumberedIdentifiers]
 
     /// The reader as it was before the first record.
     private var start: JSONReader?
@@ -25,7 +26,9 @@ struct RecordDecoder {
 
     init(_ plan: DocumentPlan, header: StoreDocumentHeader) {
         self.plan = plan
-        storeIdentifier = header.storeIdentifier
+        identifiers = plan.entities.map {
+            NumberedIdentifiers(storeIdentifier: header.storeIdentifier, entityName: $0.name)
+        }
         nextSequence = header.nextSequence
         directory = RecordDirectory(entityCount: plan.entities.count)
         log = ReferenceLog(plan)
@@ -104,11 +107,14 @@ struct RecordDecoder {
 extension RecordDecoder {
     /// Enters a record and reads its number.
     private mutating func readIdentifier(_ reader: inout JSONReader, previous: UInt64?) throws -> UInt64 {
-        try Self.expect(.object, in: &reader)
-        let start = reader.position
-        try reader.beginObject()
-        guard try reader.nextKey() == DocumentPlan.identifierKey else {
-            throw DocumentFault(.missingIdentifier, at: start)
+        // As the writer writes it; anything else is read with more care.
+        if !reader.beginObject(writtenAs: "{\"$id\": ") {
+            try Self.expect(.object, in: &reader)
+            let start = reader.position
+            try reader.beginObject()
+            guard try reader.nextKey() == DocumentPlan.identifierKey else {
+                throw DocumentFault(.missingIdentifier, at: start)
+            }
         }
         try Self.expect(.number, in: &reader)
         let number = try reader.readNumber()
@@ -239,6 +245,6 @@ extension RecordDecoder {
         var entity = destination
         // What does not lead to the destination is found out when all records are known.
         if plan.entities[destination].members.count > 1, let holder = known?.holder(of: target) { entity = holder }
-        return .numbered(target, storeIdentifier: storeIdentifier, entityName: plan.entities[entity].name)
+        return identifiers[entity][target]
     }
 }

@@ -1,4 +1,5 @@
 import MortiseCore
+import MortiseEngine
 
 /// Writes a store document to a sink, record by record; the same records give the same bytes.
 ///
@@ -22,6 +23,8 @@ package struct StoreDocumentWriter: ~Copyable {
     private var directory: RecordDirectory
     private var log: ReferenceLog
     private var targets: ContiguousArray<UInt64> = []
+    /// The family of the store's own identifiers that was met last.
+    private var ownSpace: UInt32?
     /// The entity whose records are being written; before the first, -1.
     private var entity = -1
 
@@ -96,9 +99,20 @@ package struct StoreDocumentWriter: ~Copyable {
     /// - Parameter value: The value of a slot of the entity's layout. It is asked once for each slot that is kept in
     ///   the file, in order; to-many targets may come in any order. What it throws is passed on.
     package mutating func write(sequence: UInt64, value: (Int) throws -> StoredValue) throws {
+        try withoutActuallyEscaping(value) { value in
+            try write(sequence: sequence, ValueSource(values: value))
+        }
+    }
+
+    /// Writes a record of the current entity that is in a row of a table.
+    package mutating func write(row: Int, of table: TableVersion) throws {
+        try write(sequence: table.sequence(ofRow: row), RowSourceOfText(table: table, row: row))
+    }
+
+    private mutating func write<Source: DocumentSource>(sequence: UInt64, _ source: Source) throws {
         var position = -1
         do {
-            try writeRecord(sequence, position: &position, value: value)
+            try writeRecord(sequence, position: &position, source)
         } catch let reason as StoreDocumentWriteError.Reason {
             let current = plan.entities.indices.contains(entity) ? plan.entities[entity] : nil
             throw StoreDocumentWriteError(
@@ -124,11 +138,58 @@ package struct StoreDocumentWriter: ~Copyable {
     }
 }
 
+// MARK: - Sources
+
+/// Where the values of one record come from.
+private protocol DocumentSource {
+    func value(_ slot: Int) throws -> StoredValue
+    /// Writes the value in a slot without making a stored value of it.
+    /// - Returns: false where it has not, for whatever reason.
+    func write(_ slot: Int, _ kind: StorageKind, to writer: inout JSONWriter) throws -> Bool
+}
+
+private struct ValueSource: DocumentSource {
+    let values: (Int) throws -> StoredValue
+
+    func value(_ slot: Int) throws -> StoredValue { try values(slot) }
+    @inline(__always) func write(_ slot: Int, _ kind: StorageKind, to writer: inout JSONWriter) throws -> Bool { false }
+}
+
+private struct RowSourceOfText: DocumentSource {
+    let table: TableVersion
+    let row: Int
+
+    func value(_ slot: Int) throws -> StoredValue { table.value(row: row, slot: slot) }
+
+    @inline(__always) func write(_ slot: Int, _ kind: StorageKind, to writer: inout JSONWriter) throws -> Bool {
+        switch kind {
+        case .string: return try table.withUTF8(row: row, slot: slot) { try writer.string(utf8: $0) }
+        case .double:
+            guard let value = table.double(row: row, slot: slot) else { return false }
+            try writer.double(value)
+        case .date:
+            guard let value = table.date(row: row, slot: slot) else { return false }
+            try DateText.write(value, to: &writer)
+        case .uuid:
+            guard let value = table.uuid(row: row, slot: slot) else { return false }
+            try UUIDText.write(value, to: &writer)
+        case .bool:
+            guard let value = table.bool(row: row, slot: slot) else { return false }
+            try writer.bool(value)
+        case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32:
+            guard let value = table.int64(row: row, slot: slot) else { return false }
+            try writer.integer(value)
+        default: return false
+        }
+        return true
+    }
+}
+
 // MARK: - Records
 
 extension StoreDocumentWriter {
-    private mutating func writeRecord(
-        _ sequence: UInt64, position: inout Int, value: (Int) throws -> StoredValue
+    @inline(__always) private mutating func writeRecord<Source: DocumentSource>(
+        _ sequence: UInt64, position: inout Int, _ source: Source
     ) throws {
         guard plan.entities.indices.contains(entity) else { throw StoreDocumentWriteError.Reason.noEntity }
         guard sequence < nextSequence else {
@@ -145,18 +206,19 @@ extension StoreDocumentWriter {
         let slots = plan.entities[entity].slots
         for index in slots.indices {
             position = index
-            try writer.append(slots[index].prefix)
-            let value = try value(slots[index].index)
+            try writer.append(short: slots[index].prefix)
             switch slots[index].content {
             case .attribute(let kind):
+                if try source.write(slots[index].index, kind, to: &writer) { continue }
+                let value = try source.value(slots[index].index)
                 if value.isNull {
                     try writeNull(for: slots[index])
                 } else {
                     try AttributeText.write(
                         value, kind: kind, depth: DocumentPlan.recordDepth, budget: &budget, to: &writer)
                 }
-            case .toOne: try writeToOne(value, slot: index, of: slots[index])
-            case .toMany: try writeToMany(value, slot: index, of: slots[index])
+            case .toOne: try writeToOne(try source.value(slots[index].index), slot: index, of: slots[index])
+            case .toMany: try writeToMany(try source.value(slots[index].index), slot: index, of: slots[index])
             }
         }
         try writer.punctuation("}")
@@ -205,8 +267,15 @@ extension StoreDocumentWriter {
         log.append(toMany: targets, entity: entity, slot: index)
     }
 
-    private func number(of identifier: PersistentIdentifier) throws -> UInt64 {
-        guard let target = identifier.sequenceNumber, identifier.storeIdentifier == storeIdentifier else {
+    private mutating func number(of identifier: PersistentIdentifier) throws -> UInt64 {
+        // Whose identifiers a space has takes a look-up of names.
+        if identifier.space != ownSpace {
+            guard identifier.storeIdentifier == storeIdentifier else {
+                throw StoreDocumentWriteError.Reason.foreignIdentifier(identifier.description)
+            }
+            ownSpace = identifier.space
+        }
+        guard let target = identifier.sequenceNumber else {
             throw StoreDocumentWriteError.Reason.foreignIdentifier(identifier.description)
         }
         guard target < nextSequence else { throw StoreDocumentWriteError.Reason.danglingReference(target: target) }

@@ -8,15 +8,44 @@ enum UUIDText {
     /// Appends a UUID in upper case, in quotes.
     static func write(_ value: UUID, to writer: inout JSONWriter) throws {
         try writer.reserve(length + 2)
-        writer.put(UInt8(ascii: "\""))
-        withUnsafeBytes(of: value.uuid) { bytes in
-            for index in 0..<16 {
-                if index == 4 || index == 6 || index == 8 || index == 10 { writer.put(UInt8(ascii: "-")) }
-                writer.put(digit(bytes[index] >> 4))
-                writer.put(digit(bytes[index] & 15))
-            }
+        let (high, low) = withUnsafeBytes(of: value.uuid) {
+            (
+                UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
         }
-        writer.put(UInt8(ascii: "\""))
+        let (first, second) = (digits(UInt32(high >> 32)), digits(UInt32(truncatingIfNeeded: high)))
+        let (third, fourth) = (digits(UInt32(low >> 32)), digits(UInt32(truncatingIfNeeded: low)))
+        writer.fillBuffer { room in
+            func put<T: FixedWidthInteger>(_ text: T, at offset: Int) {
+                room.storeBytes(of: text.littleEndian, toByteOffset: offset, as: T.self)
+            }
+            put(UInt8(ascii: "\""), at: 0)
+            put(first, at: 1)
+            put(UInt8(ascii: "-"), at: 9)
+            put(UInt32(truncatingIfNeeded: second), at: 10)
+            put(UInt8(ascii: "-"), at: 14)
+            put(UInt32(truncatingIfNeeded: second >> 32), at: 15)
+            put(UInt8(ascii: "-"), at: 19)
+            put(UInt32(truncatingIfNeeded: third), at: 20)
+            put(UInt8(ascii: "-"), at: 24)
+            put(UInt32(truncatingIfNeeded: third >> 32), at: 25)
+            put(fourth, at: 29)
+            put(UInt8(ascii: "\""), at: 37)
+            return length + 2
+        }
+    }
+
+    /// Eight digits in upper case, the first in the lowest byte.
+    @inline(__always) private static func digits(_ value: UInt32) -> UInt64 {
+        // A byte for each nibble, first to last.
+        var spread = UInt64(value.byteSwapped)
+        spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF
+        spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
+        spread = (spread >> 4 & 0x000F_000F_000F_000F) | (spread << 8 & 0x0F00_0F00_0F00_0F00)
+        // Six more than a digit's highest carries into the bit above the low four exactly for the letters.
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return spread &+ 0x3030_3030_3030_3030 &+ letters &* 7
     }
 
     /// The UUID that a text in either case stands for; nil for every other text.
@@ -49,9 +78,5 @@ enum UUIDText {
         case 0x61...0x66: byte - 0x57
         default: 0xFF
         }
-    }
-
-    @inline(__always) private static func digit(_ nibble: UInt8) -> UInt8 {
-        nibble < 10 ? 0x30 &+ nibble : 0x37 &+ nibble
     }
 }

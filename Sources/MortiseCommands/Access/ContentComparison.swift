@@ -11,10 +11,11 @@ struct ContentComparison {
     var isEqual: Bool { differing == 0 }
 
     /// - Parameter progress: told how many records were looked at.
+    /// - Throws: what `StoreVersion.check()` of either throws.
     init(
         _ a: any StoreVersion, _ b: any StoreVersion, _ schema: StoredSchema, _ layouts: [String: RecordLayout],
         showingValues: Bool = false, progress: (Int) -> Void = { _ in }
-    ) {
+    ) throws {
         var map = RecordMap(a, schema)
         var pairs = 0
         var others = IdentityWalk(b, schema)
@@ -52,6 +53,8 @@ struct ContentComparison {
             compared = number + 1
             progress(compared)
         }
+        try a.check()
+        try b.check()
     }
 
     private mutating func note(_ difference: String) {

@@ -9,7 +9,8 @@ struct ContentDifference {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
     /// - Parameter older: what the store held before, and with which schema.
-    init(_ older: StoreState, _ newer: StoreState) {
+    /// - Throws: what `StoreVersion.check()` of either throws.
+    init(_ older: StoreState, _ newer: StoreState) throws {
         let (before, after) = (older.version, newer.version)
         for entity in newer.schema.entities {
             guard let rows = after.rows(ofEntity: entity.name) else { continue }
@@ -40,6 +41,8 @@ struct ContentDifference {
                 if others?.row(of: record) == nil { deleted.append(record) }
             }
         }
+        try before.check()
+        try after.check()
         inserted.sort()
         deleted.sort()
     }

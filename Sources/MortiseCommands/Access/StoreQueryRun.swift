@@ -6,6 +6,8 @@ struct StoreQueryRun {
     /// How many records match; a query that only counts may have no `records`.
     let count: Int
     let reader: RecordReader
+    /// What the records are read from.
+    let version: any StoreVersion
     let explanation: FetchExplanation
     /// A declaration that would spare a scan of all records.
     let suggestion: String?
@@ -15,6 +17,7 @@ struct StoreQueryRun {
         let version = try store.version()
         let reader = store.reader(of: version)
         self.reader = reader
+        self.version = version
         let plan: FetchPlan
         var found: [RecordReference] = []
         let scanned: Int
@@ -41,6 +44,7 @@ struct StoreQueryRun {
         let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)
         found = try executor.filter(found, by: left)
         if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
+        try version.check()
         records = plan.takesWindow ? found : Array(found[query.window(of: found.count)])
         count = counted ?? records.count
         suggestion = plan.suggestion

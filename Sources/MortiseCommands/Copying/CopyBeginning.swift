@@ -20,8 +20,16 @@ struct CopyBeginning {
 
     /// Notes which records are there already.
     /// - Returns: how many.
-    /// - Throws: `ToolError.notABeginning`.
+    /// - Throws: `ToolError.notABeginning`; what `StoreVersion.check()` of either throws.
     func check(_ map: inout RecordMap, _ store: OpenStore) throws -> Int {
+        let result = Result { try compare(&map, store) }
+        // A record that cannot be read is missing or another only for that reason.
+        try source.check()
+        try target.check()
+        return try result.get()
+    }
+
+    private func compare(_ map: inout RecordMap, _ store: OpenStore) throws -> Int {
         func fault(_ detail: String) -> ToolError { .notABeginning(store: store.name, detail: detail) }
         var count = 0
         var walk = IdentityWalk(source, schema)

@@ -40,7 +40,8 @@ struct StoreCopy {
 
     /// Copies what is not there yet.
     /// - Parameter isResuming: whether the target holds the beginning already, which is checked.
-    /// - Throws: `ToolError.notABeginning`, `.interrupted`; what the stores throw. Batches that were saved stay.
+    /// - Throws: `ToolError.notABeginning`, `.interrupted`, `.unequalCopy`; what the stores throw, also for a part of the
+    ///   source that cannot be read. Batches that were saved stay.
     mutating func run(isResuming: Bool) throws {
         if isResuming {
             copied = try CopyBeginning(version, try target.version(), source.schema, source.layouts).check(&map, target)
@@ -53,6 +54,11 @@ struct StoreCopy {
             try bulk.saveInBulk { flush in try copy(flush) }
         } else {
             try copy {}
+        }
+        try version.check()
+        guard copied == total else {
+            throw ToolError.unequalCopy(
+                detail: "the source counts \(FigureText.plural(total, "record")) and has \(FigureText.count(copied))")
         }
         progress.finish(copied)
     }
@@ -78,6 +84,8 @@ struct StoreCopy {
     }
 
     private mutating func save(_ batch: inout CopyBatch) throws {
+        // What could not be read must not be written as if it were nothing.
+        try version.check()
         let (snapshots, leftOut) = batch.snapshots(map)
         let remapped = try target.save(inserted: snapshots)
         for (element, snapshot) in zip(batch.elements, snapshots) {
@@ -130,12 +138,14 @@ struct StoreCopy {
             updated.append(DefaultSnapshot(persistentIdentifier: copy, layout: layout, values: values))
             changed.append(slots)
             if updated.count >= limits.records {
+                try version.check()
                 _ = try target.save(updated: updated, changedSlots: changed)
                 updated = []
                 changed = []
                 try checkInterruption()
             }
         }
+        try version.check()
         if !updated.isEmpty { _ = try target.save(updated: updated, changedSlots: changed) }
     }
 }

@@ -55,16 +55,22 @@ struct RecordColumns {
 struct RecordPrinter {
     private let columns: [RecordColumns.Column]
     private let evaluator: QueryEvaluator
+    private let version: any StoreVersion
     private let format: RecordFormat
     private let output = ToolContext.current.output
 
-    init(_ columns: RecordColumns, _ reader: RecordReader, _ format: RecordFormat) {
+    /// - Parameter version: what the reader reads from.
+    init(
+        _ columns: RecordColumns, _ reader: RecordReader, _ format: RecordFormat, checking version: any StoreVersion
+    ) {
+        self.version = version
         self.columns = columns.columns
         evaluator = QueryEvaluator(reader: reader)
         self.format = format
     }
 
-    /// - Throws: `ToolError.output`; `QueryEvaluationError`.
+    /// Stops before the first record with a value that cannot be read.
+    /// - Throws: `ToolError.output`; `QueryEvaluationError`; what `StoreVersion.check()` throws.
     func print(_ records: [RecordReference]) throws {
         switch format {
         case .table: try table(records)
@@ -76,7 +82,7 @@ struct RecordPrinter {
     }
 
     private func values(_ record: RecordReference) throws -> [StoredValue] {
-        try columns.map { column in
+        let values = try columns.map { column in
             // A relationship's value is a list of records there, and is printed as their numbers.
             let value = try evaluator.sortKey(column.expression, record)
             guard case .array(let elements) = value else { return value }
@@ -85,6 +91,8 @@ struct RecordPrinter {
             }
             return !elements.isEmpty && identifiers.count == elements.count ? .identifiers(identifiers) : value
         }
+        try version.check()
+        return values
     }
 
     private func json(_ records: [RecordReference]) throws {

@@ -44,7 +44,7 @@ struct Compare: ParsableCommand {
                 store: right.name, other: left.name, differences: SchemaDifferences.between(right.schema, left.schema))
         }
         let texts = try query.map { try QueryText($0, left) }
-        let content = ContentComparison(
+        let content = try ContentComparison(
             try left.version(), try right.version(), left.schema, left.layouts, showingValues: values)
         let asked = try zip(query, texts).map { text, parsed in
             try QueryComparison(text, parsed, left, right, times: times, isSameData: content.isEqual)

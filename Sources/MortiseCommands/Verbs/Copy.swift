@@ -98,7 +98,7 @@ struct Copy: ParsableCommand {
     ) throws {
         let target = try OpenStore.reading(argument)
         let line = ProgressLine("compared", of: total, progress)
-        let found = ContentComparison(
+        let found = try ContentComparison(
             try source.version(), try target.version(), source.schema, source.layouts, progress: line.update)
         line.finish(found.compared)
         try target.close()

@@ -79,7 +79,7 @@ struct Fetch: ParsableCommand {
         if count {
             try ToolContext.current.output.line("\(run.count)")
         } else {
-            try RecordPrinter(columns, run.reader, format).print(run.records)
+            try RecordPrinter(columns, run.reader, format, checking: run.version).print(run.records)
         }
         try store.close()
     }

@@ -108,7 +108,7 @@ private struct StoreWatcher {
             try output.flush()
             return transactions.count
         }
-        let difference = ContentDifference(older, newer)
+        let difference = try ContentDifference(older, newer)
         guard !difference.isEmpty else { return 0 }
         try print(difference)
         try output.flush()

@@ -9,6 +9,9 @@ extension ContextState {
 
     private func validate(_ model: any PersistentModel, onlyChanged: Bool) throws {
         guard let layout = model._modelState.table?.layout, let draft = model._modelState.draft else { return }
+        if !onlyChanged, draft.present.isSuperset(of: layout.record.checkedSlots), draft.hasOnlyRelationshipsBeside {
+            return
+        }
         for slot in layout.record.slots.indices {
             if draft.hasPlainValue(at: slot) || (onlyChanged && !draft.changed.contains(slot)) { continue }
             let description = layout.record.slots[slot]

@@ -1,8 +1,11 @@
 import Observation
 
 extension ContextState {
-    /// Moves to the latest version of a store. Models whose values differ notify their observers; models whose rows are
-    /// gone keep their last values and leave the context.
+    /// Moves to the latest version of a store. Models whose rows are gone keep their last values and leave the context.
+    ///
+    /// The observers of models whose values differ are told when all tables are at the new version and, in a save, when the
+    /// stores are unlocked again: what they read or fetch then is of that version, also where they are told that a value is
+    /// about to change.
     /// - Throws: `ModelContextError.invalidStoredValue` where the new version holds what a property's type does not know.
     func refresh(_ binding: StoreBinding) throws {
         if let latest = binding.store.version { try refresh(binding, to: latest) }
@@ -10,21 +13,31 @@ extension ContextState {
 
     /// Moves to a version of a store that is not older than the context's.
     func refresh(_ binding: StoreBinding, to latest: any StoreVersion) throws {
-        guard latest.number != binding.version?.number || !binding.isVerified else { return }
-        for table in tables.values where table.binding === binding {
+        let moves = latest.number != binding.version?.number
+        guard moves || !binding.isVerified else { return }
+        // Models that only getters have made are verified row by row, until their values may change under them.
+        for table in tables.values where table.binding === binding && (moves || table.isFetched) {
             try binding.store.verify(latest, table.layout)
+            table.verifiesRows = false
         }
         binding.isVerified = true
         move(binding, to: latest)
     }
 
+    /// Makes sure that what was just found out from the pinned versions lacks nothing.
+    /// - Throws: what `StoreVersion.check()` throws.
+    func checkVersions() throws {
+        for binding in bindings { try binding.version?.check() }
+    }
+
     private func move(_ binding: StoreBinding, to latest: any StoreVersion) {
         let previous = binding.version
-        binding.version = latest
+        var differing: [ValueChange] = []
+        var sources: [(table: ModelTable, source: RowSource)] = []
         for table in tables.values where table.binding === binding {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
             guard source !== table.source else { continue }
-            var differing: [ValueChange] = []
+            sources.append((table, source))
             for (row, model) in table.registeredModels(in: source.rowsThatMayDiffer(from: table.source)) {
                 if !source.contains(row: row) {
                     leave(model, table: table, lastIn: previous)
@@ -35,10 +48,12 @@ extension ContextState {
                     differing.append(change)
                 }
             }
-            for change in differing { change.willSet() }
-            table.source = source
-            for change in differing { change.didSet() }
         }
+        binding.version = latest
+        for (table, source) in sources { table.source = source }
+        if !deleted.isEmpty { hasStaleDeletions = true }
+        for change in differing { change.willSet() }
+        for change in differing { change.didSet() }
     }
 
     /// A model whose record is gone: it keeps its values and its identity, and belongs to no context any more.
@@ -81,8 +96,11 @@ extension ContextState {
 }
 
 /// The properties of one observed model whose stored values are about to change under it.
+///
+/// While its context has stores locked, observers are not told: `ContextState.holdingObservers(_:)` does so afterwards.
 struct ValueChange {
     private let model: any PersistentModel
+    private let state: ContextState?
     private let registrar: ObservationRegistrar
     private let keyPaths: [AnyKeyPath]
 
@@ -121,12 +139,17 @@ struct ValueChange {
     ) {
         if slots.isEmpty { return nil }
         self.model = model
+        self.state = model._modelState.table?.state
         self.registrar = registrar
         self.keyPaths = slots.map { layout.observedKeyPath(of: $0) }
     }
 
-    func willSet() { notify(model, isWill: true) }
-    func didSet() { notify(model, isWill: false) }
+    func willSet() {
+        if let state, state.isHoldingObservers { state.hold(self) } else { notify(model, isWill: true) }
+    }
+    func didSet() {
+        if state?.isHoldingObservers != true { notify(model, isWill: false) }
+    }
 
     private func notify(_ model: any PersistentModel, isWill: Bool) {
         for path in keyPaths {
@@ -148,15 +171,19 @@ extension AnyStore {
         guard layout.needsVerification, let rows = version.rows(ofEntity: layout.entityName),
             rows.needsVerification(for: layout)
         else { return }
-        for row in 0..<rows.endRow where rows.contains(row: row) {
-            for slot in layout.checks.indices {
-                guard let check = layout.checks[slot], !check(rows.value(row: row, slot: slot)) else { continue }
-                throw ModelContextError.invalidStoredValue(
-                    entity: layout.entityName, property: layout.properties[slot].name,
-                    model: rows.identifier(ofRow: row),
-                    found: CodedForm(value: rows.value(row: row, slot: slot)).description)
-            }
-        }
+        for row in 0..<rows.endRow where rows.contains(row: row) { try rows.verify(row: row, layout) }
         rows.noteVerified(for: layout)
+    }
+}
+
+extension RowSource {
+    /// - Throws: `ModelContextError.invalidStoredValue` for the first value of a row that its property's type does not know.
+    func verify(row: Int, _ layout: ModelLayout) throws {
+        for slot in layout.checks.indices {
+            guard let check = layout.checks[slot], !check(value(row: row, slot: slot)) else { continue }
+            throw ModelContextError.invalidStoredValue(
+                entity: layout.entityName, property: layout.properties[slot].name, model: identifier(ofRow: row),
+                found: CodedForm(value: value(row: row, slot: slot)).description)
+        }
     }
 }

@@ -9,8 +9,12 @@ final class ContextState {
     let container: ModelContainer
     private(set) var tables: [String: ModelTable] = [:]
     private var tablesBySpace: [UInt32: ModelTable] = [:]
+    /// The table that was asked for by name last: a fetch asks for the same one several times.
+    private var lastNamed: ModelTable?
     private var families: [ObjectIdentifier: [ModelTable]] = [:]
     private var tablesByType: [ObjectIdentifier: ModelTable] = [:]
+    // Models mostly come many of one type after the other.
+    private var lastTable: (type: ObjectIdentifier, table: ModelTable)?
     private(set) var bindings: [StoreBinding]
 
     private(set) var inserted = ModelList()
@@ -22,6 +26,10 @@ final class ContextState {
     private(set) var vanished: [PersistentIdentifier] = []
     /// Models whose records are gone, for others of the kind that refer to them.
     var departed = DepartedModels()
+    /// Whether others have saved since delete rules were followed, so that there may be more to follow them to.
+    var hasStaleDeletions = false
+    /// Changes whose observers have not been told, because stores are locked; nil while none is.
+    private var untold: [ValueChange]?
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
     /// Told of every model that gets unsaved changes, once until the next save.
@@ -36,9 +44,13 @@ final class ContextState {
 
     /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
     func table(for type: any PersistentModel.Type) -> ModelTable? {
-        if let table = tablesByType[ObjectIdentifier(type)] { return table }
-        guard let table = container.schema.layout(for: type).flatMap({ table(for: $0) }) else { return nil }
-        tablesByType[ObjectIdentifier(type)] = table
+        let key = ObjectIdentifier(type)
+        if let lastTable, lastTable.type == key { return lastTable.table }
+        guard let table = tablesByType[key] ?? container.schema.layout(for: type).flatMap({ table(for: $0) }) else {
+            return nil
+        }
+        tablesByType[key] = table
+        lastTable = (key, table)
         return table
     }
 
@@ -52,8 +64,10 @@ final class ContextState {
     }
 
     func table(named entityName: String) -> ModelTable? {
-        if let table = tables[entityName] { return table }
-        return container.schema.layouts[entityName].flatMap { table(for: $0) }
+        if let lastNamed, lastNamed.layout.entityName == entityName { return lastNamed }
+        let found = tables[entityName] ?? container.schema.layouts[entityName].flatMap { table(for: $0) }
+        lastNamed = found
+        return found
     }
 
     private func table(for layout: ModelLayout) -> ModelTable? {
@@ -63,6 +77,7 @@ final class ContextState {
         if binding.version == nil { binding.version = binding.store.version }
         let source = binding.version.map { $0.rows(ofEntity: layout.entityName) ?? RowSource() } ?? SnapshotRows()
         let table = ModelTable(state: self, layout: layout, binding: binding, source: source)
+        table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout)
         tables[layout.entityName] = table
         return table
     }
@@ -81,6 +96,9 @@ final class ContextState {
         }
         return try container.schema.stored.subtree(of: layout.entityName).map { name in
             guard let table = table(named: name) else { throw ModelContextError.unknownModel(type: name) }
+            table.isFetched = true
+            // The binding may have been verified before this table was asked for.
+            if table.verifiesRows { table.binding.isVerified = false }
             return table
         }
     }
@@ -88,9 +106,11 @@ final class ContextState {
     func tableEmptied() {
         if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) {
             tables = [:]
+            lastNamed = nil
             tablesBySpace = [:]
             families = [:]
             tablesByType = [:]
+            lastTable = nil
         }
     }
 
@@ -116,13 +136,34 @@ final class ContextState {
         throw error
     }
 
+    // MARK: Observers
+
+    /// Whether observers have to wait.
+    var isHoldingObservers: Bool { untold != nil }
+
+    func hold(_ change: ValueChange) { untold?.append(change) }
+
+    /// Runs what locks stores. Observers are told afterwards, also where it throws: they may save on another thread and
+    /// wait for it, so no lock may be held then.
+    func holdingObservers<R>(_ body: () throws -> R) rethrows -> R {
+        if isHoldingObservers { return try body() }
+        untold = []
+        defer {
+            let changes = untold ?? []
+            untold = nil
+            for change in changes { change.willSet() }
+            for change in changes { change.didSet() }
+        }
+        return try body()
+    }
+
     // MARK: Finding models
 
     /// The registered or stored model with that identifier, as far as the pinned version knows it.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         if identifier.isTemporary { return inserted.first { $0.persistentModelID == identifier } }
         guard let table = table(of: identifier) else { return nil }
-        if let row = table.source.row(of: identifier) { return table.model(row: row) }
+        if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
         guard table.binding.version == nil else { return nil }
         do {
             try table.binding.store.load([identifier], into: self, of: table)
@@ -151,7 +192,9 @@ final class ContextState {
         var rows: [Int] = []
         var current: ModelTable?
         for identifier in identifiers {
-            guard let table = table(of: identifier), let row = table.source.row(of: identifier) else { continue }
+            guard let table = table(of: identifier), let row = table.source.row(of: identifier),
+                isKnown(row, in: table)
+            else { continue }
             if table !== current {
                 if let current { models += current.models(rows: rows) }
                 rows = []
@@ -161,6 +204,22 @@ final class ContextState {
         }
         if let current { models += current.models(rows: rows) }
         return models
+    }
+
+    /// Whether a row that a getter leads to has only values that its properties' types know; what has others is latched.
+    @inline(__always)
+    func isKnown(_ row: Int, in table: ModelTable) -> Bool { !table.verifiesRows || verify(row, in: table) }
+
+    private func verify(_ row: Int, in table: ModelTable) -> Bool {
+        // Whatever has a model has been verified.
+        if table.registered(row: row) != nil { return true }
+        do {
+            try table.source.verify(row: row, table.layout)
+            return true
+        } catch {
+            latch(error)
+            return false
+        }
     }
 
     /// The members of a stored model's to-many relationship, for one that has no values of its own.
@@ -176,7 +235,7 @@ final class ContextState {
         rows.reserveCapacity(identifiers.count)
         for identifier in identifiers {
             guard identifier.space == first.space else { return nil }
-            if let row = target.source.row(of: identifier) { rows.append(row) }
+            if let row = target.source.row(of: identifier), isKnown(row, in: target) { rows.append(row) }
         }
         return target.models(rows: rows, ifAllAre: type)
     }
@@ -203,39 +262,40 @@ final class ContextState {
 
     /// Takes a model in, and with it every model without context that it reaches.
     func insert(_ first: any PersistentModel) {
-        var pending = [first]
-        while let model = pending.popLast() {
-            model._adoptInitialValues()
-            if let table = model._modelState.table {
-                if table.state === self {
-                    undelete(model)
-                } else {
-                    latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
-                }
-                continue
-            }
-            guard let table = table(for: type(of: model)) else {
-                latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
-                continue
-            }
-            let draft = model._modelState.ensureDraft()
-            if draft.identifier == nil, draft.survivor == nil {
-                draft.identifier = .temporary(space: table.temporarySpace)
-            }
-            let identifier = model.persistentModelID
-            if !identifier.isTemporary || draft.survivor != nil {
-                // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
-                // So is one that another model took the place of.
-                draft.identifier = .temporary(entityName: table.layout.entityName)
-                draft.survivor = nil
-                model._thaw(in: table.layout)
-            }
-            model._modelState.table = table
-            model._modelState.flags = .isInserted
-            inserted.append(model)
-            pending += model._connectInserted(in: table.layout).reversed()
-        }
+        var pending: [any PersistentModel] = []
+        insert(first, &pending)
+        while let model = pending.popLast() { insert(model, &pending) }
         onChange?()
+    }
+
+    private func insert(_ model: any PersistentModel, _ pending: inout [any PersistentModel]) {
+        model._adoptInitialValues()
+        if let table = model._modelState.table {
+            if table.state === self {
+                undelete(model)
+            } else {
+                latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
+            }
+            return
+        }
+        guard let table = table(for: type(of: model)) else {
+            latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
+            return
+        }
+        let draft = model._modelState.ensureDraft()
+        if draft.identifier == nil, draft.survivor == nil {
+            draft.identifier = .temporary(space: table.temporarySpace)
+        } else if draft.identifier?.isTemporary == false || draft.survivor != nil {
+            // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
+            // So is one that another model took the place of.
+            draft.identifier = .temporary(entityName: table.layout.entityName)
+            draft.survivor = nil
+            model._thaw(in: table.layout)
+        }
+        model._modelState.enter(table)
+        inserted.append(model)
+        let reached = model._connectInserted(in: table.layout)
+        if !reached.isEmpty { pending += reached.reversed() }
     }
 
     private func undelete(_ model: any PersistentModel) {
@@ -293,6 +353,16 @@ final class ContextState {
         vanished = []
     }
 
+    /// Forgets the insertion of models that a save has written.
+    func clearInserted(_ models: [any PersistentModel]) {
+        guard models.count == inserted.count else {
+            for model in models { inserted.remove(model) }
+            return
+        }
+        // They are all that there are.
+        inserted = ModelList()
+    }
+
     func forgetVanished() { vanished = [] }
 
     /// A model with unsaved changes whose record is gone.
@@ -341,13 +411,18 @@ struct ModelList: Sequence {
         let place = Int(model._modelState.place)
         return place > 0 && place <= models.count && models[place - 1] === model
     }
-    func makeIterator() -> AnyIterator<any PersistentModel> {
-        var iterator = models.makeIterator()
-        return AnyIterator {
-            while let next = iterator.next() {
+    var underestimatedCount: Int { count }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate var models: IndexingIterator<[(any PersistentModel)?]>
+
+        mutating func next() -> (any PersistentModel)? {
+            while let next = models.next() {
                 if let model = next { return model }
             }
             return nil
         }
     }
+
+    func makeIterator() -> Iterator { Iterator(models: models.makeIterator()) }
 }

@@ -109,7 +109,9 @@ extension ContextState {
                             ? model._pendingValue(at: slot, role: description.role, in: table.layout) : nil)
                 }, isDeletion: isDeletion)
         case .storeWins:
-            if isDeletion { insert(model) } else { model._dropChanges(table.layout) }
+            // A model may have been changed before it was deleted.
+            if isDeletion { insert(model) }
+            model._dropChanges(table.layout)
         case .objectWins:
             guard !isDeletion else { return }
             for slot in slots where !draft.changed.contains(slot) {

@@ -172,6 +172,7 @@ extension ContextState {
                 }
             }
         }
+        try checkVersions()
         return try groups.results(states)
     }
 

@@ -188,7 +188,8 @@ extension ContextState {
             if table.binding.version == nil, table.source.row(of: identifier) == nil {
                 do { try table.binding.store.load([identifier], into: self, of: table) } catch { latch(error) }
             }
-            return table.source.row(of: identifier).map { table.storedModel(row: $0, staysStored: true) }
+            guard let row = table.source.row(of: identifier), isKnown(row, in: table) else { return nil }
+            return table.storedModel(row: row, staysStored: true)
         }
     }
 }

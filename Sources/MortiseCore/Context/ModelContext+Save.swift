@@ -6,7 +6,8 @@ extension ModelContext {
     /// A new record with the unique values of another updates that one: the model that was there first survives and takes
     /// the values, the other becomes its alias without context.
     /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's own errors. The
-    ///   context then has all its changes still. With several stores those saved before the one that failed stay saved.
+    ///   context then has all its changes still. With several stores those saved before the one that failed stay saved, and
+    ///   `didSave` tells of them.
     public func save() throws { try state.save() }
 }
 
@@ -17,15 +18,26 @@ extension ContextState {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         propagateDeletes()
         try throwLatched()
-        let report = try saveLocked()
+        var report = SaveReport()
         // Whoever is told may save on another thread and wait for it, so no lock is held any more.
-        if let context {
-            NotificationCenter.default.post(
-                name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+        do {
+            try holdingObservers { try saveLocked(&report) }
+        } catch {
+            // What some of several stores have saved before another failed stays saved.
+            if !report.isEmpty { tell(report) }
+            throw error
         }
+        tell(report)
     }
 
-    private func saveLocked() throws -> SaveReport {
+    /// Posts `didSave`.
+    func tell(_ report: SaveReport) {
+        guard let context else { return }
+        NotificationCenter.default.post(
+            name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+    }
+
+    private func saveLocked(_ report: inout SaveReport) throws {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
         var locked: [AnyStore] = []
         func unlock() {
@@ -38,11 +50,10 @@ extension ContextState {
             locked.append(binding.store)
         }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
-        var report = SaveReport()
         try checkWritable()
-        while try !attempt(&aliases, &report, unlock) {}
+        var attempts = SaveAttempts()
+        while try !attempt(&aliases, &report, &attempts, unlock) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
-        return report
     }
 
     /// - Throws: `ModelContextError.readOnly` where there are changes for a store that takes none.
@@ -58,10 +69,11 @@ extension ContextState {
     /// - Returns: false where a store was changed in between, by somebody who does not share its lock.
     private func attempt(
         _ aliases: inout [(alias: any PersistentModel, survivor: any PersistentModel)], _ report: inout SaveReport,
-        _ unlock: () -> Void
+        _ attempts: inout SaveAttempts, _ unlock: () -> Void
     ) throws -> Bool {
         for binding in bindings { try refresh(binding) }
         try settleConflicts()
+        try repeatDeleteRules()
         aliases += try UniqueUpsert(state: self).resolve()
         try validate()
         for binding in bindings {
@@ -72,6 +84,7 @@ extension ContextState {
                 // With several stores the next is only asked once this one's part is safe.
                 outcome = try binding.store.save(changes, for: self, mayDefer: bindings.count == 1)
             } catch is VersionSuperseded {
+                try attempts.note(binding, on: changes.baseVersion)
                 return false
             }
             var version: (any StoreVersion)?
@@ -84,6 +97,18 @@ extension ContextState {
         return true
     }
 
+    /// Follows the rules of what is deleted here to what others have saved since.
+    private func repeatDeleteRules() throws {
+        // Records of a store without versions may have changed unnoticed.
+        guard !deleted.isEmpty, hasStaleDeletions || bindings.contains(where: { $0.version == nil }) else { return }
+        hasStaleDeletions = false
+        for model in Array(deleted) {
+            for related in model._applyDeleteRules(onlyReferring: true) { delete(related) }
+        }
+        propagateDeletes()
+        try throwLatched()
+    }
+
     private func pendingChanges(for binding: StoreBinding) -> PendingChanges {
         let isVersioned = binding.version != nil
         func records(_ models: ModelList) -> [PendingRecord] {
@@ -92,9 +117,51 @@ extension ContextState {
                 return record(of: model, in: table, onlyChanged: isVersioned)
             }
         }
-        return PendingChanges(
-            inserted: records(inserted), updated: records(changed), deleted: records(deleted),
-            baseVersion: binding.version?.number)
+        var changes = PendingChanges(
+            updated: records(changed), deleted: records(deleted), baseVersion: binding.version?.number)
+        changes.inserted.reserveCapacity(inserted.count)
+        changes.models.reserveCapacity(inserted.count)
+        for model in inserted {
+            guard let table = model._modelState.table, table.binding === binding else { continue }
+            changes.inserted.append(insertion(of: model, in: table, isVersioned))
+            changes.models.append(model)
+        }
+        return changes
+    }
+
+    private func insertion(of model: any PersistentModel, in table: ModelTable, _ isVersioned: Bool) -> DefaultSnapshot
+    {
+        let layout = table.layout
+        if layout.record.ephemeralSlots.isEmpty, let draft = model._modelState.draft, let identifier = draft.identifier,
+            let values = insertedValues(draft, layout, isVersioned)
+        {
+            return DefaultSnapshot(persistentIdentifier: identifier, layout: layout.record, values: values)
+        }
+        let record = record(of: model, in: table, onlyChanged: isVersioned)
+        return DefaultSnapshot(
+            persistentIdentifier: record.identifier, layout: layout.record, values: record.values)
+    }
+
+    /// The values of most new models, which have at most one relationship that is written: without going through them.
+    private func insertedValues(
+        _ draft: Draft, _ layout: ModelLayout, _ isVersioned: Bool
+    ) -> ContiguousArray<StoredValue>? {
+        let slots = layout.record.slots
+        guard draft.hasOthers else { return isVersioned ? draft.record(of: slots.count) : nil }
+        guard let only = draft.onlyOther, isVersioned else { return nil }
+        switch (only.value, slots[only.slot].role) {
+        case (.model(let target), .toOne):
+            var value = StoredValue.null
+            // A deleted target is none, as the getter has it.
+            if let target,
+                !slots[only.slot].property.isOptional || !target._modelState.flags.contains(.isDeleted)
+            {
+                value = .identifier(target.persistentModelID)
+            }
+            return draft.record(of: slots.count, (only.slot, value))
+        case (.models, .toManyDerived): return draft.record(of: slots.count, (only.slot, .null))
+        default: return nil
+        }
     }
 
     private func record(of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool) -> PendingRecord {
@@ -133,13 +200,15 @@ extension ContextState {
             (table.source as? SnapshotRows)?.remove(record.identifier)
         }
         if binding.version == nil {
-            for record in changes.inserted + changes.updated {
-                guard let table = record.model?._modelState.table, let rows = table.source as? SnapshotRows else {
-                    continue
-                }
-                var values = record.values
-                for slot in values.indices { values[slot].remapIdentifiers(outcome.remapped) }
-                rows.put(outcome.remapped[record.identifier] ?? record.identifier, values)
+            let written =
+                zip(changes.models, changes.inserted).map { ($0, $1.persistentIdentifier, $1.values) }
+                + changes.updated.compactMap { record in record.model.map { ($0, record.identifier, record.values) } }
+            let pairs = outcome.pairs
+            for (model, identifier, values) in written {
+                guard let table = model._modelState.table, let rows = table.source as? SnapshotRows else { continue }
+                var values = values
+                for slot in values.indices { values[slot].remapIdentifiers(pairs) }
+                rows.put(pairs[identifier] ?? identifier, values)
             }
         } else if let version {
             // Not the latest: others may already have changed there what this save wrote.
@@ -153,22 +222,25 @@ extension ContextState {
             record.model?._modelState.flags = []
         }
         var missing: PersistentIdentifier?
-        for record in changes.inserted {
-            guard let model = record.model, let table = model._modelState.table,
-                let permanent = outcome.remapped[record.identifier], let row = table.source.row(of: permanent)
+        report.inserted.reserveCapacity(report.inserted.count + changes.models.count)
+        var expected = 0
+        for (place, model) in changes.models.enumerated() {
+            let temporary = changes.inserted[place].persistentIdentifier
+            guard let table = model._modelState.table,
+                let permanent = outcome.identifier(of: temporary, at: place),
+                let row = table.source.row(of: permanent, expectedAt: expected)
             else {
-                missing = missing ?? record.identifier
+                missing = missing ?? temporary
                 continue
             }
+            expected = row + 1
             report.inserted.append(permanent)
-            model._modelState.flags = []
-            if let present = table.registered(row: row), present !== model {
+            if let present = table.adopt(model, row: row) {
+                model._modelState.flags = []
                 model._modelState.table = nil
                 model._modelState.ensureDraft().survivor = present
             } else {
-                model._modelState.dropSavedDraft(record.layout.record)
-                model._modelState.row = row
-                table.adopt(model, row: row)
+                model._modelState.settle(in: row, table.layout.record)
             }
         }
         for (identifier, values) in outcome.reregistered {
@@ -185,7 +257,7 @@ extension ContextState {
     }
 
     private func finish(_ changes: PendingChanges) {
-        for model in changes.inserted.lazy.compactMap(\.model) { removeInserted(model) }
+        clearInserted(changes.models)
         for model in changes.updated.lazy.compactMap(\.model) { removeChanged(model) }
         for model in changes.deleted.lazy.compactMap(\.model) { forgetDeletion(of: model) }
     }
@@ -217,6 +289,8 @@ struct SaveReport {
     var deleted: [PersistentIdentifier] = []
     /// A store changed records and did not say which.
     var isIncomplete = false
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isIncomplete }
 
     func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
         var generations: [String: UInt64] = [:]

@@ -29,6 +29,8 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// What to do about fetches that look at every record; nil leaves it to the container.
     public var fullScanPolicy: FullScanPolicy?
 
+    /// A context without models, over all stores of a container. Nothing is read yet: each store's version is pinned where
+    /// the first of its entities is used. A container that was closed makes the first fetch or save throw.
     public init(_ container: ModelContainer) {
         state = ContextState(container: container)
         editingState = EditingState()

@@ -4,6 +4,8 @@ struct ModelRegistry {
     private static let shift = 9
     private var pages: ContiguousArray<Page?> = []
     private(set) var count = 0
+    /// The page that was emptied last: fetches of a few models that go again at once would make one each time.
+    private var spare: Page?
 
     /// A page goes when its last object does.
     final class Page {
@@ -27,14 +29,44 @@ struct ModelRegistry {
             let number = row >> Self.shift
             guard row >= 0, newValue != nil || number < pages.count else { return }
             while number >= pages.count { pages.append(nil) }
-            guard let page = pages[number] ?? (newValue == nil ? nil : Page()) else { return }
+            guard let page = pages[number] ?? (newValue == nil ? nil : makePage()) else { return }
             let place = row & (1 << Self.shift - 1)
             let difference = (newValue == nil ? 0 : 1) - (page.objects[place] == nil ? 0 : 1)
             page.objects[place] = newValue.map(Unmanaged.passUnretained)
             page.count += difference
             count += difference
-            pages[number] = page.count == 0 ? nil : page
+            if page.count == 0 { removePage(number) } else { pages[number] = page }
         }
+    }
+
+    private mutating func makePage() -> Page {
+        defer { spare = nil }
+        return spare ?? Page()
+    }
+
+    private mutating func removePage(_ number: Int) {
+        spare = pages[number]
+        pages[number] = nil
+    }
+
+    /// Puts an object into a place that is free.
+    /// - Returns: false where it is not.
+    mutating func register(_ object: AnyObject, row: Int) -> Bool {
+        let number = row >> Self.shift
+        while number >= pages.count { pages.append(nil) }
+        let place = row & (1 << Self.shift - 1)
+        if let page = pages[number] {
+            if page.objects[place] != nil { return false }
+            page.objects[place] = Unmanaged.passUnretained(object)
+            page.count += 1
+        } else {
+            let page = makePage()
+            page.objects[place] = Unmanaged.passUnretained(object)
+            page.count = 1
+            pages[number] = page
+        }
+        count += 1
+        return true
     }
 
     static func page(of row: Int) -> Int { row >> shift }
@@ -44,7 +76,7 @@ struct ModelRegistry {
     /// - Parameter number: not negative.
     mutating func beginFilling(_ number: Int) -> Page {
         while number >= pages.count { pages.append(nil) }
-        let page = pages[number] ?? Page()
+        let page = pages[number] ?? makePage()
         pages[number] = page
         page.count += 1
         return page
@@ -54,7 +86,7 @@ struct ModelRegistry {
     mutating func endFilling(_ page: Page, _ number: Int, added: Int) {
         page.count += added - 1
         count += added
-        if page.count == 0 { pages[number] = nil }
+        if page.count == 0 { removePage(number) }
     }
 
     /// The rows in a range that have an object, ascending.

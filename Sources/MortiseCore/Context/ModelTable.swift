@@ -10,6 +10,10 @@ public final class ModelTable {
     }
     /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
     @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
+    /// Whether a fetch asks for this entity, and not only getters: then its records are verified all at once.
+    var isFetched = false
+    /// Whether rows are still to be verified one by one before models of them are handed out.
+    var verifiesRows = false
     private var registry = ModelRegistry()
     /// What the temporary identifiers of new models have in common.
     private(set) lazy var temporarySpace = NumberedIdentifiers(temporaryOf: layout.entityName).space
@@ -111,7 +115,12 @@ public final class ModelTable {
     }
 
     /// Makes a model that was new stand for the row that its save gave it.
-    func adopt(_ model: any PersistentModel, row: Int) { registry[row] = model }
+    /// - Returns: the model that stands for the row already and goes on doing so.
+    func adopt(_ model: any PersistentModel, row: Int) -> (any PersistentModel)? {
+        if registry.register(model, row: row) { return nil }
+        let present = registered(row: row)
+        return present === model ? nil : present
+    }
 
     func forget(row: Int) {
         registry[row] = nil
@@ -130,7 +139,7 @@ public final class ModelTable {
 final class StoreBinding {
     let store: AnyStore
     var version: (any StoreVersion)?
-    /// Whether the pinned version's values have been checked against the models' types.
+    /// Whether the pinned version's values have been checked against the models' types, in all tables that are fetched.
     var isVerified = false
 
     init(store: AnyStore) { self.store = store }

@@ -12,8 +12,9 @@ struct QueryRun<Model: PersistentModel> {
     private let state: ContextState
     private let lowered: LoweredFetch<Model>
     private let mergesChanges: Bool
-    private var statuses: [Int: FetchExplanation.Status] = [:]
     private var plan: FetchPlan
+    /// The conjuncts that the store was asked.
+    private var askedConjuncts: [StoreQuery.Conjunct] = []
     private var scanned = 0
     private let store: AnyStore?
     private let readsStoredValues: Bool
@@ -60,6 +61,7 @@ struct QueryRun<Model: PersistentModel> {
             found = try Self.everything(of: &asked, binding, state)
             plan = .scanAll(asked)
             try finish(reader.references(found), query, asked)
+            try state.checkVersions()
             return
         }
         if let planned = binding.store.plan(asked) {
@@ -79,6 +81,8 @@ struct QueryRun<Model: PersistentModel> {
             counted = count
         }
         try finish(reader.references(found), query, asked)
+        // The store knew only of what it read itself; the rest of the query may have read other records.
+        try state.checkVersions()
         if let start { state.tell(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }
@@ -106,17 +110,31 @@ struct QueryRun<Model: PersistentModel> {
     }
 
     private mutating func finish(_ found: [RecordReference], _ query: StoreQuery, _ asked: StoreQuery) throws {
-        let pushed = Set(asked.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.id))
-        for conjunct in query.conjuncts {
-            statuses[conjunct.id] =
-                conjunct.expression.needsModels
-                ? (pushed.contains(conjunct.id) ? .pushed : .onModels)
-                : pushed.contains(conjunct.id)
-                    ? .pushed : plan.claims[conjunct.id] == .superset ? .rechecked : .residual
+        askedConjuncts = asked.conjuncts
+        let isSorted = plan.order == .total && !mergesChanges
+        let isCut = plan.takesWindow && !mergesChanges
+        // As a rule the store has done everything.
+        if !mergesChanges, isSorted || query.purpose == .count, isCut || !query.hasWindow, isPushed(query.conjuncts) {
+            records = found
+            return
         }
-        records = try finished(
-            found, query, without: pushed, isSorted: plan.order == .total && !mergesChanges,
-            isCut: plan.takesWindow && !mergesChanges)
+        let pushed = Set(asked.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.id))
+        records = try finished(found, query, without: pushed, isSorted: isSorted, isCut: isCut)
+    }
+
+    /// Whether the store was asked all these and took them exactly.
+    private func isPushed(_ conjuncts: [StoreQuery.Conjunct]) -> Bool {
+        askedConjuncts.count == conjuncts.count && conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
+    }
+
+    private func status(of conjunct: StoreQuery.Conjunct) -> FetchExplanation.Status {
+        let isAsked = askedConjuncts.contains { $0.id == conjunct.id }
+        switch plan.claim(of: conjunct) {
+        case .exact where isAsked: return .pushed
+        case _ where conjunct.expression.needsModels: return .onModels
+        case .superset: return .rechecked
+        default: return .residual
+        }
     }
 
     /// Does what is left of a query: conditions, unsaved changes, order, window.
@@ -262,7 +280,7 @@ struct QueryRun<Model: PersistentModel> {
         FetchExplanation(
             entity: lowered.query.entity, store: store?.configurationName ?? "",
             conjuncts: lowered.query.conjuncts.map {
-                .init(text: "\($0.expression)", status: statuses[$0.id] ?? .residual)
+                .init(text: "\($0.expression)", status: status(of: $0))
             },
             order: lowered.query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
             orderIsPushed: plan.order == .total && !mergesChanges, offset: lowered.query.offset,
@@ -275,6 +293,7 @@ struct QueryRun<Model: PersistentModel> {
 extension ContextReader {
     /// The rows with this reader's own numbers of tables.
     func references(_ found: FoundRows) -> [RecordReference] {
+        if found.tables.count == 1, self.table(named: found.tables[0].layout.entityName) == 0 { return found.rows }
         let numbers = found.tables.map { self.table(named: $0.layout.entityName) ?? 0 }
         if numbers.elementsEqual(numbers.indices) { return found.rows }
         return found.rows.map { RecordReference(table: numbers[$0.table], row: $0.row) }

@@ -7,6 +7,7 @@ struct UniqueUpsert {
     /// - Throws: `ModelContextError.notUnique` where two records that are both stored would become alike, a new one is
     ///   like two others, or the one that was there is not of the new one's class and so cannot take all its values.
     func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
+        guard state.tables.values.contains(where: { !$0.layout.record.uniqueConstraints.isEmpty }) else { return [] }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         var claims: [UniqueClaim: any PersistentModel] = [:]
         var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]
@@ -64,7 +65,7 @@ struct UniqueUpsert {
                 ofEntity: table.layout.entityName, constraint: constraint, values: claim.values)
         } else {
             let key = "\(claim.entity)/\(slots)"
-            if stored[key] == nil { stored[key] = try scan(table, slots, claim.entity) }
+            if stored[key] == nil { stored[key] = try scan(table, slots) }
             identifier = stored[key]?[claim]
         }
         guard let identifier, let owner = state.model(for: identifier) else { return nil }
@@ -75,19 +76,19 @@ struct UniqueUpsert {
         return owner
     }
 
-    /// Reads all of an entity from a store that has no versions; once for each constraint and save.
-    private func scan(
-        _ table: ModelTable, _ slots: [Int], _ entity: String
-    ) throws -> [UniqueClaim: PersistentIdentifier] {
+    /// Reads all of the entity that declares a constraint, those that inherit from it included, from a store that has no
+    /// versions; once for each constraint and save.
+    private func scan(_ table: ModelTable, _ slots: [Int]) throws -> [UniqueClaim: PersistentIdentifier] {
+        let declaring = table.layout.constraintOwner(slots)
         func load<T: PersistentModel>(_ type: T.Type) throws -> FetchedRows {
             try table.binding.store.fetch(FetchDescriptor<T>(), into: state)
         }
         var owners: [UniqueClaim: PersistentIdentifier] = [:]
-        for reference in try load(table.layout.type).rows {
+        for reference in try load(declaring.type).rows {
             let values = slots.map { reference.table.source.value(row: reference.row, slot: $0) }
             if values.contains(where: \.isNull) { continue }
-            owners[UniqueClaim(entity: entity, slots: slots, values: values)] = reference.table.source.identifier(
-                ofRow: reference.row)
+            let claim = UniqueClaim(entity: declaring.entityName, slots: slots, values: values)
+            owners[claim] = reference.table.source.identifier(ofRow: reference.row)
         }
         return owners
     }
@@ -168,22 +169,22 @@ struct UniqueClaim: Hashable {
             if value.isNull { return nil }
             values.append(value)
         }
-        self.init(entity: layout.constraintOwner(slots), slots: slots, values: values)
+        self.init(entity: layout.constraintOwner(slots).entityName, slots: slots, values: values)
     }
 
     /// The same for values that are not in a model yet.
     init?(_ record: ContiguousArray<StoredValue>, _ slots: [Int], _ layout: ModelLayout) {
         let values = slots.map { record[$0] }
         if values.contains(where: \.isNull) { return nil }
-        self.init(entity: layout.constraintOwner(slots), slots: slots, values: values)
+        self.init(entity: layout.constraintOwner(slots).entityName, slots: slots, values: values)
     }
 }
 
 extension ModelLayout {
-    /// The entity that declares a constraint over the slots.
-    fileprivate func constraintOwner(_ slots: [Int]) -> String {
+    /// The layout that declares a constraint over the slots: this one or one that it inherits from.
+    fileprivate func constraintOwner(_ slots: [Int]) -> ModelLayout {
         var owner = self
         while let parent = owner.superlayout, slots.allSatisfy({ $0 < owner.ownSlots.lowerBound }) { owner = parent }
-        return owner.entityName
+        return owner
     }
 }

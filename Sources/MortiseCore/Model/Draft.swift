@@ -8,21 +8,36 @@ final class Draft {
         case value(StoredValue)
         /// A transformable attribute's value from an initialiser, where the transformer is not known yet.
         case transformable(Any)
-        /// A value whose `encode(to:)` failed: readable, but no save gets past it.
+        /// A value whose `encode(to:)` failed, or wrote what its type does not read: readable, but no save gets past it.
         case unencodable(Any)
         /// The last target of a required to-one relationship that was cleared: readable, but no save gets past it.
         case lost(any PersistentModel)
         case model((any PersistentModel)?)
         case models(MemberChanges)
+
+        fileprivate var isRelationship: Bool {
+            switch self {
+            case .model, .models: true
+            default: false
+            }
+        }
     }
 
-    private(set) var values: ContiguousArray<Value> = []
+    /// The attributes' values by slot; null where there is none, and where `others` has it.
+    // Unchecked as in a model's state: what reads and writes the values calls no other code meanwhile.
+    @exclusivity(unchecked) private(set) var values: ContiguousArray<StoredValue> = []
+    /// The slots that have their value in `values`, and those of them whose value is not null.
+    @exclusivity(unchecked) private var plain = SlotSet()
+    @exclusivity(unchecked) private(set) var present = SlotSet()
+    /// What is no stored value. Most models have none or one, which takes no allocation of its own.
+    @exclusivity(unchecked) private var other: (slot: Int, value: Value)?
+    @exclusivity(unchecked) private var more: [(slot: Int, value: Value)] = []
     /// The slots that a save has to write.
-    var changed = SlotSet()
+    @exclusivity(unchecked) var changed = SlotSet()
     /// The slots of which nobody has said anything, and that have their default: another record does not take them over.
     var defaults = SlotSet()
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
-    var identifier: PersistentIdentifier?
+    @exclusivity(unchecked) var identifier: PersistentIdentifier?
     /// The record as it was when this draft was begun; nil for a model that is not stored.
     var base: BaseRow?
     /// Where a deleted model reads what it has not set itself: its row as it last was.
@@ -31,55 +46,129 @@ final class Draft {
     var survivor: (any PersistentModel)?
 
     deinit {
+        guard let other else { return }
+        self.other = nil
+        if more.isEmpty, case .model(let model) = other.value {
+            if let model { Releasing.release(model) }
+            return
+        }
         var held: [any PersistentModel] = []
-        for value in values {
+        for (_, value) in [other] + more {
             switch value {
             case .model(let model?), .lost(let model): held.append(model)
             case .models(let changes): changes.surrender(to: &held)
             default: break
             }
         }
-        values = []
+        more = []
         Releasing.release(&held)
     }
 
     subscript(slot: Int) -> Value {
-        get { slot < values.count ? values[slot] : .unset }
+        get {
+            if plain.contains(slot) { return .value(values[slot]) }
+            return self.other(at: slot) ?? .unset
+        }
         set {
-            if slot == values.count {
-                // A new model's values come one after the other, and most models have a few.
-                if slot == 0 { values.reserveCapacity(10) }
-                values.append(newValue)
-                return
+            switch newValue {
+            case .value(let value): set(value, at: slot)
+            case .unset:
+                forget(slot)
+                removeOther(slot)
+            default:
+                forget(slot)
+                setOther(newValue, at: slot)
             }
-            if slot > values.count { values += repeatElement(.unset, count: slot + 1 - values.count) }
-            values[slot] = newValue
         }
     }
+
+    /// Sets an attribute's value.
+    func set(_ value: StoredValue, at slot: Int) {
+        if other != nil { removeOther(slot) }
+        if slot == values.count {
+            // A new model's values come one after the other, and most models have a few.
+            if slot == 0 { values.reserveCapacity(10) }
+            values.append(value)
+        } else {
+            if slot > values.count { values += repeatElement(.null, count: slot + 1 - values.count) }
+            values[slot] = value
+        }
+        plain.insert(slot)
+        if value.isNull { present.remove(slot) } else { present.insert(slot) }
+    }
+
+    /// Drops an attribute's value.
+    private func forget(_ slot: Int) {
+        if slot == values.count { values.append(.null) }
+        guard plain.contains(slot) else { return }
+        values[slot] = .null
+        plain.remove(slot)
+        present.remove(slot)
+    }
+
+    private func other(at slot: Int) -> Value? {
+        guard let other else { return nil }
+        if other.slot == slot { return other.value }
+        return more.first { $0.slot == slot }?.value
+    }
+
+    private func setOther(_ value: Value, at slot: Int) {
+        if other == nil || other?.slot == slot {
+            other = (slot, value)
+        } else if let place = more.firstIndex(where: { $0.slot == slot }) {
+            more[place].value = value
+        } else {
+            more.append((slot, value))
+        }
+    }
+
+    private func removeOther(_ slot: Int) {
+        if other?.slot == slot {
+            other = more.popLast()
+        } else {
+            more.removeAll { $0.slot == slot }
+        }
+    }
+
+    /// What is no stored value, by slot in ascending order.
+    var others: [(slot: Int, value: Value)] {
+        guard let other else { return [] }
+        return more.isEmpty ? [other] : ([other] + more).sorted { $0.slot < $1.slot }
+    }
+
+    /// Whether what is no stored value is a relationship that may be saved as it is.
+    var hasOnlyRelationshipsBeside: Bool {
+        guard let other else { return true }
+        return other.value.isRelationship && more.allSatisfy { $0.value.isRelationship }
+    }
+
+    /// The one relationship that is set, where nothing else is beside the attributes.
+    var onlyOther: (slot: Int, value: Value)? { more.isEmpty ? other : nil }
+    var hasOthers: Bool { other != nil }
+
+    /// An attribute's value, null included; nil for everything else.
+    @inline(__always)
+    func stored(at slot: Int) -> StoredValue? { plain.contains(slot) ? values[slot] : nil }
 
     /// An attribute's value that is there; nil for everything else.
     @inline(__always)
-    func plainValue(at slot: Int) -> StoredValue? {
-        guard slot < values.count, case .value(let value) = values[slot], !value.isNull else { return nil }
-        return value
-    }
+    func plainValue(at slot: Int) -> StoredValue? { present.contains(slot) ? values[slot] : nil }
 
     @inline(__always)
-    func hasPlainValue(at slot: Int) -> Bool {
-        guard slot < values.count else { return false }
-        return switch values[slot] {
-        case .value(.null): false
-        case .value: true
-        default: false
-        }
+    func hasPlainValue(at slot: Int) -> Bool { present.contains(slot) }
+
+    /// The values of all of a record's slots, for a snapshot: those that are no stored values as they are given. The memory
+    /// is the draft's own.
+    func record(of count: Int, _ given: (slot: Int, value: StoredValue)? = nil) -> ContiguousArray<StoredValue> {
+        if values.count < count { values += repeatElement(.null, count: count - values.count) }
+        if let given { values[given.slot] = given.value }
+        return values
     }
 
     /// Takes over what another draft has set; values that are set in both become the other's.
     func merge(_ other: Draft) {
-        for slot in other.values.indices {
-            if case .unset = other.values[slot] { continue }
-            self[slot] = other.values[slot]
-        }
+        for slot in other.values.indices where other.plain.contains(slot) { set(other.values[slot], at: slot) }
+        for (slot, value) in other.others { self[slot] = value }
         changed.formUnion(other.changed)
     }
 }
@@ -148,7 +237,7 @@ struct DepartedModels {
 final class MemberChanges {
     /// In the order in which they were added; holds entries that have been taken out again until `compact()`.
     private var order: [any PersistentModel] = []
-    private var addedNow: Set<ObjectIdentifier> = []
+    @exclusivity(unchecked) private var addedNow = ObjectSet()
     private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
 
     var added: [any PersistentModel] {
@@ -159,18 +248,16 @@ final class MemberChanges {
     var isEmpty: Bool { addedNow.isEmpty && removedNow.isEmpty }
 
     func add(_ model: any PersistentModel) {
-        let key = ObjectIdentifier(model)
-        if removedNow.removeValue(forKey: key) != nil { return }
-        if addedNow.insert(key).inserted { order.append(model) }
+        if !removedNow.isEmpty, removedNow.removeValue(forKey: ObjectIdentifier(model)) != nil { return }
+        if addedNow.insert(model) { order.append(model) }
     }
 
     func remove(_ model: any PersistentModel) {
-        let key = ObjectIdentifier(model)
-        if addedNow.remove(key) != nil { return }
-        removedNow[key] = model
+        if addedNow.remove(model) { return }
+        removedNow[ObjectIdentifier(model)] = model
     }
 
-    func isAdded(_ model: any PersistentModel) -> Bool { addedNow.contains(ObjectIdentifier(model)) }
+    func isAdded(_ model: any PersistentModel) -> Bool { addedNow.contains(model) }
     func isRemoved(_ model: any PersistentModel) -> Bool { removedNow[ObjectIdentifier(model)] != nil }
 
     /// Hands over all models that it holds.
@@ -178,18 +265,15 @@ final class MemberChanges {
         models += order
         models += removedNow.values
         order = []
-        addedNow = []
+        addedNow = ObjectSet()
         removedNow = [:]
     }
 
     private func compact() {
         // A model taken out and put back in stands twice in the order; its last place counts.
-        var seen: Set<ObjectIdentifier> = []
+        var seen = ObjectSet()
         var kept: [any PersistentModel] = []
-        for model in order.reversed() {
-            let key = ObjectIdentifier(model)
-            if addedNow.contains(key), seen.insert(key).inserted { kept.append(model) }
-        }
+        for model in order.reversed() where addedNow.contains(model) && seen.insert(model) { kept.append(model) }
         order = kept.reversed()
     }
 }

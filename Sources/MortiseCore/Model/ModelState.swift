@@ -125,7 +125,7 @@ public struct ModelState: ~Copyable {
 
     /// The stored form of an attribute: the model's own value, else the row's, else null.
     func storedValue(at slot: Int) -> StoredValue {
-        if let draft, case .value(let value) = draft[slot] { return value }
+        if let value = draft?.stored(at: slot) { return value }
         return rowValue(at: slot)
     }
 
@@ -143,6 +143,7 @@ public struct ModelState: ~Copyable {
     mutating func dropSavedDraft(_ layout: RecordLayout) {
         guard let saved = draft else { return }
         draft = nil
+        if layout.ephemeralSlots.isEmpty { return }
         for slot in layout.ephemeralSlots {
             if case .unset = saved[slot] { continue }
             ensureDraft()[slot] = saved[slot]
@@ -152,6 +153,12 @@ public struct ModelState: ~Copyable {
     mutating func set(_ value: Draft.Value, at slot: Int) {
         let draft = ensureDraft()
         draft[slot] = value
+        draft.changed.insert(slot)
+    }
+
+    mutating func set(stored value: StoredValue, at slot: Int) {
+        let draft = ensureDraft()
+        draft.set(value, at: slot)
         draft.changed.insert(slot)
     }
 
@@ -165,6 +172,37 @@ public struct ModelState: ~Copyable {
     mutating func initialize(_ value: Draft.Value, at slot: Int) {
         if flags.contains(.ignoresInitialValues) { return }
         set(value, at: slot)
+    }
+
+    // What the generic initialisers come to in the module of the model, so that no value is handled by its metadata.
+    @usableFromInline
+    mutating func initialize(stored value: consuming StoredValue, at slot: Int) {
+        if flags.contains(.ignoresInitialValues) { return }
+        set(stored: value, at: slot)
+    }
+
+    /// Makes a model without context a new one of a table's context.
+    mutating func enter(_ table: ModelTable) {
+        self.table = table
+        flags = .isInserted
+    }
+
+    /// Makes a new model stand for the row that a save gave it.
+    mutating func settle(in row: Int, _ layout: RecordLayout) {
+        flags = []
+        place = 0
+        self.row = row
+        dropSavedDraft(layout)
+    }
+
+    /// The changes of a to-many relationship of a new model that nobody observes, which has some already; counts as a
+    /// change of it.
+    func membersOfNew(at slot: Int) -> MemberChanges? {
+        guard flags.contains(.isInserted), registrarReference == nil, let draft,
+            case .models(let changes) = draft[slot]
+        else { return nil }
+        draft.changed.insert(slot)
+        return changes
     }
 
     /// Takes the values that a subclass's properties were given before this part of the model existed.

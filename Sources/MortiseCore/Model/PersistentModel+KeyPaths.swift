@@ -93,7 +93,8 @@ enum PropertyAccess {
     }
 
     static func draft<Value: Encodable>(_ value: Value) -> Draft.Value {
-        if let kind = StorageKind(of: Value.self), let stored = StoredValue(property: value, kind: kind) {
+        if let kind = StorageKind(of: Value.self), kind != .coded, let stored = StoredValue(property: value, kind: kind)
+        {
             return .value(stored)
         }
         return Draft.Value(coding: value)

@@ -162,6 +162,10 @@ extension PersistentModel {
     }
 
     private func _addMember(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        if let changes = _modelState.membersOfNew(at: slot) {
+            changes.add(model)
+            return
+        }
         let change = ValueChange(settingSlot: slot, of: self, layout: layout)
         change?.willSet()
         _addMember(model, at: slot)
@@ -191,26 +195,36 @@ extension PersistentModel {
     /// Links the relationships that a model was given before it had a context.
     /// - Returns: the models without context that it reaches.
     func _connectInserted(in layout: ModelLayout) -> [any PersistentModel] {
-        guard let draft = _modelState.draft else { return [] }
+        guard let draft = _modelState.draft, draft.hasOthers else { return [] }
         var reached: [any PersistentModel] = []
-        for slot in layout.properties.indices where !draft.hasPlainValue(at: slot) {
-            switch draft[slot] {
-            case .model(let target?):
-                if target._modelState.table == nil { reached.append(target) }
-                if target._modelState.table == nil || _belongTogether(target) {
-                    target._link(self, throughInverseOf: slot, of: layout)
-                }
-            case .models(let changes):
-                for member in changes.added {
-                    if member._modelState.table == nil { reached.append(member) }
-                    if member._modelState.table == nil || _belongTogether(member) {
-                        member._link(self, throughInverseOf: slot, of: layout)
-                    }
-                }
-            default: break
-            }
+        if let only = draft.onlyOther {
+            _connect(only.value, at: only.slot, in: layout, &reached)
+        } else {
+            for (slot, value) in draft.others { _connect(value, at: slot, in: layout, &reached) }
         }
         return reached
+    }
+
+    private func _connect(
+        _ value: Draft.Value, at slot: Int, in layout: ModelLayout, _ reached: inout [any PersistentModel]
+    ) {
+        switch value {
+        case .model(let target?): _connect(target, at: slot, in: layout, &reached)
+        case .models(let changes):
+            for member in changes.added { _connect(member, at: slot, in: layout, &reached) }
+        default: break
+        }
+    }
+
+    private func _connect(
+        _ other: any PersistentModel, at slot: Int, in layout: ModelLayout, _ reached: inout [any PersistentModel]
+    ) {
+        if other._modelState.table == nil {
+            reached.append(other)
+        } else if !_belongTogether(other) {
+            return
+        }
+        other._link(self, throughInverseOf: slot, of: layout)
     }
 
     /// Takes back, for this model whose deletion is taken back, what the nullify rule did to the models related to it.
@@ -279,14 +293,18 @@ extension PersistentModel {
     }
 
     /// Does for this deleted model what its relationships' rules say.
+    /// - Parameter onlyReferring: whether related models that hold another by now are left alone.
     /// - Returns: the models that are to be deleted with it.
-    func _applyDeleteRules() -> [any PersistentModel] {
+    func _applyDeleteRules(onlyReferring: Bool = false) -> [any PersistentModel] {
         let layout = ModelLayout.of(type(of: self))
         var cascaded: [any PersistentModel] = []
         for slot in layout.properties.indices {
             guard let relationship = layout.record.slots[slot].property.relationship else { continue }
-            let related: [any PersistentModel] =
+            var related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+            if onlyReferring, let inverse = layout.inverseSlots[slot] {
+                related.removeAll { !$0._refers(to: self, at: inverse) }
+            }
             switch relationship.deleteRule {
             case .cascade: cascaded += related.filter { !$0._modelState.flags.contains(.isDeleted) }
             case .nullify:

@@ -21,11 +21,27 @@ extension Draft.Value {
     init<T: Encodable>(coding value: T) {
         if let optional = value as? any OptionalValue, optional.unwrapped == nil {
             self = .value(.null)
-        } else if let coded = try? StoredValueEncoder().encode(value) {
+        } else if let coded = try? StoredValueEncoder().encode(value), Self.readsBack(coded, as: T.self) {
             self = .value(coded)
         } else {
             self = .unencodable(value)
         }
+    }
+
+    /// Whether a type reads what it has written. Where it does not, a getter would have nothing to return, and the record
+    /// could not be fetched any more.
+    private static func readsBack<T>(_ coded: StoredValue, as type: T.Type) -> Bool {
+        // These do, and are what most coded properties have.
+        if type == [String].self || type == [Int].self || type == [Double].self || type == Set<String>.self
+            || type == [String: String].self
+        {
+            return true
+        }
+        guard let decodable = type as? any Decodable.Type else { return true }
+        func decode<D: Decodable>(_ type: D.Type) -> Bool {
+            (try? StoredValueDecoder().decode(type, from: coded)) != nil
+        }
+        return decode(decodable)
     }
 }
 
@@ -86,15 +102,19 @@ extension PersistentModel {
         return (properties.dropFirst(slot).first as? Schema.Attribute)?.storedDefault ?? .null
     }
 
-    public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(.value(value.storedValue), at: slot) }
+    @inlinable
+    public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(stored: value.storedValue, at: slot) }
+    @inlinable
     public func _setValue<T: PersistentScalar>(_ value: T?, at slot: Int) {
-        _write(.value(value?.storedValue ?? .null), at: slot)
+        _write(stored: value?.storedValue ?? .null, at: slot)
     }
+    @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T, at slot: Int) where T.RawValue: PersistentScalar {
-        _write(.value(value.rawValue.storedValue), at: slot)
+        _write(stored: value.rawValue.storedValue, at: slot)
     }
+    @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T?, at slot: Int) where T.RawValue: PersistentScalar {
-        _write(.value(value?.rawValue.storedValue ?? .null), at: slot)
+        _write(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
     @_disfavoredOverload
     public func _setValue<T: Codable>(_ value: T, at slot: Int) { _write(Draft.Value(coding: value), at: slot) }
@@ -125,6 +145,15 @@ extension PersistentModel {
             table.state.noteChange(of: self)
         }
         _modelState.set(value, at: slot)
+    }
+
+    /// As `_write`, for a stored value.
+    @usableFromInline
+    func _write(stored value: consuming StoredValue, at slot: Int) {
+        if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
+            table.state.noteChange(of: self)
+        }
+        _modelState.set(stored: value, at: slot)
     }
 }
 
@@ -192,18 +221,22 @@ extension CodedInitialValues where Self: ~Copyable {
 }
 
 extension ModelState: CodedInitialValues {
+    @inlinable
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T) {
-        initialize(.value(value.storedValue), at: slot)
+        initialize(stored: value.storedValue, at: slot)
     }
+    @inlinable
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T?) {
-        initialize(.value(value?.storedValue ?? .null), at: slot)
+        initialize(stored: value?.storedValue ?? .null, at: slot)
     }
+    @inlinable
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
-        initialize(.value(value.rawValue.storedValue), at: slot)
+        initialize(stored: value.rawValue.storedValue, at: slot)
     }
+    @inlinable
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
     where T.RawValue: PersistentScalar {
-        initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
+        initialize(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         if flags.contains(.ignoresInitialValues) { return }

@@ -25,7 +25,7 @@ extension PersistentScalar {
 
 extension Bool: PersistentScalar {
     public static var storageKind: StorageKind { .bool }
-    public var storedValue: StoredValue { .bool(self) }
+    @inlinable public var storedValue: StoredValue { .bool(self) }
     public init?(storedValue: StoredValue) {
         guard case .bool(let value) = storedValue else { return nil }
         self = value
@@ -59,7 +59,7 @@ extension UInt32: PersistentScalar { public static var storageKind: StorageKind 
 
 extension UInt: PersistentScalar {
     public static var storageKind: StorageKind { .uint64 }
-    public var storedValue: StoredValue { .unsigned(UInt64(self)) }
+    @inlinable public var storedValue: StoredValue { .unsigned(UInt64(self)) }
     public init?(storedValue: StoredValue) {
         guard case .unsigned(let value) = storedValue, let exact = UInt(exactly: value) else { return nil }
         self = exact
@@ -71,7 +71,7 @@ extension UInt: PersistentScalar {
 
 extension UInt64: PersistentScalar {
     public static var storageKind: StorageKind { .uint64 }
-    public var storedValue: StoredValue { .unsigned(self) }
+    @inlinable public var storedValue: StoredValue { .unsigned(self) }
     public init?(storedValue: StoredValue) {
         guard case .unsigned(let value) = storedValue else { return nil }
         self = value
@@ -83,7 +83,7 @@ extension UInt64: PersistentScalar {
 
 extension Float: PersistentScalar {
     public static var storageKind: StorageKind { .float }
-    public var storedValue: StoredValue { .float(self) }
+    @inlinable public var storedValue: StoredValue { .float(self) }
     public init?(storedValue: StoredValue) {
         guard case .float(let value) = storedValue else { return nil }
         self = value
@@ -96,7 +96,7 @@ extension Float: PersistentScalar {
 
 extension Double: PersistentScalar {
     public static var storageKind: StorageKind { .double }
-    public var storedValue: StoredValue { .double(self) }
+    @inlinable public var storedValue: StoredValue { .double(self) }
     public init?(storedValue: StoredValue) {
         guard case .double(let value) = storedValue else { return nil }
         self = value
@@ -109,7 +109,7 @@ extension Double: PersistentScalar {
 
 extension Decimal: PersistentScalar {
     public static var storageKind: StorageKind { .decimal }
-    public var storedValue: StoredValue { .decimal(self) }
+    @inlinable public var storedValue: StoredValue { .decimal(self) }
     public init?(storedValue: StoredValue) {
         guard case .decimal(let value) = storedValue else { return nil }
         self = value
@@ -122,7 +122,7 @@ extension Decimal: PersistentScalar {
 
 extension String: PersistentScalar {
     public static var storageKind: StorageKind { .string }
-    public var storedValue: StoredValue { .string(self) }
+    @inlinable public var storedValue: StoredValue { .string(self) }
     public init?(storedValue: StoredValue) {
         guard case .string(let value) = storedValue else { return nil }
         self = value
@@ -135,7 +135,7 @@ extension String: PersistentScalar {
 
 extension Data: PersistentScalar {
     public static var storageKind: StorageKind { .data }
-    public var storedValue: StoredValue { .data(self) }
+    @inlinable public var storedValue: StoredValue { .data(self) }
     public init?(storedValue: StoredValue) {
         guard case .data(let value) = storedValue else { return nil }
         self = value
@@ -148,7 +148,7 @@ extension Data: PersistentScalar {
 
 extension Date: PersistentScalar {
     public static var storageKind: StorageKind { .date }
-    public var storedValue: StoredValue { .date(self) }
+    @inlinable public var storedValue: StoredValue { .date(self) }
     public init?(storedValue: StoredValue) {
         guard case .date(let value) = storedValue else { return nil }
         self = value
@@ -161,7 +161,7 @@ extension Date: PersistentScalar {
 
 extension UUID: PersistentScalar {
     public static var storageKind: StorageKind { .uuid }
-    public var storedValue: StoredValue { .uuid(self) }
+    @inlinable public var storedValue: StoredValue { .uuid(self) }
     public init?(storedValue: StoredValue) {
         guard case .uuid(let value) = storedValue else { return nil }
         self = value
@@ -174,7 +174,7 @@ extension UUID: PersistentScalar {
 
 extension URL: PersistentScalar {
     public static var storageKind: StorageKind { .url }
-    public var storedValue: StoredValue { .url(self) }
+    @inlinable public var storedValue: StoredValue { .url(self) }
     public init?(storedValue: StoredValue) {
         guard case .url(let value) = storedValue else { return nil }
         self = value

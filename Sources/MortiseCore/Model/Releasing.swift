@@ -9,29 +9,52 @@ import Glibc
 /// Lets go of models one after the other. Each may be the last to hold the next one, and a long list of them, released
 /// from within each other, would use up the stack.
 enum Releasing {
+    /// What waits on one thread, kept for the thread's next time.
     private final class Queue {
         var pending: [any PersistentModel] = []
+        var isRunning = false
+
+        func run() {
+            isRunning = true
+            while let model = pending.popLast() { withExtendedLifetime(model) {} }
+            isRunning = false
+            // The room for a million models is not kept.
+            if pending.capacity > 1024 { pending = [] }
+        }
     }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
-        pthread_key_create(&key, nil)
+        pthread_key_create(&key) { queue in
+            #if canImport(Darwin)
+            Unmanaged<Queue>.fromOpaque(queue).release()
+            #else
+            if let queue { Unmanaged<Queue>.fromOpaque(queue).release() }
+            #endif
+        }
         return key
     }()
+
+    private static var queue: Queue {
+        if let known = pthread_getspecific(key) { return Unmanaged<Queue>.fromOpaque(known).takeUnretainedValue() }
+        let queue = Queue()
+        pthread_setspecific(key, Unmanaged.passRetained(queue).toOpaque())
+        return queue
+    }
 
     /// Empties the array; the models that nobody else holds are gone when the outermost call on this thread returns.
     static func release(_ models: inout [any PersistentModel]) {
         if models.isEmpty { return }
-        if let running = pthread_getspecific(key) {
-            let queue = Unmanaged<Queue>.fromOpaque(running).takeUnretainedValue()
-            queue.pending += models
-            models = []
-            return
-        }
-        let queue = Queue()
-        swap(&queue.pending, &models)
-        pthread_setspecific(key, Unmanaged.passUnretained(queue).toOpaque())
-        while let model = queue.pending.popLast() { withExtendedLifetime(model) {} }
-        pthread_setspecific(key, nil)
+        let queue = queue
+        queue.pending += models
+        models = []
+        if !queue.isRunning { queue.run() }
+    }
+
+    /// As for several models.
+    static func release(_ model: consuming any PersistentModel) {
+        let queue = queue
+        queue.pending.append(model)
+        if !queue.isRunning { queue.run() }
     }
 }

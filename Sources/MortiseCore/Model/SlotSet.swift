@@ -40,6 +40,12 @@ public struct SlotSet: Sendable, Hashable {
         for word in other.rest.indices { rest[word] |= other.rest[word] }
     }
 
+    /// Whether all slots of the other set are in this one.
+    public func isSuperset(of other: SlotSet) -> Bool {
+        if other.first & ~first != 0 { return false }
+        return other.rest.indices.allSatisfy { other.rest[$0] & ~($0 < rest.count ? rest[$0] : 0) == 0 }
+    }
+
     /// The slots in ascending order.
     public var slots: [Int] {
         var result: [Int] = []

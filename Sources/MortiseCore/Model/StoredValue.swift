@@ -173,7 +173,7 @@ extension StoredValue: Codable {
         case .double: self = .double(Double(bitPattern: try container.decode(UInt64.self, forKey: key)))
         case .decimal:
             let text = try container.decode(String.self, forKey: key)
-            guard let value = Decimal(string: text, locale: nil) else {
+            guard let value = Decimal(storedText: text) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: key, in: container, debugDescription: "\"\(text)\" is not a decimal number.")
             }
@@ -184,7 +184,19 @@ extension StoredValue: Codable {
             let bits = try container.decode(UInt64.self, forKey: key)
             self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
         case .uuid: self = .uuid(try container.decode(UUID.self, forKey: key))
-        case .url: self = .url(try container.decode(URL.self, forKey: key))
+        case .url:
+            guard var parts = try? container.nestedUnkeyedContainer(forKey: key) else {
+                self = .url(try container.decode(URL.self, forKey: key))
+                return
+            }
+            let text = try parts.decode(String.self)
+            guard case .url(let base) = try parts.decode(StoredValue.self),
+                let url = URL(string: text, relativeTo: base)
+            else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: container, debugDescription: "\"\(text)\" with its base is no URL.")
+            }
+            self = .url(url)
         case .identifier: self = .identifier(try container.decode(PersistentIdentifier.self, forKey: key))
         case .identifiers: self = .identifiers(try container.decode([PersistentIdentifier].self, forKey: key))
         case .array: self = .array(try container.decode([StoredValue].self, forKey: key))
@@ -192,8 +204,9 @@ extension StoredValue: Codable {
         }
     }
 
-    /// Encodes one key, the case's name, with its value; floating-point numbers and dates as their bit patterns, so that
-    /// every value comes back bit for bit.
+    /// Encodes one key, the case's name, with its value; floating-point numbers and dates as their bit patterns, and a URL
+    /// that has a base as a list of its relative part and the base as a stored value, so that every value comes back bit for
+    /// bit.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
@@ -208,7 +221,11 @@ extension StoredValue: Codable {
         case .data(let value): try container.encode(value, forKey: .data)
         case .date(let value): try container.encode(value.timeIntervalSinceReferenceDate.bitPattern, forKey: .date)
         case .uuid(let value): try container.encode(value, forKey: .uuid)
-        case .url(let value): try container.encode(value, forKey: .url)
+        case .url(let value):
+            guard let base = value.baseURL else { return try container.encode(value, forKey: .url) }
+            var parts = container.nestedUnkeyedContainer(forKey: .url)
+            try parts.encode(value.relativeString)
+            try parts.encode(StoredValue.url(base))
         case .identifier(let value): try container.encode(value, forKey: .identifier)
         case .identifiers(let value): try container.encode(value, forKey: .identifiers)
         case .array(let value): try container.encode(value, forKey: .array)

@@ -37,6 +37,19 @@ private func unbox<T: Decodable>(_ value: StoredValue, as type: T.Type, codingPa
     return scalar
 }
 
+extension Decimal {
+    /// Reads what `description` writes; Foundation itself does not read its "NaN".
+    init?(storedText text: String) {
+        if text == "NaN" {
+            self = .nan
+        } else if let value = Decimal(string: text, locale: nil) {
+            self = value
+        } else {
+            return nil
+        }
+    }
+}
+
 extension StoredValue {
     /// The name of this value's case, for messages.
     var kindName: String {
@@ -101,10 +114,11 @@ extension StoredValue {
         case .integer(let value): Decimal(value)
         case .unsigned(let value): Decimal(value)
         case .double(let value): Decimal(value)
-        case .string(let text): Decimal(string: text, locale: nil)
+        case .string(let text): Decimal(storedText: text)
         default: nil
         }
     }
+
     func asInteger<T: FixedWidthInteger>() -> T? {
         switch self {
         case .integer(let value): T(exactly: value)

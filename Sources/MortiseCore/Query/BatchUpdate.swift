@@ -146,6 +146,7 @@ public enum BatchError: Error, Hashable, Sendable {
     /// A property cannot be given a value in this way.
     case unassignable(entity: String, property: String, reason: Reason)
 
+    /// Why a property cannot be given a value.
     public enum Reason: Error, Hashable, Sendable {
         /// The key path leads to no property of the schema.
         case notPersisted
@@ -155,6 +156,7 @@ public enum BatchError: Error, Hashable, Sendable {
         case toMany
         /// The relationship's inverse is to-one too, so that one target cannot have many.
         case oneToOne
+        /// The same batch gives it a value already.
         case assignedTwice
         /// The value could not be encoded for the store.
         case unencodable

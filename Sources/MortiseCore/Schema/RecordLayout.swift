@@ -32,6 +32,8 @@ public final class RecordLayout: Sendable {
     public let uniqueConstraints: [[Int]]
     /// The attributes that are kept in memory only.
     let ephemeralSlots: [Int]
+    /// The slots that a new record may lack a value in, so that something has to be checked then.
+    let checkedSlots: SlotSet
     private let slotsByName: [String: Int]
 
     init(
@@ -44,6 +46,14 @@ public final class RecordLayout: Sendable {
         self.ephemeralSlots = slots.indices.filter {
             slots[$0].property.attribute?.options.contains(.ephemeral) == true
         }
+        checkedSlots = SlotSet(
+            slots.indices.filter { slot in
+                let property = slots[slot].property
+                if let relationship = property.relationship, relationship.isToMany {
+                    return relationship.minimumCount != nil || relationship.maximumCount != nil
+                }
+                return !property.isOptional && property.attribute?.options.contains(.ephemeral) != true
+            })
         self.slotsByName = Dictionary(
             slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }

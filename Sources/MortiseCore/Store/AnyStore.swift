@@ -12,7 +12,9 @@ struct PendingRecord {
 }
 
 struct PendingChanges {
-    var inserted: [PendingRecord] = []
+    var inserted: [DefaultSnapshot] = []
+    /// The models of these, at the same places; none where the records are written without models.
+    var models: [any PersistentModel] = []
     var updated: [PendingRecord] = []
     var deleted: [PendingRecord] = []
     /// The version on top of which they are to be made.
@@ -21,7 +23,23 @@ struct PendingChanges {
 }
 
 struct SaveOutcome {
-    var remapped: [PersistentIdentifier: PersistentIdentifier]
+    private let remapped: [PersistentIdentifier: PersistentIdentifier]
+    private let new: NewIdentifiers?
+    /// The permanent identifiers by the temporary ones.
+    var pairs: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
+
+    init<Snapshot>(_ result: DataStoreSaveChangesResult<Snapshot>) {
+        new = result.new
+        remapped = result.new == nil ? result.remappedIdentifiers : [:]
+        reregistered = []
+    }
+
+    /// The permanent identifier of a new record, which stands at that place of the request; nil where the store gave none.
+    func identifier(of temporary: PersistentIdentifier, at place: Int) -> PersistentIdentifier? {
+        guard let new else { return remapped[temporary] }
+        return place < new.permanent.count ? new.permanent[place] : nil
+    }
+
     /// Values that the store set otherwise than asked.
     var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
     /// What is still to come of a save that the store has deferred.
@@ -141,9 +159,14 @@ public protocol ClosableDataStore: DataStore {
 final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     private let store: Store
     private let lock: NSRecursiveLock?
+    // What the store can do, asked once: a cast costs as much as a small look-up.
+    private let versioned: (any VersionedDataStore)?
+    private let queryable: (any QueryableDataStore)?
 
     init(_ store: Store, configurationName: String) {
         self.store = store
+        versioned = store as? any VersionedDataStore
+        queryable = store as? any QueryableDataStore
         self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
         super.init(identifier: store.identifier, configurationName: configurationName, schema: store.schema)
     }
@@ -156,28 +179,28 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         return try body(store)
     }
 
-    override var version: (any StoreVersion)? { (store as? any VersionedDataStore)?.currentVersion }
+    override var version: (any StoreVersion)? { versioned?.currentVersion }
 
     override var typeName: String { "\(Store.self)" }
 
     // MARK: Planned queries
 
-    override var plansQueries: Bool { store is any VersionedDataStore || store is any QueryableDataStore }
+    override var plansQueries: Bool { versioned != nil || queryable != nil }
 
     override func plan(_ query: StoreQuery) -> FetchPlan? {
-        if let versioned = store as? any VersionedDataStore { return locked { _ in versioned.plan(query) } }
-        if let queryable = store as? any QueryableDataStore { return locked { _ in queryable.plan(query) } }
+        if let versioned { return locked { _ in versioned.plan(query) } }
+        if let queryable { return locked { _ in queryable.plan(query) } }
         return nil
     }
 
     override func rows(
         for plan: FetchPlan, of binding: StoreBinding, into state: ContextState
     ) throws -> FoundRows {
-        if let versioned = store as? any VersionedDataStore, let version = binding.version {
+        if let versioned, let version = binding.version {
             let found = try locked { _ in try versioned.rows(for: plan, in: version) }
             return try checked(found, plan, state)
         }
-        guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
+        guard let queryable else { throw DataStoreError.unsupportedFeature }
         return try snapshotRows(of: queryable, plan, into: state)
     }
 
@@ -350,7 +373,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     override func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
-            inserted: try snapshots(changes.inserted), updated: try snapshots(changes.updated),
+            inserted: try insertions(of: changes), updated: try snapshots(changes.updated),
             deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
         if mayDefer, let deferring = store as? any DeferringDataStore,
@@ -361,12 +384,21 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
                 remapped: deferred.result.remappedIdentifiers, reregistered: [], deferred: deferred)
         }
         let result = try locked { try $0.save(request) }
-        var outcome = SaveOutcome(remapped: result.remappedIdentifiers, reregistered: [])
+        var outcome = SaveOutcome(result)
         for (identifier, snapshot) in result.snapshotsToReregister {
             guard let table = state.table(named: identifier.entityName) else { continue }
             outcome.reregistered.append((identifier, try values(of: snapshot, in: table.layout)))
         }
         return outcome
+    }
+
+    private func insertions(of changes: PendingChanges) throws -> [Store.Snapshot] {
+        if Store.Snapshot.self == DefaultSnapshot.self {
+            // The same type: a cast would go through the elements one by one.
+            return unsafeBitCast(changes.inserted, to: [Store.Snapshot].self)
+        }
+        guard changes.models.count == changes.inserted.count else { throw DataStoreError.unsupportedFeature }
+        return changes.models.map { foreignSnapshot(of: $0) }
     }
 
     private func snapshots(_ records: [PendingRecord]) throws -> [Store.Snapshot] {

@@ -123,6 +123,10 @@ public struct EditingState: Identifiable, Sendable {
     }
 }
 
+/// What a fetch asks a store for.
+///
+/// The store answers with what the descriptor says or throws `DataStoreError.preferInMemoryFilter` or
+/// `.preferInMemorySort`; then the framework asks again without the part that it will do itself.
 public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
     public let editingState: EditingState
     public let descriptor: FetchDescriptor<T>
@@ -133,9 +137,12 @@ public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
     }
 }
 
+/// A store's answer to a fetch.
 public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: DataStoreSnapshot>: Sendable {
     public let descriptor: FetchDescriptor<ModelType>
+    /// The records that match, in the order that was asked for.
     public let fetchedSnapshots: [SnapshotType]
+    /// Records that those refer to and that were at hand, by their identifiers; the framework need not ask for them.
     public let relatedSnapshots: [PersistentIdentifier: SnapshotType]
 
     public init(
@@ -183,7 +190,10 @@ public struct VersionSuperseded: Error, Sendable {
 /// What a store made of a save.
 public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
     /// The permanent identifier of every inserted record by its temporary one.
-    public let remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]
+    public var remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
+    private let remapped: [PersistentIdentifier: PersistentIdentifier]
+    /// The same in the order of the request, from a store that numbers records.
+    package let new: NewIdentifiers?
     public let storeIdentifier: String
     /// Records whose values the store set otherwise than asked; the context takes these over.
     public let snapshotsToReregister: [PersistentIdentifier: T]
@@ -195,8 +205,17 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
         snapshotsToReregister: [PersistentIdentifier: T] = [:]
     ) {
         self.storeIdentifier = storeIdentifier
-        self.remappedIdentifiers = remappedIdentifiers
+        self.remapped = remappedIdentifiers
+        self.new = nil
         self.snapshotsToReregister = snapshotsToReregister
+        self.historyToken = nil
+    }
+
+    package init(for storeIdentifier: String, new: NewIdentifiers) {
+        self.storeIdentifier = storeIdentifier
+        self.remapped = [:]
+        self.new = new
+        self.snapshotsToReregister = [:]
         self.historyToken = nil
     }
 
@@ -205,15 +224,19 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
         snapshotsToReregister: [PersistentIdentifier: T] = [:], historyToken: (any HistoryToken)?
     ) {
         self.storeIdentifier = storeIdentifier
-        self.remappedIdentifiers = remappedIdentifiers
+        self.remapped = remappedIdentifiers
+        self.new = nil
         self.snapshotsToReregister = snapshotsToReregister
         self.historyToken = historyToken
     }
 }
 
+/// A deletion of all records that match, without reading them first.
 public struct DataStoreBatchDeleteRequest<T: PersistentModel>: Sendable {
     public let editingState: EditingState
+    /// Nil where all records of the entity are deleted.
     public let predicate: Predicate<T>?
+    /// Whether the records of entities that inherit from the type's own are deleted too.
     public let includeSubclasses: Bool
 
     public init(predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState) {

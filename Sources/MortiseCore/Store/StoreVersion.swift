@@ -20,6 +20,8 @@ open class RowSource: @unchecked Sendable {
     open func identifier(ofRow row: Int) -> PersistentIdentifier { .temporary(entityName: "") }
     /// The row of a record, if it is there.
     open func row(of identifier: PersistentIdentifier) -> Int? { nil }
+    /// As `row(of:)`, for a caller that can guess which row it is. The default does not use the guess.
+    open func row(of identifier: PersistentIdentifier, expectedAt row: Int) -> Int? { self.row(of: identifier) }
     /// The value in a slot of a row that is there; `null` for slots that do not exist. A row that was there when the
     /// source was taken keeps its values.
     open func value(row: Int, slot: Int) -> StoredValue { .null }
@@ -69,4 +71,13 @@ public protocol StoreVersion: AnyObject, Sendable {
     /// The record whose values in the slots of a uniqueness constraint are these; nil where there is none, or where one
     /// of the values is null.
     func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
+    /// Makes sure that whatever was read from this version so far lacks nothing. Rows are read by calls that cannot throw;
+    /// whoever has made an answer, a copy or a comparison of them asks here before handing it on.
+    /// - Throws: the first error that reading has met, which names the damaged place; again at every call.
+    func check() throws
+}
+
+extension StoreVersion {
+    /// Throws nothing: right for a version that is in memory as a whole.
+    public func check() throws {}
 }

@@ -83,6 +83,9 @@ final class Chunk: @unchecked Sendable {
             UnsafeRawBufferPointer(start: heap.start, count: heapCount))
     }
 
+    /// The fixed region, for a writer that puts values into a row that nobody has yet.
+    var memory: UnsafeMutableRawPointer { fixed }
+
     var place: ChunkPlace { ChunkPlace(fixed: fixed, heap: heap.start) }
 
     /// The bytes of memory that the chunk takes; a heap that chunks share counts in each.
@@ -126,6 +129,22 @@ final class Chunk: @unchecked Sendable {
 
     func setAbsent(_ entry: ChunkPlace.Entry, _ offset: Int, _ isAbsent: Bool) {
         if place.isAbsent(entry, offset) != isAbsent { setBit(entry.offset - capacity / 8, offset, isAbsent) }
+    }
+
+    /// Marks a run of at most 64 rows, in each of whose places the bit tells whether it has no value.
+    func setAbsent(_ entry: ChunkPlace.Entry, _ offset: Int, _ marks: UInt64, count: Int) {
+        let rows: UInt64 = count == 64 ? .max : 1 << UInt64(count) - 1
+        let shift = UInt64(offset % 64)
+        let position = entry.offset - capacity / 8 + offset / 64 * 8
+        setBits(position, rows << shift, marks << shift)
+        if Int(shift) + count > 64 { setBits(position + 8, rows >> (64 - shift), marks >> (64 - shift)) }
+    }
+
+    private func setBits(_ position: Int, _ places: UInt64, _ bits: UInt64) {
+        let word = (fixed + position).assumingMemoryBound(to: Atomic<UInt64>.self)
+        let old = word.pointee.load(ordering: .relaxed).littleEndian
+        let new = (old & ~places) | (bits & places)
+        if new != old { word.pointee.store(new.littleEndian, ordering: .relaxed) }
     }
 
     private func setBit(_ position: Int, _ offset: Int, _ isSet: Bool) {

@@ -185,14 +185,12 @@ private final class StringCodes: @unchecked Sendable {
         while table[place] != 0 {
             let code = Int(table[place]) - 1
             if code < count {
-                var candidate = strings[code]
-                let isEqual = candidate.withUTF8 { candidate in
-                    guard candidate.count == bytes.count, let mine = candidate.baseAddress,
-                        let others = bytes.baseAddress
-                    else { return candidate.count == bytes.count }
+                let isEqual = strings[code].utf8.withContiguousStorageIfAvailable { candidate in
+                    guard candidate.count == bytes.count else { return false }
+                    guard let mine = candidate.baseAddress, let others = bytes.baseAddress else { return true }
                     return memcmp(mine, others, bytes.count) == 0
                 }
-                if isEqual { return code }
+                if isEqual == true { return code }
             }
             place = (place + 1) & mask
         }

@@ -10,6 +10,8 @@ final class TablePlan: Sendable {
     /// By slot, the identifiers of each entity that a to-one property may lead to.
     let targets: [[NumberedIdentifiers]]
     let indexes: [IndexDefinition]
+    /// For each index, what a plan says that looks up all its properties.
+    let equalityTexts: [String]
     /// How many sets of links the tables have: one for each slot, then those of relationships that no property shows.
     let linkCount: Int
 
@@ -23,6 +25,7 @@ final class TablePlan: Sendable {
         self.columns = columns
         self.targets = targets
         self.indexes = indexes
+        equalityTexts = AccessPath.equalityTexts(layout, indexes)
         self.linkCount = linkCount
     }
 

@@ -92,6 +92,12 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         plan.identifiers.sequence(of: identifier).flatMap(row(ofSequence:))
     }
 
+    public override func row(of identifier: PersistentIdentifier, expectedAt row: Int) -> Int? {
+        guard let sequence = plan.identifiers.sequence(of: identifier) else { return nil }
+        return isRow(row) && self.sequence(ofRow: row) == sequence && contains(row: row)
+            ? row : self.row(ofSequence: sequence)
+    }
+
     /// The row with that number, if it is there.
     public func row(ofSequence sequence: UInt64) -> Int? {
         var low = 0

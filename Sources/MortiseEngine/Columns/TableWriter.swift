@@ -14,12 +14,12 @@ final class TableWriter {
     private(set) var endRow: Int
     private var count: Int
     private var forms: [ColumnForm]
-    private(set) var dictionaries: [StringDictionary?]
+    var dictionaries: [StringDictionary?]
     var links: [LinkSet]
     var indexes: [OrderedIndex]
     private let origin: TableVersion.Origin
     // The chunk that rows are being added to, looked up once for each row and not for each value.
-    private var current: Chunk
+    private(set) var current: Chunk
     private var currentIndex = -1
 
     /// - Parameter owner: a number that no other transaction has.
@@ -108,13 +108,14 @@ final class TableWriter {
     // MARK: Rows
 
     /// Adds a row, whose values are written next, one for every slot. Numbers ascend.
-    func append(_ sequence: UInt64) -> Int {
+    /// - Parameter more: how many more rows are known to follow.
+    func append(_ sequence: UInt64, followedBy more: Int = 0) -> Int {
         let row = endRow
         let index = row >> Chunk.shift
         let offset = row & Chunk.mask
         if index == chunkCount {
             chooseForms()
-            let capacity = index == 0 ? 64 : Chunk.capacity
+            let capacity = index == 0 && more < 64 ? 64 : Chunk.capacity
             replace(index, with: Chunk(forms: forms, capacity: capacity, owner: owner))
             chunkCount += 1
         } else if offset == chunk(index).capacity {
@@ -127,6 +128,18 @@ final class TableWriter {
         count += 1
         current.begin(sequence, at: offset)
         return row
+    }
+
+    /// Adds rows, whose values are written next: at most 64, and no more than fit the chunk of the first.
+    /// - Parameter limit: how many there are to add, at least one; their numbers follow each other.
+    func append(upTo limit: Int, from sequence: UInt64) -> Range<Int> {
+        let row = append(sequence, followedBy: limit - 1)
+        let more = min(limit, 64, current.capacity - row & Chunk.mask) - 1
+        let offset = row & Chunk.mask
+        for step in 0..<more { current.begin(sequence + UInt64(step) + 1, at: offset + step + 1) }
+        endRow += more
+        count += more
+        return row..<(row + 1 + more)
     }
 
     /// Strings stay coded while few of them are new.
@@ -295,7 +308,7 @@ final class TableWriter {
     }
 
     /// The chunk, or a copy of it where it is shared and its heap has no room: readers keep the old heap.
-    private func room(_ bytes: Int, _ chunk: Chunk, _ row: Int) -> Chunk {
+    func room(_ bytes: Int, _ chunk: Chunk, _ row: Int) -> Chunk {
         if bytes <= ChunkPlace.inlineLimit || chunk.hasHeap(bytes, unpublished: chunk.owner == owner) { return chunk }
         return owned(row >> Chunk.shift)
     }

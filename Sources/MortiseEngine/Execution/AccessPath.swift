@@ -15,20 +15,23 @@ struct AccessPath {
     }
 
     /// The paths that a table's indexes offer for the conditions.
-    static func all(_ plan: TablePlan, _ conditions: [Int: [SearchCondition]]) -> [AccessPath] {
-        plan.indexes.indices.compactMap { AccessPath($0, plan.indexes[$0], conditions) }
+    static func all(_ plan: TablePlan, _ conditions: [SlotCondition]) -> [AccessPath] {
+        var paths: [AccessPath] = []
+        for number in plan.indexes.indices {
+            if let path = AccessPath(number, plan.indexes[number], conditions) { paths.append(path) }
+        }
+        return paths
     }
 
-    private init?(_ number: Int, _ definition: IndexDefinition, _ conditions: [Int: [SearchCondition]]) {
+    private init?(_ number: Int, _ definition: IndexDefinition, _ conditions: [SlotCondition]) {
         var equalities: [StoredValue] = []
         var tail: Tail?
-        for slot in definition.slots {
-            let here = conditions[slot] ?? []
-            if let value = here.lazy.compactMap({ if case .equal(let value) = $0 { value } else { nil } }).first {
+        for component in definition.components {
+            if let value = Self.equality(component.slot, conditions) {
                 equalities.append(value)
                 continue
             }
-            tail = Self.tail(here)
+            tail = Self.tail(component.slot, conditions)
             break
         }
         if equalities.isEmpty, tail == nil { return nil }
@@ -40,11 +43,18 @@ struct AccessPath {
     /// Whether it leads to the rows with certain values, and to no range.
     var isPoint: Bool { tail == nil }
 
-    private static func tail(_ conditions: [SearchCondition]) -> Tail? {
+    private static func equality(_ slot: Int, _ conditions: [SlotCondition]) -> StoredValue? {
+        for condition in conditions where condition.slot == slot {
+            if case .equal(let value) = condition.condition { return value }
+        }
+        return nil
+    }
+
+    private static func tail(_ slot: Int, _ conditions: [SlotCondition]) -> Tail? {
         var lower: IndexRange.Bound?
         var upper: IndexRange.Bound?
-        for condition in conditions {
-            switch condition {
+        for condition in conditions where condition.slot == slot {
+            switch condition.condition {
             case .oneOf(let values): return .oneOf(values)
             case .beginning(let start): return .beginning(start)
             case .lower(let bound): lower = lower ?? bound
@@ -76,19 +86,34 @@ struct AccessPath {
         return range.map { [$0] } ?? []
     }
 
+    /// The rows of a path that is a point, ascending; nil where there are more than so many.
+    func rows(in index: TableIndex, upTo limit: Int) -> [Int]? {
+        if equalities.count == index.definition.components.count { return index.rows(equalTo: equalities, upTo: limit) }
+        return index.rows(in: ranges(in: index), upTo: limit)
+    }
+
     /// The path in words, for `explain`.
     func text(_ plan: TablePlan) -> String {
-        let slots = plan.indexes[index].slots
-        let names = slots.map { plan.layout.slots[$0].name }
-        var parts = names.prefix(equalities.count).map { "\($0) equal" }
-        if let tail, equalities.count < names.count {
-            let name = names[equalities.count]
+        if tail == nil, equalities.count == plan.indexes[index].components.count { return plan.equalityTexts[index] }
+        return Self.text(plan.layout, plan.indexes[index].slots, equalities: equalities.count, tail)
+    }
+
+    /// The words for looking up all properties of each index of an entity, which are asked for most.
+    static func equalityTexts(_ layout: RecordLayout, _ indexes: [IndexDefinition]) -> [String] {
+        indexes.map { text(layout, $0.slots, equalities: $0.slots.count, nil) }
+    }
+
+    private static func text(_ layout: RecordLayout, _ slots: [Int], equalities: Int, _ tail: Tail?) -> String {
+        let names = slots.map { layout.slots[$0].name }
+        var parts = names.prefix(equalities).map { "\($0) equal" }
+        if let tail, equalities < names.count {
+            let name = names[equalities]
             switch tail {
             case .between: parts.append("\(name) in a range")
             case .beginning: parts.append("\(name) by its beginning")
             case .oneOf(let values): parts.append("\(name) one of \(values.count)")
             }
         }
-        return "index \(plan.entityName)(\(names.joined(separator: ", "))): \(parts.joined(separator: ", "))"
+        return "index \(layout.entityName)(\(names.joined(separator: ", "))): \(parts.joined(separator: ", "))"
     }
 }

@@ -60,30 +60,69 @@ struct SelectedRows {
         while first < count {
             let word = words[index]
             if word != 0 {
-                let start = values + MemoryLayout<T>.stride * first
-                var hits: UInt64 = 0
-                if word.nonzeroBitCount > 12 {
-                    let rows = min(64, count - first)
-                    var row = 0
-                    while row < rows {
-                        let value = start.loadUnaligned(fromByteOffset: MemoryLayout<T>.stride * row, as: T.self)
-                        hits |= (test(value) ? 1 : 0) << UInt64(row)
-                        row += 1
-                    }
+                let start = values + MemoryLayout<T>.stride &* first
+                if word.nonzeroBitCount > Self.few, count &- first >= 64 {
+                    words[index] = word & Self.hits(start, as: type, test)
                 } else {
-                    var left = word
-                    while left != 0 {
-                        let row = left.trailingZeroBitCount
-                        left &= left - 1
-                        let value = start.loadUnaligned(fromByteOffset: MemoryLayout<T>.stride * row, as: T.self)
-                        hits |= (test(value) ? 1 : 0) << UInt64(row)
-                    }
+                    words[index] = Self.hits(start, among: word, as: type, test)
                 }
-                words[index] = word & hits
             }
-            first += 64
-            index += 1
+            first &+= 64
+            index &+= 1
         }
+    }
+
+    /// Up to so many rows are tested one by one.
+    private static var few: Int { 8 }
+
+    /// Which of sixty-four values pass: a byte for each, which the compiler makes with vectors, and a bit for each byte.
+    @inline(__always)
+    private static func hits<T: BitwiseCopyable>(
+        _ start: UnsafeRawPointer, as type: T.Type, _ test: (T) -> Bool
+    ) -> UInt64 {
+        var passing = SIMD64<UInt8>()
+        return withUnsafeMutableBytes(of: &passing) { bytes in
+            // The bytes of a local variable are somewhere.
+            let passing = bytes.baseAddress.unsafelyUnwrapped
+            var row = 0
+            while row < 64 {
+                let value = start.loadUnaligned(fromByteOffset: MemoryLayout<T>.stride &* row, as: T.self)
+                passing.storeBytes(of: test(value) ? 1 : 0, toByteOffset: row, as: UInt8.self)
+                row &+= 1
+            }
+            var hits: UInt64 = 0
+            var group: UInt64 = 0
+            while group < 64 {
+                let eight = UInt64(littleEndian: passing.load(fromByteOffset: Int(group), as: UInt64.self))
+                // The product has the lowest bits of all eight bytes in its highest byte.
+                hits |= ((eight &* 0x0102_0408_1020_4080) &>> 56) &<< group
+                group &+= 8
+            }
+            return hits
+        }
+    }
+
+    /// Which of the rows in question pass.
+    @inline(__always)
+    private static func hits<T: BitwiseCopyable>(
+        _ start: UnsafeRawPointer, among rows: UInt64, as type: T.Type, _ test: (T) -> Bool
+    ) -> UInt64 {
+        var left = rows
+        var hits: UInt64 = 0
+        while left != 0 {
+            let row = left.trailingZeroBitCount
+            left &= left &- 1
+            let value = start.loadUnaligned(fromByteOffset: MemoryLayout<T>.stride &* row, as: T.self)
+            hits |= (test(value) ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
+        }
+        return hits
+    }
+
+    /// Whether no row is left.
+    var isEmpty: Bool {
+        var all: UInt64 = 0
+        for index in 0..<ChunkSelection.wordCount { all |= words[index] }
+        return all == 0
     }
 
     /// Keeps the rows whose offsets pass.

@@ -131,7 +131,9 @@ private struct ColumnTestCompiler {
             }
         case (.string(let wanted), .text):
             switch comparison {
-            case .equal: return strings(column) { $0 == wanted }
+            case .equal:
+                let text = TextToFind(wanted)
+                return strings(column, { text.equals($0) }) { $0 == wanted }
             case .notEqual: return strings(column) { $0 != wanted }
             case .less: return strings(column) { $0 < wanted }
             case .lessOrEqual: return strings(column) { $0 <= wanted }
@@ -184,11 +186,15 @@ private struct ColumnTestCompiler {
     // MARK: Strings and sets
 
     /// A test of strings. Coded ones are tested once for each that is different.
-    private func strings(_ column: Column, _ holds: @escaping (String) -> Bool) -> ColumnTest {
+    /// - Parameter holdsForBytes: the same of a string's UTF-8, where that is cheaper than making a string.
+    private func strings(
+        _ column: Column, _ holdsForBytes: ((UnsafeRawBufferPointer) -> Bool)? = nil,
+        _ holds: @escaping (String) -> Bool
+    ) -> ColumnTest {
         let slot = column.slot
         let dictionary = table.dictionaries[slot]
         let codes = CodeSet(dictionary, holds)
-        return ColumnTest(cost: 4) { place, rows in
+        return ColumnTest(cost: codes.cost) { place, rows in
             let entry = place.entry(slot)
             switch entry.form {
             case .code:
@@ -196,7 +202,11 @@ private struct ColumnTestCompiler {
                 rows.keep(place, entry, present: true)
             case .text:
                 rows.keep(place, entry, present: true)
-                rows.keep { offset in holds(place.text(entry, offset)) }
+                if let holdsForBytes {
+                    rows.keep { offset in holdsForBytes(place.bytes(entry, offset)) }
+                } else {
+                    rows.keep { offset in holds(place.text(entry, offset)) }
+                }
             default: rows.clear()
             }
         }
@@ -211,7 +221,7 @@ private struct ColumnTestCompiler {
         if column.form == .text {
             let strings = Set(values.compactMap { if case .string(let text) = $0 { text } else { nil } })
             guard strings.count == Set(values).count else { return nil }
-            return self.strings(column, strings.contains)
+            return self.strings(column) { strings.contains($0) }
         }
         if values.count <= 4 {
             let tests = values.compactMap { compare(.equal, expression, $0) }
@@ -247,6 +257,9 @@ private final class CodeSet {
     }
 
     deinit { states.deallocate() }
+
+    /// As `ColumnTest.cost`. Where not all strings have codes, most have to be read.
+    var cost: Int { isComplete && count > 0 ? (only == nil ? 3 : 1) : 20 }
 
     private func decide(_ code: Int) -> Bool {
         let passes = holds(dictionary?[code] ?? "")

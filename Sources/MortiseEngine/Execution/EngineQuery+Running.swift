@@ -3,7 +3,9 @@ import MortiseCore
 extension EngineQuery {
     /// - Throws: `EngineError.unknownEntity`; `QueryEvaluationError`.
     func run(_ plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
+        if let few = point(plan, version) { return few }
         let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
+        // The plan is the caller's, who may have taken claims back.
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
         if identifiers == nil, conditions.isEmpty || !hasPath, let walk = orderedWalk(plan),
             let found = try inOrder(walk, conjuncts, reader)
@@ -45,6 +47,29 @@ extension EngineQuery {
         return VersionRows(entities: names(), rows: rows, scanned: scanned)
     }
 
+    /// The rows of the commonest query, which asks one table for what has a certain value in an indexed attribute: nothing
+    /// is prepared for it that looking at a few rows does not need.
+    /// - Returns: nil for any other query, and where there are many rows.
+    private func point(_ plan: FetchPlan, _ version: any StoreVersion) -> VersionRows? {
+        guard entities.count == 1, expressions.count == 1, query.conjuncts.count == 1, identifiers == nil,
+            paths.count == 1, paths[0].count == 1, paths[0][0].isPoint, plan.order == .total,
+            plan.claim(of: query.conjuncts[0]) == .exact,
+            let table = version.rows(ofEntity: entities[0]) as? TableVersion,
+            case .compare(.equal, .property(.variable(0), let property), .constant(.string(let wanted))) = expressions[
+                0],
+            let found = paths[0][0].rows(in: TableIndex(table, paths[0][0].index), upTo: 32),
+            query.order.isEmpty || found.count <= 1
+        else { return nil }
+        var rows: [RecordReference] = []
+        // Equal strings have equal keys, and what has the key is compared as a string all the same.
+        for row in found where table.string(row: row, slot: property.slot) == wanted {
+            rows.append(RecordReference(table: 0, row: row))
+        }
+        if plan.takesWindow, query.hasWindow { rows = Array(rows[query.window(of: rows.count)]) }
+        return VersionRows(
+            entities: entities, rows: rows, scanned: found.count, count: query.purpose == .count ? rows.count : nil)
+    }
+
     /// The rows of one table come in the order in which they were inserted.
     private func inIdentityOrder(_ scan: TableScan, takesWindow: Bool) throws -> [RecordReference] {
         var rows: [RecordReference] = []
@@ -63,10 +88,8 @@ extension EngineQuery {
         if let identifiers { return Set(identifiers.compactMap { table.row(of: $0) }).sorted() }
         if paths.isEmpty { return nil }
         if paths[place].count == 1, paths[place][0].isPoint {
-            let index = TableIndex(table, paths[place][0].index)
-            let ranges = paths[place][0].ranges(in: index)
             // More than a few would have to be counted first.
-            if let rows = index.rows(in: ranges, upTo: 64) { return rows }
+            if let rows = paths[place][0].rows(in: TableIndex(table, paths[place][0].index), upTo: 64) { return rows }
         }
         var best: (index: TableIndex, ranges: [IndexRange], count: Int)?
         for path in paths[place] {

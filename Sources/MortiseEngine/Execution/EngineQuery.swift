@@ -2,10 +2,15 @@ import MortiseCore
 
 /// A query carried out on one version of an engine: candidates from the best index or from all rows, then whatever the
 /// conjuncts say, in order, cut.
-struct EngineQuery {
+///
+/// Made once for planning and running: a plan carries it along.
+final class EngineQuery: Sendable {
     let catalog: Catalog
     let query: StoreQuery
-    let conditions: [Int: [SearchCondition]]
+    /// The numbers of the conjuncts that can be evaluated on stored values, and their expressions.
+    private let pushed: [Int]
+    let expressions: [QueryExpression]
+    let conditions: [SlotCondition]
     let identifiers: [PersistentIdentifier]?
     /// The query's entity and what counts with it.
     let entities: [String]
@@ -15,13 +20,33 @@ struct EngineQuery {
     init(_ query: StoreQuery, _ catalog: Catalog) {
         self.query = query
         self.catalog = catalog
-        let pushed = query.conjuncts.filter { !$0.expression.needsModels }
-        conditions = SearchCondition.all(in: pushed)
-        identifiers = SearchCondition.identifiers(in: pushed)
-        entities = query.includesSubentities ? catalog.families[query.entity] ?? [query.entity] : [query.entity]
-        paths =
-            conditions.isEmpty
-            ? [] : entities.map { [conditions] name in catalog.plan(name).map { AccessPath.all($0, conditions) } ?? [] }
+        var pushed: [Int] = []
+        var expressions: [QueryExpression] = []
+        for conjunct in query.conjuncts where !conjunct.expression.needsModels {
+            pushed.append(conjunct.id)
+            expressions.append(conjunct.expression)
+        }
+        self.pushed = pushed
+        self.expressions = expressions
+        let conditions = SearchCondition.all(in: expressions)
+        self.conditions = conditions
+        identifiers = SearchCondition.identifiers(in: expressions)
+        let number = catalog.numbers[query.entity]
+        let entities = number.flatMap { query.includesSubentities ? catalog.families[$0] : nil } ?? [query.entity]
+        self.entities = entities
+        if conditions.isEmpty {
+            paths = []
+        } else if entities.count == 1, let number {
+            paths = [AccessPath.all(catalog.plans[number], conditions)]
+        } else {
+            paths = entities.map { name in catalog.plan(name).map { AccessPath.all($0, conditions) } ?? [] }
+        }
+    }
+
+    /// The query of a plan, as it was made for planning or made anew.
+    static func of(_ plan: FetchPlan, _ catalog: Catalog) -> EngineQuery {
+        if let made = plan.preparation as? EngineQuery, made.catalog === catalog { return made }
+        return EngineQuery(plan.query, catalog)
     }
 
     /// Whether every table has an index that helps.
@@ -32,10 +57,11 @@ struct EngineQuery {
     /// Everything that can be said of stored values is done here, exactly; what needs models is left to the framework.
     func plan() -> FetchPlan {
         var plan = FetchPlan(query, detail: "scan of all rows", isFullScan: true)
-        for conjunct in query.conjuncts where !conjunct.expression.needsModels { plan.claims[conjunct.id] = .exact }
+        plan.preparation = self
+        for conjunct in pushed { plan.claims[conjunct] = .exact }
         if query.order.allSatisfy({ !$0.expression.needsModels }) {
             plan.order = .total
-            plan.takesWindow = plan.claims.count == query.conjuncts.count
+            plan.takesWindow = pushed.count == query.conjuncts.count
         }
         describe(&plan)
         return plan
@@ -48,8 +74,13 @@ struct EngineQuery {
             return
         }
         if hasPath, let first = catalog.plan(entities[0]) {
+            if paths[0].count == 1 {
+                plan.detail = paths[0][0].text(first)
+                plan.isFullScan = false
+                return
+            }
             let choices = paths[0].map { $0.text(first) }
-            plan.detail = choices.count == 1 ? choices[0] : "the most selective of: " + choices.joined(separator: "; ")
+            plan.detail = "the most selective of: " + choices.joined(separator: "; ")
             plan.isFullScan = false
         } else if let walk = orderedWalk(plan), let table = catalog.plan(query.entity) {
             plan.detail = walk.text(table)
@@ -62,7 +93,7 @@ struct EngineQuery {
     /// The declaration that would make the most of the query's conditions or order.
     private var suggestion: String? {
         guard let layout = catalog.layouts[query.entity] else { return nil }
-        let slots = conditions.keys.sorted().filter { $0 < layout.slots.count }
+        let slots = Set(conditions.map(\.slot)).sorted().filter { $0 < layout.slots.count }
         var names = slots.map { "\\.\(layout.slots[$0].name)" }
         // What the first key leaves equal is put in order by the others.
         if names.isEmpty, query.conjuncts.isEmpty, query.order.first?.stringOrder == nil,

@@ -1,4 +1,7 @@
-internal import CMortiseChecksum
+// As in the header of CMortiseChecksum, which says more.
+@_extern(c, "mortise_crc32c_prepare") private func mortise_crc32c_prepare() -> CInt
+@_extern(c, "mortise_crc32c")
+private func mortise_crc32c(_ state: UInt32, _ bytes: UnsafeRawPointer?, _ count: Int) -> UInt32
 
 /// The Castagnoli checksum of RFC 3720, over bytes that come in any number of pieces.
 ///

@@ -105,7 +105,7 @@ final class IndexNode: @unchecked Sendable {
         return row == probe.row ? 0 : row < probe.row ? -1 : 1
     }
 
-    private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+    static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let shared = min(a.count, b.count)
         var index = 0
         while index + 8 <= shared {

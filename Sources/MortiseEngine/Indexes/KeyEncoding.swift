@@ -27,12 +27,32 @@ extension KeyBuffer {
 
     @inline(__always)
     func append(double number: Double) {
-        if number.isNaN {
-            append(bigEndian: 0)
-            return
-        }
+        append(bigEndian: Self.ordered(number))
+    }
+
+    /// The word that a number is in a key.
+    @inline(__always)
+    static func ordered(_ number: Double) -> UInt64 {
+        if number.isNaN { return 0 }
         let bits = number == 0 ? 0 : number.bitPattern
-        append(bigEndian: bits >> 63 == 0 ? bits | (1 << 63) : ~bits)
+        return bits >> 63 == 0 ? bits | (1 << 63) : ~bits
+    }
+
+    /// Whether a string's UTF-8 is its key as it stands, but for the end, which a key alone need not have: ASCII without
+    /// what has to be escaped.
+    static func isItsOwnKey(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        while index + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let belowTwo = (word &- 0x0202_0202_0202_0202) & ~word
+            if (word | belowTwo) & 0x8080_8080_8080_8080 != 0 { return false }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] < 2 || bytes[index] >= 0x80 { return false }
+            index += 1
+        }
+        return true
     }
 
     /// Bytes that sort before those that they begin, and after which another component can follow.

@@ -40,6 +40,21 @@ struct LinkSet: Sendable {
         if !pairs.contains(probe) { pairs.insert(probe, owner: transaction) }
     }
 
+    /// Adds links that have been sorted: their heads are owners and members, their rows targets. Each may come repeatedly.
+    mutating func insert(_ links: SortedEntries, transaction: UInt64) {
+        if pairs.count > 0 {
+            links.forEach { probe, _ in insert(probe.head, probe.second, Int(probe.row), transaction: transaction) }
+            return
+        }
+        var builder = OrderedIndexBuilder(isWide: true, owner: transaction)
+        var last: IndexProbe?
+        links.forEach { probe, _ in
+            if last?.head != probe.head || last?.second != probe.second { builder.append(probe) }
+            last = probe
+        }
+        pairs = builder.finish()
+    }
+
     mutating func remove(_ owner: UInt64, _ member: UInt64, _ target: Int, transaction: UInt64) {
         pairs.remove(Self.probe(owner, member, target), owner: transaction)
     }

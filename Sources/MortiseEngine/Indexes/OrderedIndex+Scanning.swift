@@ -119,6 +119,7 @@ struct OrderedIndexBuilder {
     private let owner: UInt64
     private let isWide: Bool
     private var leaves: [IndexNode] = []
+    private var leaf: IndexNode?
     private var count = 0
     // Room for insertions without splits.
     private static let fill = IndexNode.capacity * 9 / 10
@@ -134,9 +135,15 @@ struct OrderedIndexBuilder {
     }
 
     mutating func append(_ probe: IndexProbe) {
-        if leaves.last.map({ $0.count >= Self.fill }) ?? true { leaves.append(IndexNode(owner: owner, isWide: isWide)) }
-        if let leaf = leaves.last { leaf.insert(probe, at: leaf.count) }
         count += 1
+        if let leaf, leaf.count < Self.fill {
+            leaf.insert(probe, at: leaf.count)
+            return
+        }
+        let leaf = IndexNode(owner: owner, isWide: isWide)
+        leaf.insert(probe, at: 0)
+        leaves.append(leaf)
+        self.leaf = leaf
     }
 
     func finish() -> OrderedIndex {

@@ -19,9 +19,12 @@ struct OrderedIndex: Sendable {
     // MARK: Looking up
 
     /// The lowest row with exactly that key.
-    func firstRow(_ key: UnsafeRawBufferPointer) -> UInt64? {
+    func firstRow(_ key: UnsafeRawBufferPointer) -> UInt64? { firstRow(IndexProbe(key, row: 0, isWide: isWide)) }
+
+    /// The lowest row with exactly a probe's key, whatever the probe's row is.
+    func firstRow(_ entry: IndexProbe) -> UInt64? {
         guard var node = root else { return nil }
-        let probe = IndexProbe(key, row: 0, isWide: isWide)
+        let probe = IndexProbe(head: entry.head, second: entry.second, tail: entry.tail, row: 0)
         var next: IndexChild?
         while !node.isLeaf {
             let child = node.child(for: probe)

@@ -1,101 +1,114 @@
-/// Entries for an index that is built at once.
+/// Entries that are put into an index together: sorted first, since neighbour after neighbour costs a fraction of putting
+/// them in as they come.
 struct SortedEntries {
-    private struct Entry {
+    struct Entry {
         let head: UInt64
         let second: UInt64
+        /// With the mark of an exempt entry.
         let row: UInt64
+        /// The number of what of the key does not fit the heads; negative where it does.
         let tail: Int
-        let tailCount: Int
     }
-    private let isWide: Bool
-    private var entries: [Entry] = []
+
+    let isWide: Bool
+    private var entries: ContiguousArray<Entry> = []
     private var tails: [UInt8] = []
+    private var tailEnds: [Int] = []
+    /// The entries' places in their order, once they are sorted.
+    private var order: ContiguousArray<EntryOrder.Place> = []
+    /// Whether entries with equal keys come in the order of their rows already.
+    private var isByRow = true
+    private var lastRow: UInt64 = 0
+
+    private static let exempt: UInt64 = 1 << 63
 
     init(isWide: Bool) { self.isWide = isWide }
 
-    mutating func append(_ key: UnsafeRawBufferPointer, row: UInt64) {
-        let probe = IndexProbe(key, row: row, isWide: isWide)
-        entries.append(
-            Entry(
-                head: probe.head, second: probe.second, row: row, tail: tails.count, tailCount: probe.tail.count))
-        if !probe.tail.isEmpty { tails.append(contentsOf: probe.tail) }
-    }
-
     var isEmpty: Bool { entries.isEmpty }
 
-    func index(owner: UInt64) -> OrderedIndex {
+    mutating func reserve(_ count: Int) { entries.reserveCapacity(entries.count + count) }
+
+    /// Adds an entry that is in no index yet.
+    /// - Parameter isExempt: whether it may have the same key as others where keys are unique.
+    mutating func append(_ key: UnsafeRawBufferPointer, row: UInt64, isExempt: Bool = false) {
+        let probe = IndexProbe(key, row: row, isWide: isWide)
+        append(head: probe.head, second: probe.second, tail: keep(probe.tail), row: row, isExempt: isExempt)
+    }
+
+    @inline(__always)
+    mutating func append(head: UInt64, second: UInt64, tail: Int = -1, row: UInt64, isExempt: Bool = false) {
+        if row < lastRow { isByRow = false }
+        lastRow = row
+        entries.append(Entry(head: head, second: second, row: isExempt ? row | Self.exempt : row, tail: tail))
+    }
+
+    /// The number of a tail, for entries that have it.
+    mutating func keep(_ tail: UnsafeRawBufferPointer) -> Int {
+        if tail.isEmpty { return -1 }
+        tails.append(contentsOf: tail)
+        tailEnds.append(tails.count)
+        return tailEnds.count - 1
+    }
+
+    // MARK: In order
+
+    mutating func sort() {
+        if order.count == entries.count { return }
+        let (ends, comparesEqual) = (tailEnds, !tailEnds.isEmpty || !isByRow)
+        order = tails.withUnsafeBytes { tails in
+            entries.withUnsafeBufferPointer { entries in
+                EntryOrder(entries, comparesEqual: comparesEqual) { Self.tail($0, tails, ends) }.sorted()
+            }
+        }
+    }
+
+    private static func tail(_ number: Int, _ tails: UnsafeRawBufferPointer, _ ends: [Int]) -> UnsafeRawBufferPointer {
+        if number < 0 { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(rebasing: tails[(number == 0 ? 0 : ends[number - 1])..<ends[number]])
+    }
+
+    /// Calls the body with the entries in their order, after `sort()`.
+    func forEach(_ body: (_ probe: IndexProbe, _ isExempt: Bool) throws -> Void) rethrows {
+        try tails.withUnsafeBytes { tails in
+            try entries.withUnsafeBufferPointer { entries in
+                for place in order {
+                    let entry = entries[Int(place.place)]
+                    try body(
+                        IndexProbe(
+                            head: entry.head, second: entry.second, tail: Self.tail(entry.tail, tails, tailEnds),
+                            row: entry.row & ~Self.exempt), entry.row & Self.exempt != 0)
+                }
+            }
+        }
+    }
+
+    /// Calls the body with the rows of each two entries that have the same key, after `sort()`; exempt ones aside.
+    func forEachDuplicate(_ body: (_ first: UInt64, _ second: UInt64) throws -> Void) rethrows {
+        var last: IndexProbe?
+        try forEach { probe, isExempt in
+            if let last, !isExempt, last.head == probe.head, last.second == probe.second,
+                last.tail.elementsEqual(probe.tail)
+            {
+                try body(last.row, probe.row)
+            }
+            last = isExempt ? nil : probe
+        }
+    }
+
+    mutating func index(owner: UInt64) -> OrderedIndex {
+        sort()
         var builder = OrderedIndexBuilder(isWide: isWide, owner: owner)
-        forEachSorted { builder.append($0) }
+        forEach { probe, _ in builder.append(probe) }
         return builder.finish()
     }
 
     /// Puts the entries into an index, which has none of them yet.
-    func insert(into index: inout OrderedIndex, owner: UInt64) {
+    mutating func insert(into index: inout OrderedIndex, owner: UInt64) {
         if index.count == 0 {
             index = self.index(owner: owner)
         } else {
-            forEachSorted { index.insert($0, owner: owner) }
+            sort()
+            forEach { probe, _ in index.insert(probe, owner: owner) }
         }
-    }
-
-    private func forEachSorted(_ body: (IndexProbe) -> Void) {
-        let order = sortedByHead()
-        tails.withUnsafeBytes { tails in
-            func tail(_ entry: Entry) -> UnsafeRawBufferPointer {
-                UnsafeRawBufferPointer(rebasing: tails[entry.tail..<(entry.tail + entry.tailCount)])
-            }
-            func precedes(_ a: Place, _ b: Place) -> Bool {
-                let (a, b) = (entries[a.place], entries[b.place])
-                if a.second != b.second { return a.second < b.second }
-                if a.tailCount + b.tailCount > 0, !tail(a).elementsEqual(tail(b)) {
-                    return tail(a).lexicographicallyPrecedes(tail(b))
-                }
-                return a.row < b.row
-            }
-            func emit(_ place: Int) {
-                let entry = entries[place]
-                body(IndexProbe(head: entry.head, second: entry.second, tail: tail(entry), row: entry.row))
-            }
-            var first = 0
-            while first < order.count {
-                var end = first + 1
-                while end < order.count, order[end].head == order[first].head { end += 1 }
-                if end - first == 1 {
-                    emit(order[first].place)
-                } else {
-                    for place in order[first..<end].sorted(by: precedes) { emit(place.place) }
-                }
-                first = end
-            }
-        }
-    }
-
-    private struct Place {
-        let head: UInt64
-        let place: Int
-    }
-
-    /// Eleven bits at a time, leaving out those in which all heads agree.
-    private func sortedByHead() -> [Place] {
-        var sorted = entries.indices.map { Place(head: entries[$0].head, place: $0) }
-        guard let least = sorted.first?.head else { return [] }
-        if sorted.count < 256 { return sorted.sorted { $0.head < $1.head } }
-        var differing: UInt64 = 0
-        for place in sorted { differing |= place.head ^ least }
-        var other = sorted
-        var counts = [Int](repeating: 0, count: 2048)
-        for shift in stride(from: UInt64(0), to: 64, by: 11) where differing >> shift & 2047 != 0 {
-            for index in counts.indices { counts[index] = 0 }
-            for place in sorted { counts[Int(place.head >> shift & 2047)] += 1 }
-            var start = 0
-            for index in counts.indices { (counts[index], start) = (start, start + counts[index]) }
-            for place in sorted {
-                let digit = Int(place.head >> shift & 2047)
-                other[counts[digit]] = place
-                counts[digit] += 1
-            }
-            swap(&sorted, &other)
-        }
-        return sorted
     }
 }

@@ -166,6 +166,23 @@ struct TableIndex {
         return rows
     }
 
+    /// The rows that have these values in all of the index's properties, ascending; nil where there are more than so many.
+    func rows(equalTo values: [StoredValue], upTo limit: Int) -> [Int]? {
+        guard let buffer = prefix(values) else { return [] }
+        // No key is the beginning of another one, so that the whole key decides.
+        let key = IndexProbe(buffer.key, row: 0, isWide: tree.isWide)
+        var rows: [Int] = []
+        tree.forEachRun(from: key, to: nil) { node, run in
+            for index in run {
+                if rows.count > limit || !node.hasKey(index, key) { return false }
+                rows.append(Int(node.row(index)))
+            }
+            return true
+        }
+        // The probe points into the buffer.
+        return withExtendedLifetime(buffer) { rows.count > limit ? nil : rows }
+    }
+
     /// The row with the least or the greatest key in a range.
     func first(in range: IndexRange = .all, descending: Bool = false) -> Int? {
         var first: Int?

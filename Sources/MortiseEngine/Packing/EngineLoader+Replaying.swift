@@ -45,6 +45,7 @@ extension EngineLoader {
         }
         filling = table
         _ = table.append(sequence)
+        row = NewRow(table)
     }
 
     // Each returns false, and sets nothing, where the column takes no such value, or there is no record.
@@ -57,49 +58,26 @@ extension EngineLoader {
         return true
     }
 
-    public func set(_ value: Bool, slot: Int) -> Bool { store(value ? 1 : 0 as UInt8, slot, as: .bool) }
+    public func set(_ value: Bool, slot: Int) -> Bool { row.store(value ? 1 : 0 as UInt8, slot, as: .bool) }
 
     public func set(_ value: Int64, slot: Int) -> Bool {
-        guard let table = filling else { return false }
-        let (chunk, offset) = table.newest
-        let entry = chunk.place.entry(slot)
-        switch entry.form {
-        case .int64: chunk.store(value.littleEndian, entry, offset)
-        case .int32: if !store(Int32(exactly: value), chunk, entry, offset) { return false }
-        case .int16: if !store(Int16(exactly: value), chunk, entry, offset) { return false }
-        case .int8: if !store(Int8(exactly: value), chunk, entry, offset) { return false }
-        case .uint32: if !store(UInt32(exactly: value), chunk, entry, offset) { return false }
-        case .uint16: if !store(UInt16(exactly: value), chunk, entry, offset) { return false }
-        case .uint8: if !store(UInt8(exactly: value), chunk, entry, offset) { return false }
-        default: return false
+        switch row.form(slot) {
+        case .int64: row.store(value.littleEndian, slot, as: .int64)
+        case .int32: row.store(Int32(exactly: value)?.littleEndian, slot, as: .int32)
+        case .int16: row.store(Int16(exactly: value)?.littleEndian, slot, as: .int16)
+        case .int8: row.store(Int8(exactly: value), slot, as: .int8)
+        case .uint32: row.store(UInt32(exactly: value)?.littleEndian, slot, as: .uint32)
+        case .uint16: row.store(UInt16(exactly: value)?.littleEndian, slot, as: .uint16)
+        case .uint8: row.store(UInt8(exactly: value), slot, as: .uint8)
+        default: false
         }
-        chunk.setAbsent(entry, offset, false)
-        return true
     }
 
-    private func store<T: FixedWidthInteger & BitwiseCopyable>(
-        _ value: T?, _ chunk: Chunk, _ entry: ChunkPlace.Entry, _ offset: Int
-    ) -> Bool {
-        guard let value else { return false }
-        chunk.store(value.littleEndian, entry, offset)
-        return true
-    }
-
-    public func set(unsigned value: UInt64, slot: Int) -> Bool { store(value.littleEndian, slot, as: .uint64) }
-    public func set(float bits: UInt32, slot: Int) -> Bool { store(bits.littleEndian, slot, as: .float) }
-    public func set(double bits: UInt64, slot: Int) -> Bool { store(bits.littleEndian, slot, as: .double) }
-    public func set(date bits: UInt64, slot: Int) -> Bool { store(bits.littleEndian, slot, as: .date) }
-    public func set(_ value: uuid_t, slot: Int) -> Bool { store(value, slot, as: .uuid) }
-
-    private func store<T: BitwiseCopyable>(_ value: T, _ slot: Int, as form: ColumnForm) -> Bool {
-        guard let table = filling else { return false }
-        let (chunk, offset) = table.newest
-        let entry = chunk.place.entry(slot)
-        guard entry.form == form else { return false }
-        chunk.store(value, entry, offset)
-        chunk.setAbsent(entry, offset, false)
-        return true
-    }
+    public func set(unsigned value: UInt64, slot: Int) -> Bool { row.store(value.littleEndian, slot, as: .uint64) }
+    public func set(float bits: UInt32, slot: Int) -> Bool { row.store(bits.littleEndian, slot, as: .float) }
+    public func set(double bits: UInt64, slot: Int) -> Bool { row.store(bits.littleEndian, slot, as: .double) }
+    public func set(date bits: UInt64, slot: Int) -> Bool { row.store(bits.littleEndian, slot, as: .date) }
+    public func set(_ value: uuid_t, slot: Int) -> Bool { row.store(value, slot, as: .uuid) }
 
     /// - Parameter utf8: valid UTF-8.
     public func set(utf8: UnsafeRawBufferPointer, slot: Int) -> Bool {
@@ -109,12 +87,11 @@ extension EngineLoader {
         if entry.form == .text, utf8.count < Int(UInt32.max) {
             chunk.store(bytes: utf8, entry, offset, isNew: true)
         } else if entry.form == .code, let code = table.code(of: utf8, slot) {
-            chunk.store(UInt16(code).littleEndian, entry, offset)
+            return row.store(UInt16(code).littleEndian, slot, as: .code)
         } else {
             // The chunk has to keep its strings itself from now on, which is the writer's affair.
             return set(.string(String(decoding: utf8, as: UTF8.self)), slot: slot)
         }
-        chunk.setAbsent(entry, offset, false)
         return true
     }
 
@@ -130,6 +107,8 @@ extension EngineLoader {
     /// Any value, for what has no form of its own.
     public func set(_ value: StoredValue, slot: Int) -> Bool {
         guard let table = filling else { return false }
+        // It may need another chunk for the row.
+        defer { row = NewRow(table) }
         return (try? write(value, table, table.endRow - 1, slot, isNew: true)) ?? false
     }
 
@@ -193,6 +172,41 @@ extension EngineLoader {
         case (.toManyDerived, _): break
         default: return false
         }
+        return true
+    }
+}
+
+/// The row that a table has just got, in a chunk that no version has: its values are zero and there.
+///
+/// Holds the chunk by its address alone, because counting references would cost more than the values do; the loader's table
+/// keeps it.
+struct NewRow {
+    private let memory: UnsafeMutableRawPointer?
+    private let offset: Int
+
+    init() {
+        memory = nil
+        offset = 0
+    }
+
+    init(_ table: TableWriter) {
+        let (chunk, offset) = table.newest
+        memory = chunk.memory
+        self.offset = offset
+    }
+
+    @inline(__always)
+    private func entry(_ slot: Int) -> ChunkPlace.Entry? {
+        memory.map { ChunkPlace(fixed: UnsafeRawPointer($0), heap: UnsafeRawPointer($0)).entry(slot) }
+    }
+
+    func form(_ slot: Int) -> ColumnForm { entry(slot)?.form ?? .none }
+
+    /// - Returns: false where there is no value, or the column has another form.
+    @inline(__always)
+    func store<T: BitwiseCopyable>(_ value: T?, _ slot: Int, as form: ColumnForm) -> Bool {
+        guard let value, let memory, let entry = entry(slot), entry.form == form else { return false }
+        memory.storeBytes(of: value, toByteOffset: entry.offset + MemoryLayout<T>.size * offset, as: T.self)
         return true
     }
 }

@@ -28,6 +28,9 @@ extension EngineVersion {
     public var damage: (any Error)? { packed?.damage }
 
     /// - Throws: `damage`.
+    public func check() throws { try checkDamage() }
+
+    /// - Throws: `damage`.
     func checkDamage() throws {
         if let damage { throw damage }
     }

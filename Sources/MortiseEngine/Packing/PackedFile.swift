@@ -128,6 +128,10 @@ struct PackedBytes {
     mutating func append<T: FixedWidthInteger>(_ value: T) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
+    /// The low bytes of a number.
+    mutating func append(_ value: UInt64, width: Int) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0.prefix(width)) }
+    }
     mutating func append(_ raw: UnsafeRawBufferPointer) { bytes.append(contentsOf: raw) }
     mutating func append(_ region: PackedRegion) {
         append(region.offset)

@@ -97,12 +97,17 @@ extension IndexNode {
         let heapCount = tails.reduce(0) { $0 + $1.count }
         packed.append(UInt32(count))
         packed.append(UInt8(level))
-        packed.append(UInt8((isWide ? 1 : 0) | (heapCount > 0 ? 2 : 0)))
+        packed.append(UInt8((isWide ? 1 : 0) | (heapCount > 0 ? 2 : 0) | 4))
         packed.append(UInt16(0))
         packed.append(UInt64(heapCount))
-        for index in 0..<count { packed.append(head(index)) }
-        for index in 0..<count { packed.append(row(index)) }
-        if isWide { for index in 0..<count { packed.append(second(index)) } }
+        var columns = [(0..<count).map { head($0) }, (0..<count).map { row($0) }]
+        if isWide { columns.append((0..<count).map { second($0) }) }
+        let narrow = columns.map { NarrowNumbers($0) }
+        for place in 0..<8 { packed.append(UInt8(place < narrow.count ? narrow[place].width : 0)) }
+        for column in narrow { packed.append(column.base) }
+        for (column, numbers) in zip(narrow, columns) {
+            for number in numbers { packed.append(number - column.base, width: column.width) }
+        }
         if heapCount > 0 { for tail in tails { packed.append(UInt32(tail.count)) } }
         for (index, child) in children.enumerated() {
             packed.append(child)
@@ -120,28 +125,35 @@ extension IndexNode {
         let zero = try reader.next(UInt16.self)
         let heapCount = try reader.next(UInt64.self)
         let hasTails = bits & 2 != 0
-        guard count > 0, count <= capacity, level == place.level, zero == 0, bits & ~3 == 0,
+        let isNarrow = bits & 4 != 0
+        guard count > 0, count <= capacity, level == place.level, zero == 0, bits & ~7 == 0,
             (bits & 1 != 0) == rules.isWide, hasTails == (heapCount > 0)
         else { throw reader.fault("is no node of its tree") }
-        let words = count * (rules.isWide ? 3 : 2) * 8
+        var columns = Array(repeating: NarrowNumbers(base: 0, width: 8), count: rules.isWide ? 3 : 2)
+        if isNarrow {
+            let widths = try reader.take(8)
+            for place in columns.indices { columns[place].width = Int(widths[place]) }
+            guard widths[columns.count...].allSatisfy({ $0 == 0 }), columns.allSatisfy({ $0.width <= 8 }) else {
+                throw reader.fault("is no node of its tree")
+            }
+            for place in columns.indices { columns[place].base = try reader.next(UInt64.self) }
+        }
+        let words = columns.reduce(0) { $0 + count * $1.width }
         let size = words + (hasTails ? 4 * count : 0) + (level > 0 ? 24 * count : 0)
         guard reader.rest >= size, UInt64(reader.rest - size) == heapCount else {
             throw reader.fault("has another length than its node")
         }
-        let heads = try reader.take(8 * count)
-        let rows = try reader.take(8 * count)
-        let seconds = rules.isWide ? try reader.take(8 * count) : heads
-        let lengths = hasTails ? try reader.take(4 * count) : heads
-        let children = level > 0 ? try reader.take(24 * count) : heads
-        func word(_ array: UnsafeRawBufferPointer, _ index: Int) -> UInt64 {
-            UInt64(littleEndian: array.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
-        }
+        let heads = try columns[0].numbers(count, from: &reader)
+        let rows = try columns[1].numbers(count, from: &reader)
+        let seconds = rules.isWide ? try columns[2].numbers(count, from: &reader) : []
+        let lengths = hasTails ? try reader.take(4 * count) : reader.bytes
+        let children = level > 0 ? try reader.take(24 * count) : reader.bytes
         let node = IndexNode(owner: 0, isWide: rules.isWide)
         var last: UInt64 = 0
         var total = 0
         for index in 0..<count {
-            let head = word(heads, index)
-            let row = word(rows, index)
+            let head = heads[index]
+            let row = rows[index]
             guard head >= last, level > 0 || row < rules.rowLimit else {
                 throw reader.fault("has entries that cannot stand there")
             }
@@ -150,7 +162,7 @@ extension IndexNode {
                 hasTails
                 ? Int(UInt32(littleEndian: lengths.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))) : 0
             let probe = IndexProbe(
-                head: head, second: rules.isWide ? word(seconds, index) : 0, tail: try reader.take(length), row: row)
+                head: head, second: rules.isWide ? seconds[index] : 0, tail: try reader.take(length), row: row)
             if level == 0 {
                 node.insert(probe, at: index)
                 total += 1
@@ -171,5 +183,30 @@ extension IndexNode {
         }
         guard total == place.total, reader.rest == 0 else { throw reader.fault("has another number of entries") }
         return node
+    }
+}
+
+/// Numbers of one node that lie near each other: as many bytes each as their distance from the least needs.
+private struct NarrowNumbers {
+    var base: UInt64
+    var width: Int
+
+    init(base: UInt64, width: Int) {
+        self.base = base
+        self.width = width
+    }
+
+    init(_ numbers: [UInt64]) {
+        base = numbers.min() ?? 0
+        width = (64 - ((numbers.max() ?? 0) - base).leadingZeroBitCount + 7) / 8
+    }
+
+    func numbers(_ count: Int, from reader: inout PackedReader) throws(PackedFault) -> [UInt64] {
+        let bytes = try reader.take(width * count)
+        return (0..<count).map { index in
+            var value: UInt64 = 0
+            for place in 0..<width { value |= UInt64(bytes[width * index + place]) << UInt64(8 * place) }
+            return base &+ value
+        }
     }
 }

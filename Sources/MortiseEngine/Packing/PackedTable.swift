@@ -61,8 +61,10 @@ public struct PackedTable: Hashable, Sendable {
         self.count = count
     }
 
-    /// How the keys of indexes are made. A version with indexes of another number has to be unpacked without them.
-    public static let keyForm: UInt32 = 1
+    /// How the keys of indexes are made and their nodes are written: 2 since nodes have numbers of few bytes. A version with
+    /// indexes of another form than the readable ones has to be unpacked without them.
+    public static let keyForm: UInt32 = 2
+    public static let readableKeyForms: ClosedRange<UInt32> = 1...2
     /// The rows of every chunk but a table's last.
     public static let rowsOfChunk = 256
 }

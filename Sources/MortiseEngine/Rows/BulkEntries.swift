@@ -1,57 +1,53 @@
-/// Entries of indexes and links that many new records bring: sorted first and then put in, neighbour after neighbour, which
-/// costs a fraction of putting them in as they come.
+import MortiseCore
+
+/// Entries of indexes and links that many new records bring, put in together when all records are there.
 struct BulkEntries {
     /// Fewer records are not worth it.
     static let least = 64
 
-    private struct Link {
-        let owner: UInt64
-        let member: UInt64
-        let target: Int
-    }
-    // By entity, then by the number of the index or the set of links.
+    // By entity, then by the number of the index or the set of links. A link's heads are its owner and its member.
     private var indexes: [[SortedEntries]]
-    private var links: [[Int: [Link]]]
+    private var links: [[SortedEntries]]
 
     init(_ catalog: Catalog) {
         indexes = catalog.plans.map { plan in plan.indexes.map { SortedEntries(isWide: $0.isWide) } }
-        links = catalog.plans.map { _ in [:] }
+        links = catalog.plans.map { Array(repeating: SortedEntries(isWide: true), count: $0.linkCount) }
     }
 
-    mutating func append(_ key: UnsafeRawBufferPointer, row: UInt64, entity: Int, index: Int) {
-        indexes[entity][index].append(key, row: row)
+    mutating func append(
+        _ key: UnsafeRawBufferPointer, row: UInt64, entity: Int, index: Int, isExempt: Bool
+    ) {
+        indexes[entity][index].append(key, row: row, isExempt: isExempt)
     }
 
     mutating func append(_ owner: UInt64, _ member: UInt64, _ target: Int, entity: Int, links set: Int) {
-        links[entity][set, default: []].append(Link(owner: owner, member: member, target: target))
+        links[entity][set].append(head: owner, second: member, row: UInt64(target))
     }
 
+    /// Lets the body add to the entries of an index.
+    mutating func withIndex<R>(
+        _ index: Int, entity: Int, _ body: (inout SortedEntries) throws -> R
+    ) rethrows -> R { try body(&indexes[entity][index]) }
+
+    /// Lets the body add to a set of links.
+    mutating func withLinks<R>(
+        _ set: Int, entity: Int, _ body: (inout SortedEntries) throws -> R
+    ) rethrows -> R { try body(&links[entity][set]) }
+
     /// Puts everything into the tables.
-    func finish(_ table: (_ entity: Int) -> TableWriter) {
-        for (entity, entries) in indexes.enumerated() {
-            for (number, entries) in entries.enumerated() where !entries.isEmpty {
-                let table = table(entity)
-                entries.insert(into: &table.indexes[number], owner: table.owner)
+    /// - Throws: `EngineError.notUnique`; the tables are of no use then.
+    mutating func finish(_ transaction: EngineTransaction) throws {
+        for entity in indexes.indices {
+            for number in indexes[entity].indices where !indexes[entity][number].isEmpty {
+                let table = transaction.table(entity)
+                indexes[entity][number].sort()
+                try transaction.refuseDuplicates(in: indexes[entity][number], number, table)
+                indexes[entity][number].insert(into: &table.indexes[number], owner: table.owner)
             }
-        }
-        for (entity, sets) in links.enumerated() {
-            for (set, links) in sets {
-                let table = table(entity)
-                // Members ascend already, since records are numbered as they come.
-                let sorted = links.sorted { $0.owner != $1.owner ? $0.owner < $1.owner : $0.member < $1.member }
-                if table.links[set].pairs.count > 0 {
-                    for link in sorted {
-                        table.links[set].insert(link.owner, link.member, link.target, transaction: table.owner)
-                    }
-                    continue
-                }
-                var builder = OrderedIndexBuilder(isWide: true, owner: table.owner)
-                var last: Link?
-                for link in sorted where last?.owner != link.owner || last?.member != link.member {
-                    builder.append(LinkSet.probe(link.owner, link.member, link.target))
-                    last = link
-                }
-                table.links[set] = LinkSet(pairs: builder.finish())
+            for set in links[entity].indices where !links[entity][set].isEmpty {
+                let table = transaction.table(entity)
+                links[entity][set].sort()
+                table.links[set].insert(links[entity][set], transaction: table.owner)
             }
         }
     }
@@ -59,9 +55,10 @@ struct BulkEntries {
 
 extension EngineTransaction {
     /// Puts in what was kept back; indexes and links are complete afterwards.
-    func finishBulk() {
-        guard let entries = bulk else { return }
+    /// - Throws: `EngineError.notUnique`.
+    func finishBulk() throws {
+        guard var entries = bulk else { return }
         bulk = nil
-        entries.finish(table)
+        try entries.finish(self)
     }
 }

@@ -10,8 +10,8 @@ public final class Catalog: Sendable {
     let numbers: [String: Int]
     /// The numbers of each entity and everything that inherits from it.
     let subtrees: [[Int]]
-    /// The same as names, in the schema's order of a family, by the entity's name.
-    let families: [String: [String]]
+    /// The same as names, in the schema's order of a family.
+    let families: [[String]]
     /// For each entity, its stored relationships with what they lead to.
     let relationships: [[RelationshipSlot]]
     private let entitiesBySpace: [UInt32: Int]
@@ -60,8 +60,7 @@ public final class Catalog: Sendable {
             [numbers[name] ?? 0] + schema.subtree(of: name).filter { $0 != name }.compactMap { numbers[$0] }
         }
         self.subtrees = subtrees
-        families = Dictionary(
-            names.map { ($0, schema.subtree(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        families = names.map { schema.subtree(of: $0) }
         let identifiers = names.map { NumberedIdentifiers(storeIdentifier: storeIdentifier, entityName: $0) }
         var entitiesBySpace: [UInt32: Int] = [:]
         for (number, name) in names.enumerated() {

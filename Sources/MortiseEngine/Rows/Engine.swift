@@ -73,21 +73,22 @@ public final class Engine: Sendable {
     /// - Throws: `EngineError`; `VersionSuperseded`; what the sink throws.
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> [PersistentIdentifier: PersistentIdentifier] {
+    ) throws -> [PersistentIdentifier: PersistentIdentifier] { try apply(request).pairs }
+
+    /// As `save`, without making a table of identifiers.
+    package func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
         let started = try start(request, isStrict: true)
         try started.finish()
         return started.result
     }
 
-    /// As `save`, but may return before the save is durable and published. It need not have been made for the latest
+    /// As `apply`, but may return before the save is durable and published. It need not have been made for the latest
     /// version, as long as it would have been the same for that.
     /// - Returns: the identifiers, and what returns when the save is durable and published, with the version that it made
     ///   (nil where nothing changed). It has to be called.
     func begin(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> (
-        remapped: [PersistentIdentifier: PersistentIdentifier], finish: @Sendable () throws -> EngineVersion?
-    ) {
+    ) throws -> (new: NewIdentifiers, finish: @Sendable () throws -> EngineVersion?) {
         let started = try start(request, isStrict: false)
         let (version, finish) = (started.version, started.finish)
         return (
@@ -101,7 +102,7 @@ public final class Engine: Sendable {
 
     private func start(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, isStrict: Bool
-    ) throws -> Started<[PersistentIdentifier: PersistentIdentifier]> {
+    ) throws -> Started<NewIdentifiers> {
         try settling {
             try start { transaction in
                 transaction.changes.author = request.editingState.author
@@ -160,6 +161,9 @@ public final class Engine: Sendable {
         try write { $0.erase() }
     }
 
+    /// Ends writing: waits for a transaction that is under way and closes the sink. Transactions begun afterwards throw
+    /// `EngineError.closed`; versions that somebody holds stay readable. Closing once more does nothing.
+    /// - Throws: what the sink's `close()` throws; the engine is closed all the same.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try writing.withLock { try sink?.close() }

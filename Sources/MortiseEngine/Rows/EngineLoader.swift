@@ -10,6 +10,8 @@ public final class EngineLoader {
     private var last: TableWriter?
     /// The table that the record goes to whose values are being set one by one.
     var filling: TableWriter?
+    /// Where that record's values go, looked up once for each record and not for each value.
+    var row = NewRow()
 
     public init(_ catalog: Catalog) {
         self.catalog = catalog
@@ -77,6 +79,7 @@ public final class EngineLoader {
         tables = Array(repeating: nil, count: tables.count)
         last = nil
         filling = nil
+        row = NewRow()
     }
 
     /// The version with everything that was added.

@@ -89,9 +89,9 @@ public final class EngineReplay {
                 return
             }
             if relationship.isToMany {
-                try transaction.setMembers(value, relationship, entity, table, row, [:], isNew: isNew)
+                try transaction.setMembers(value, relationship, entity, table, row, nil, isNew: isNew)
             } else {
-                try transaction.setTarget(value, relationship, entity, table, row, [:], isNew: isNew)
+                try transaction.setTarget(value, relationship, entity, table, row, nil, isNew: isNew)
             }
         case .toManyDerived: break
         }

@@ -57,7 +57,7 @@ extension EngineTransaction {
             let snapshot = DefaultSnapshot(
                 persistentIdentifier: catalog.identifier(table.sequence(place.row), place.entity), layout: layout,
                 values: values)
-            if try update(snapshot, set, [:], (table, place.entity, place.row)) { reindexed.append(place) }
+            if try update(snapshot, set, nil, (table, place.entity, place.row)) { reindexed.append(place) }
         }
         for place in reindexed { try index(table(place.entity), place.entity, place.row) }
         try settle()

@@ -6,12 +6,11 @@ extension EngineTransaction {
     typealias Relationship = Catalog.RelationshipSlot
 
     /// What an identifier is in the store: the number of its entity among the relationship's targets, and its own.
-    private func resolve(
+    func resolve(
         _ identifier: PersistentIdentifier, _ relationship: Relationship, _ entity: Int, _ table: TableWriter,
-        _ row: Int,
-        _ remapped: [PersistentIdentifier: PersistentIdentifier]
+        _ row: Int, _ new: NewIdentifiers?
     ) throws -> (sequence: UInt64, target: Int) {
-        let final = identifier.isTemporary ? remapped[identifier] ?? identifier : identifier
+        let final = identifier.isTemporary ? new?[identifier] ?? identifier : identifier
         for (number, family) in table.plan.targets[relationship.slot].enumerated() {
             if let sequence = family.sequence(of: final) { return (sequence, number) }
         }
@@ -24,7 +23,7 @@ extension EngineTransaction {
             entity: record.entityName, property: relationship.name, record: record, target: final)
     }
 
-    private func note(
+    func note(
         _ target: (sequence: UInt64, target: Int), _ relationship: Relationship, _ entity: Int, _ row: Int
     ) {
         let other = relationship.targets[target.target]
@@ -57,25 +56,25 @@ extension EngineTransaction {
     @discardableResult
     func setTarget(
         _ value: StoredValue, _ relationship: Relationship, _ entity: Int, _ table: TableWriter, _ row: Int,
-        _ remapped: [PersistentIdentifier: PersistentIdentifier], isNew: Bool
+        _ new: NewIdentifiers?, isNew: Bool
     ) throws -> Bool {
-        let new: (sequence: UInt64, target: Int)?
+        let target: (sequence: UInt64, target: Int)?
         switch value {
-        case .identifier(let identifier): new = try resolve(identifier, relationship, entity, table, row, remapped)
-        case .null where relationship.isOptional: new = nil
+        case .identifier(let identifier): target = try resolve(identifier, relationship, entity, table, row, new)
+        case .null where relationship.isOptional: target = nil
         default:
             throw unfit(value, table.plan.columns[relationship.slot], catalog.identifier(table.sequence(row), entity))
         }
         let old = isNew ? nil : table.reference(row, relationship.slot)
-        if !isNew, old?.sequence == new?.sequence, old?.target == new?.target { return false }
+        if !isNew, old?.sequence == target?.sequence, old?.target == target?.target { return false }
         let owner = table.sequence(row)
         if let old { removeReverse(old, relationship, owner) }
-        table.write(reference: new, row, relationship.slot, isNew: isNew)
-        if let new {
-            addReverse(new, relationship, owner)
+        table.write(reference: target, row, relationship.slot, isNew: isNew)
+        if let target {
+            addReverse(target, relationship, owner)
             // What is being inserted with this record will be there.
             if case .identifier(let identifier) = value, identifier.isTemporary { return true }
-            note(new, relationship, entity, row)
+            note(target, relationship, entity, row)
         }
         return true
     }
@@ -84,7 +83,7 @@ extension EngineTransaction {
     @discardableResult
     func setMembers(
         _ value: StoredValue, _ relationship: Relationship, _ entity: Int, _ table: TableWriter, _ row: Int,
-        _ remapped: [PersistentIdentifier: PersistentIdentifier], isNew: Bool
+        _ new: NewIdentifiers?, isNew: Bool
     ) throws -> Bool {
         let identifiers: [PersistentIdentifier]
         switch value {
@@ -97,7 +96,7 @@ extension EngineTransaction {
         if isNew, identifiers.isEmpty { return false }
         var wanted: [UInt64: Int] = [:]
         for identifier in identifiers {
-            let (sequence, target) = try resolve(identifier, relationship, entity, table, row, remapped)
+            let (sequence, target) = try resolve(identifier, relationship, entity, table, row, new)
             wanted[sequence] = target
         }
         var isChanged = false

@@ -59,65 +59,69 @@ final class EngineTransaction {
 
     // MARK: A save
 
-    func apply(
-        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> [PersistentIdentifier: PersistentIdentifier] {
-        var remapped: [PersistentIdentifier: PersistentIdentifier] = [:]
-        remapped.reserveCapacity(request.inserted.count)
+    func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
         let first = nextSequence
-        for snapshot in request.inserted {
-            let arrangement = try arrangement(of: snapshot.layout)
-            remapped[snapshot.persistentIdentifier] = arrangement.plan.identifiers[nextSequence]
-            nextSequence += 1
-        }
+        let runs = try runs(of: request.inserted)
+        let new = number(request.inserted, runs)
         for snapshot in request.deleted { try delete(snapshot.persistentIdentifier) }
         var reindexed: [(table: TableWriter, entity: Int, row: Int)] = []
         for (index, snapshot) in request.updated.enumerated() {
             let slots = index < request.changedSlots.count ? request.changedSlots[index] : nil
             let identifier = snapshot.persistentIdentifier
             guard let place = find(identifier) else { throw EngineError.noSuchRecord(identifier) }
-            if try update(snapshot, slots, remapped, place) { reindexed.append(place) }
+            if try update(snapshot, slots, new, place) { reindexed.append(place) }
         }
         for place in reindexed { try index(place.table, place.entity, place.row) }
-        changes.inserted.reserveCapacity(request.inserted.count)
-        if request.inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
-        for (offset, snapshot) in request.inserted.enumerated() {
-            try insert(snapshot, as: first + UInt64(offset), remapped)
+        if !request.inserted.isEmpty {
+            isChanged = true
+            changes.inserted = Array(new.permanent)
+            if request.inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
+            try request.inserted.withUnsafeBufferPointer { snapshots in
+                for (places, arrangement) in runs {
+                    try insert(
+                        UnsafeBufferPointer(rebasing: snapshots[places]), arrangement,
+                        from: first + UInt64(places.lowerBound), new)
+                }
+            }
+            try finishBulk()
         }
-        finishBulk()
         try settle()
-        return remapped
+        return new
     }
 
-    private func insert(
-        _ snapshot: DefaultSnapshot, as sequence: UInt64, _ remapped: [PersistentIdentifier: PersistentIdentifier]
-    ) throws {
-        let arrangement = try arrangement(of: snapshot.layout)
-        let plan = arrangement.plan
-        let table = table(plan.number)
-        let row = table.append(sequence)
-        isChanged = true
-        changes.inserted.append(plan.identifiers[sequence])
-        for column in plan.columns where column.role == .attribute {
-            let value = arrangement.value(of: snapshot, at: column.slot)
-            if !write(value, row, column, table, isNew: true) {
-                throw unfit(value, column, plan.identifiers[sequence])
-            }
+    /// New records side by side whose values lie alike.
+    private func runs(of snapshots: [DefaultSnapshot]) throws -> [(places: Range<Int>, arrangement: Arrangement)] {
+        var runs: [(places: Range<Int>, arrangement: Arrangement)] = []
+        var start = 0
+        while start < snapshots.count {
+            let layout = snapshots[start].layout
+            var end = start + 1
+            while end < snapshots.count, snapshots[end].layout === layout { end += 1 }
+            runs.append((start..<end, try arrangement(of: layout)))
+            start = end
         }
-        for relationship in catalog.relationships[plan.number] {
-            let value = arrangement.value(of: snapshot, at: relationship.slot)
-            if relationship.isToMany {
-                try setMembers(value, relationship, plan.number, table, row, remapped, isNew: true)
-            } else {
-                try setTarget(value, relationship, plan.number, table, row, remapped, isNew: true)
-            }
+        return runs
+    }
+
+    private func number(
+        _ snapshots: [DefaultSnapshot], _ runs: [(places: Range<Int>, arrangement: Arrangement)]
+    ) -> NewIdentifiers {
+        var temporary: ContiguousArray<PersistentIdentifier> = []
+        var permanent: ContiguousArray<PersistentIdentifier> = []
+        temporary.reserveCapacity(snapshots.count)
+        permanent.reserveCapacity(snapshots.count)
+        for snapshot in snapshots { temporary.append(snapshot.persistentIdentifier) }
+        for (places, arrangement) in runs {
+            let identifiers = arrangement.plan.identifiers
+            for place in places { permanent.append(identifiers[nextSequence + UInt64(place)]) }
         }
-        try index(table, plan.number, row)
+        nextSequence += UInt64(snapshots.count)
+        return NewIdentifiers(temporary: temporary, permanent: permanent)
     }
 
     /// - Returns: whether the row was taken out of the indexes.
     func update(
-        _ snapshot: DefaultSnapshot, _ slots: SlotSet?, _ remapped: [PersistentIdentifier: PersistentIdentifier],
+        _ snapshot: DefaultSnapshot, _ slots: SlotSet?, _ new: NewIdentifiers?,
         _ place: (table: TableWriter, entity: Int, row: Int)
     ) throws -> Bool {
         let (table, entity, row) = place
@@ -139,8 +143,8 @@ final class EngineTransaction {
             let value = arrangement.value(of: snapshot, at: relationship.slot)
             let isChanged =
                 relationship.isToMany
-                ? try setMembers(value, relationship, entity, table, row, remapped, isNew: false)
-                : try setTarget(value, relationship, entity, table, row, remapped, isNew: false)
+                ? try setMembers(value, relationship, entity, table, row, new, isNew: false)
+                : try setTarget(value, relationship, entity, table, row, new, isNew: false)
             if isChanged { changed.insert(relationship.slot) }
         }
         if !changed.isEmpty {
@@ -150,7 +154,7 @@ final class EngineTransaction {
         return isIndexed
     }
 
-    private func write(
+    func write(
         _ value: StoredValue, _ row: Int, _ column: Column, _ table: TableWriter, isNew: Bool
     ) -> Bool {
         if value.isNull, !column.isOptional, !column.isEphemeral {
@@ -170,10 +174,18 @@ final class EngineTransaction {
     // MARK: Snapshots
 
     /// Where a snapshot layout's values go: usually slot for slot.
-    private struct Arrangement {
+    final class Arrangement {
         let plan: TablePlan
         /// By slot of the plan; nil where both agree.
         let slots: [Int?]?
+
+        init(plan: TablePlan, slots: [Int?]?) {
+            self.plan = plan
+            self.slots = slots
+        }
+
+        /// The snapshots' slot for one of the plan.
+        func source(of slot: Int) -> Int? { slots.map { $0[slot] } ?? slot }
 
         @inline(__always)
         func value(of snapshot: DefaultSnapshot, at slot: Int) -> StoredValue {
@@ -257,15 +269,5 @@ final class EngineTransaction {
         }
         return EngineVersion(
             number: number, nextSequence: nextSequence, tables: all, catalog: catalog, packed: base.packed)
-    }
-}
-
-extension StoredValue {
-    /// Whether storing one over the other would change nothing. Equivalent strings may be written differently.
-    fileprivate func isIdentical(to other: StoredValue) -> Bool {
-        if case .string(let mine) = self, case .string(let others) = other {
-            return mine.utf8.elementsEqual(others.utf8)
-        }
-        return self == other
     }
 }

@@ -12,6 +12,7 @@ extension Peers {
             let sqlite = try SQLiteConnection(path: path)
             try sqlite.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
             try sqlite.execute(Self.tables)
+            try sqlite.insert(fixture.trips[0])
             return {
                 for number in 0..<saves {
                     try sqlite.execute("BEGIN")
@@ -19,7 +20,7 @@ extension Peers {
                     try sqlite.execute("COMMIT")
                 }
                 return {
-                    let count = sqlite.number(try sqlite.statement("SELECT COUNT(*) FROM trip"))
+                    let count = sqlite.number(try sqlite.statement("SELECT COUNT(*) FROM trip")) - 1
                     for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
                     return count
                 }

@@ -12,6 +12,8 @@ import MortiseEngine
 /// `share PATH N` opens a log together with others and saves parcels until it is killed, each with a number that no other
 /// process uses.
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
+/// `fill PATH N` makes a log with N parcels in one save and without a checkpoint; `replay PATH` reads it and prints by how
+/// many bytes the memory that the process had at its peak is more than before.
 /// `state PATH` prints the state that the file holds, read only. Any error in opening is printed as `error …`, status 1.
 @main struct FaultHelper {
     static func main() {
@@ -26,6 +28,8 @@ import MortiseEngine
                     maintaining: arguments.count > 4 ? arguments[4] : nil)
             case "share": try share(path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
             case "hold": try hold(path)
+            case "fill": try fill(path, arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
+            case "replay": try replay(path)
             case "state": try state(path)
             default: finish("unknown command", 64)
             }
@@ -93,6 +97,37 @@ import MortiseEngine
         say("opened")
         while let data = try FileHandle.standardInput.read(upToCount: 1), !data.isEmpty {}
         try container.close()
+    }
+
+    static func fill(_ path: String, _ count: Int) throws {
+        let container = try ModelContainer(
+            for: Schema([Parcel.self, Courier.self]),
+            configurations: [AppendLogConfiguration(path: path, checkpoints: .onCall)])
+        let context = ModelContext(container)
+        for number in 0..<count {
+            let label = "parcel \(number), to be left with the neighbours if nobody is there"
+            context.insert(Parcel(number: number, label: label, weight: Double(number)))
+        }
+        try context.save()
+        try container.close()
+        say("filled \(count)")
+    }
+
+    static func replay(_ path: String) throws {
+        let before = memory("VmRSS:")
+        let container = try ModelContainer(
+            for: Schema([Parcel.self, Courier.self]),
+            configurations: [AppendLogConfiguration(path: path, allowsSave: false, checkpoints: .onCall)])
+        let peak = memory("VmHWM:")
+        say("found \(try ModelContext(container).fetchCount(FetchDescriptor<Parcel>()))")
+        say("grown \(peak - before)")
+    }
+
+    /// What the system says of this process's memory, in bytes; 0 where it says nothing.
+    private static func memory(_ name: String) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1_024
     }
 
     static func state(_ path: String) throws {

@@ -68,6 +68,8 @@ struct EngineWorld {
     var records: [PersistentIdentifier: Record] = [:]
     /// Makes the next save one that must fail at its end: two new records with the same unique value.
     var breaksNextSave = false
+    /// How many new records of one entity come one after the other.
+    var runLength = 1
 
     init(seed: UInt64) {
         random = SeededRandom(seed)
@@ -159,8 +161,11 @@ struct EngineWorld {
         for identifier in gone { next[identifier] = nil }
 
         var inserted: [(temporary: PersistentIdentifier, Record)] = []
-        for _ in 0..<inserting {
-            let entity = ["Thing", "Thing", "Special", "Owner", "Tag"].randomElement(using: &random) ?? "Tag"
+        var entity = ""
+        for number in 0..<inserting {
+            if number % runLength == 0 {
+                entity = ["Thing", "Thing", "Special", "Owner", "Tag"].randomElement(using: &random) ?? "Tag"
+            }
             guard let layout = catalog.layouts[entity] else { continue }
             let temporaries = inserted.map(\.temporary)
             inserted.append(

@@ -25,6 +25,60 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 7, 100, 1000])
+    func manyRecordsAtOnceAgreeWithAPlainModel(runLength: Int) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var world = EngineWorld(seed: seed)
+        world.runLength = runLength
+        for step in 0..<4 {
+            try world.save(
+                inserting: .random(in: 64...500, using: &world.random), updating: 5, deleting: step == 0 ? 0 : 3)
+            // What a save that failed left behind the rows is written over.
+            var broken = world
+            broken.breaksNextSave = true
+            #expect(throws: EngineError.self, "seed \(seed)") {
+                try broken.save(inserting: 200, updating: 3, deleting: 1)
+            }
+            #expect(
+                difference(between: world.engine.version, and: world.records) == nil, "seed \(seed), step \(step)")
+        }
+    }
+
+    /// Many records go into a unique index together, sorted: each of them is still held against the others, what is
+    /// stored, and the other entities of the family.
+    @Test func manyRecordsAtOnceAreRefusedForOneThatIsNotUnique() throws {
+        let world = EngineWorld(seed: 3)
+        func save(_ codes: [StoredValue], _ entity: String) throws {
+            var source = EngineWorld(seed: 4)
+            let layout = try #require(world.catalog.layouts[entity])
+            let code = try #require(layout.slot(named: "code"))
+            let inserted = codes.map { value in
+                var values = source.values(of: layout, alive: [])
+                values[code] = value
+                return DefaultSnapshot(
+                    persistentIdentifier: .temporary(entityName: entity), layout: layout, values: values)
+            }
+            _ = try world.engine.save(DataStoreSaveChangesRequest(inserted: inserted, editingState: EditingState()))
+        }
+        func codes(_ numbers: Range<Int>) -> [StoredValue] { numbers.map { .string("a code with a long end \($0)") } }
+        try save(codes(0..<100), "Thing")
+        try save(Array(repeating: .null, count: 100), "Thing")
+        let version = world.engine.version
+        for (wrong, entity) in [
+            (codes(100..<200) + codes(150..<151), "Thing"), (codes(99..<200), "Thing"), (codes(0..<80), "Special"),
+        ] {
+            #expect {
+                try save(wrong, entity)
+            } throws: { error in
+                guard case EngineError.notUnique(entity, ["code"], _, _) = error else { return false }
+                return true
+            }
+            #expect(world.engine.version === version)
+        }
+        try save(codes(100..<200), "Special")
+        #expect(world.engine.version.tables["Special"]?.count == 100)
+    }
+
     @Test func aFailingTransactionLeavesNoTrace() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var world = EngineWorld(seed: seed)

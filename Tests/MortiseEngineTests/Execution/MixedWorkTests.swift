@@ -134,8 +134,17 @@ import Testing
             }
             group.addTask {
                 repeat {
-                    let found = try Self.rows(StoreQuery("Entry", purpose: .count), engine, engine.version).count ?? 0
+                    let version = engine.version
+                    let found = try Self.rows(StoreQuery("Entry", purpose: .count), engine, version).count ?? 0
                     #expect(found == 100 || found == 100 + count)
+                    // Through the index, and by looking at a column.
+                    for property in [Self.property(0, "batch"), Self.property(1, "amount")] {
+                        let all = QueryExpression.compare(
+                            .greaterOrEqual, property,
+                            .constant(property == Self.property(0, "batch") ? .integer(0) : .double(0)))
+                        let asked = StoreQuery("Entry", purpose: .count, conjuncts: [all])
+                        #expect(try Self.rows(asked, engine, version).count == found)
+                    }
                     progress.looks.add(1, ordering: .relaxed)
                     await Task.yield()
                 } while !progress.isDone.load(ordering: .acquiring)

@@ -70,6 +70,33 @@ import Testing
         #expect(index.count == 0)
     }
 
+    /// Keys of the kinds that are sorted by different ways: random, few, alike but for a few bits, and alike for long.
+    @Test(arguments: [0, 1, 2, 3, 4])
+    func manyEntriesAreSorted(kind: Int) {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededRandom(seed)
+        var sorted = SortedEntries(isWide: kind != 4)
+        var expected: [Entry] = []
+        for row in 0..<5000 {
+            let number = Int.random(in: 0..<5000, using: &random)
+            let key: [UInt8] =
+                switch kind {
+                case 0: (0..<15).map { _ in .random(in: 0...255, using: &random) } + [1]
+                case 1: Array("destination \(number % 7), which is one of seven".utf8)
+                case 2: Array("Trip \(number)".utf8)
+                case 3: Array("https://example.com/the/same/beginning/\(number % 2000)".utf8)
+                default: (0..<8).map { _ in .random(in: 0...255, using: &random) } + [1]
+                }
+            // Rows that do not ascend, too.
+            let entry = Entry(key: key, row: UInt64(kind % 2 == 0 ? row : 5000 - row))
+            expected.append(entry)
+            entry.key.withUnsafeBytes { sorted.append($0, row: entry.row) }
+        }
+        let index = sorted.index(owner: 1)
+        #expect(entries(of: index) == expected.sorted(), "seed \(seed)")
+        #expect(index.faults() == [])
+    }
+
     @Test(arguments: [false, true])
     func rangesRanksAndDirectionsAgreeWithASortedArray(isWide: Bool) {
         let seed = UInt64.random(in: 0...UInt64.max)

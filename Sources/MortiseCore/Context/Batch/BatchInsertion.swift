@@ -50,6 +50,7 @@ struct BatchInsertion<Model: PersistentModel> {
 
     private func insertRows(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
         try state.changing(binding) { report in
+            var attempts = SaveAttempts()
             while true {
                 try state.refresh(binding)
                 var upsert = BatchUpsert(state, table)
@@ -60,16 +61,20 @@ struct BatchInsertion<Model: PersistentModel> {
                 do {
                     outcome = try binding.store.save(changes, for: state, mayDefer: false)
                 } catch is VersionSuperseded {
+                    try attempts.note(binding, on: changes.baseVersion)
                     continue
                 }
                 try state.refresh(binding)
-                let identifiers = upsert.owners.map { outcome.remapped[$0] ?? $0 }
+                let pairs = outcome.pairs
+                let identifiers = upsert.owners.map { pairs[$0] ?? $0 }
                 if let missing = identifiers.first(where: \.isTemporary) {
                     throw ModelContextError.storeContract(
                         store: binding.store.identifier,
                         fault: "Its save returned no permanent identifier for \(missing).")
                 }
-                report.inserted = changes.inserted.map { outcome.remapped[$0.identifier] ?? $0.identifier }
+                report.inserted = changes.inserted.map {
+                    pairs[$0.persistentIdentifier] ?? $0.persistentIdentifier
+                }
                 report.updated = changes.updated.map(\.identifier)
                 return identifiers
             }
@@ -79,26 +84,31 @@ struct BatchInsertion<Model: PersistentModel> {
     // MARK: Models
 
     private func insertModels(_ records: [BatchRecord<Model>]) throws -> [Model] {
-        try records.map { record in
-            let draft = Draft()
-            for (slot, description) in layout.record.slots.enumerated() {
-                switch (description.role, record.values[slot]) {
-                case (.attribute, let value): draft[slot] = .value(value)
-                case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target))
-                case (.toOne, _): draft[slot] = .model(nil)
-                case (_, .identifiers(let members)):
-                    let changes = MemberChanges()
-                    for member in members { changes.add(try model(member)) }
-                    draft[slot] = .models(changes)
-                default: continue
-                }
-                draft.changed.insert(slot)
-                if !record.assigned.contains(slot) { draft.defaults.insert(slot) }
-            }
+        // All drafts first: nothing is inserted where one leads nowhere.
+        try records.map(draft).map { draft in
             let model = Materialising.run { Model(_modelState: ModelState(draft: draft)) }
             state.insert(model)
             return model
         }
+    }
+
+    private func draft(_ record: BatchRecord<Model>) throws -> Draft {
+        let draft = Draft()
+        for (slot, description) in layout.record.slots.enumerated() {
+            switch (description.role, record.values[slot]) {
+            case (.attribute, let value): draft[slot] = .value(value)
+            case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target))
+            case (.toOne, _): draft[slot] = .model(nil)
+            case (_, .identifiers(let members)):
+                let changes = MemberChanges()
+                for member in members { changes.add(try model(member)) }
+                draft[slot] = .models(changes)
+            default: continue
+            }
+            draft.changed.insert(slot)
+            if !record.assigned.contains(slot) { draft.defaults.insert(slot) }
+        }
+        return draft
     }
 
     private func model(_ identifier: PersistentIdentifier) throws -> any PersistentModel {
@@ -161,7 +171,7 @@ private struct BatchUpsert {
 
     /// The records that are new, complete.
     /// - Throws: `ModelValidationError.missingValue`.
-    func inserted() throws -> [PendingRecord] {
+    func inserted() throws -> [DefaultSnapshot] {
         let required = layout.record.slots.indices.filter { slot in
             let description = layout.record.slots[slot]
             return !description.role.isToMany && !description.property.isOptional
@@ -173,7 +183,9 @@ private struct BatchUpsert {
                     entity: layout.entityName, property: layout.properties[slot].name, model: record.identifier)
             }
         }
-        return new
+        return new.map {
+            DefaultSnapshot(persistentIdentifier: $0.identifier, layout: layout.record, values: $0.values)
+        }
     }
 
     private mutating func owner(of claim: UniqueClaim, _ constraint: Int) throws -> PersistentIdentifier? {

@@ -54,27 +54,44 @@ struct BatchRun<Model: PersistentModel> {
         let values = try records.map { record in
             try update.assignments.map { try $0.value(for: record, in: run.reader) }
         }
+        // All targets too: nothing is changed where one of them is not there.
+        let targets = try targets(of: update, values)
         for (record, values) in zip(records, values) {
             guard let model = run.reader.model(record), let layout = model._modelState.table?.layout else { continue }
             for (assignment, value) in zip(update.assignments, values) {
-                try set(value, at: assignment.property.slot, of: model, layout, update.unsaved)
+                set(value, at: assignment.property.slot, of: model, layout, targets)
             }
         }
         return records.count
     }
 
+    /// The models that a batch sets relationships to.
+    private func targets(
+        of update: BatchUpdate<Model>, _ values: [[StoredValue]]
+    ) throws -> [PersistentIdentifier: any PersistentModel] {
+        var targets = update.unsaved
+        for (place, assignment) in update.assignments.enumerated()
+        where layout.record.slots[assignment.property.slot].role == .toOne {
+            for values in values {
+                guard case .identifier(let identifier) = values[place], targets[identifier] == nil else { continue }
+                guard let target = state.model(for: identifier) else {
+                    throw ModelContextError.noSuchModel(identifier)
+                }
+                targets[identifier] = target
+            }
+        }
+        return targets
+    }
+
     private func set(
         _ value: StoredValue, at slot: Int, of model: any PersistentModel, _ layout: ModelLayout,
-        _ unsaved: [PersistentIdentifier: any PersistentModel]
-    ) throws {
+        _ targets: [PersistentIdentifier: any PersistentModel]
+    ) {
         let role = layout.record.slots[slot].role
         if model._pendingValue(at: slot, role: role, in: layout).isIdentical(to: value) { return }
         guard role == .toOne else { return model._replace(.value(value), at: slot, layout) }
         var target: (any PersistentModel)?
-        if case .identifier(let identifier) = value {
-            target = unsaved[identifier] ?? state.model(for: identifier)
-            if target == nil { throw ModelContextError.noSuchModel(identifier) }
-        }
+        if case .identifier(let identifier) = value { target = targets[identifier] }
         let change = ValueChange(settingSlot: slot, of: model, layout: layout)
         change?.willSet()
         model._setTarget(target, at: slot)
@@ -84,6 +101,7 @@ struct BatchRun<Model: PersistentModel> {
     /// Reads the records and saves what they become, all at once and without models.
     private func updateRows(_ assignments: [StoreBatch.Assignment]) throws -> Int {
         try state.changing(binding) { report in
+            var attempts = SaveAttempts()
             while true {
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 let records = matches(of: run)
@@ -96,6 +114,7 @@ struct BatchRun<Model: PersistentModel> {
                     let outcome = try binding.store.save(changes, for: state, mayDefer: false)
                     try takeOver(changes, outcome)
                 } catch is VersionSuperseded {
+                    try attempts.note(binding, on: changes.baseVersion)
                     continue
                 }
                 report.updated = changes.updated.map(\.identifier)
@@ -226,6 +245,7 @@ struct BatchRun<Model: PersistentModel> {
     private func execute(_ change: StoreBatch.Change, _ purpose: StoreQuery.Purpose) throws -> StoreBatchResult {
         var query = LoweredFetch(descriptor, purpose: purpose).query
         query.includesSubentities = includesSubclasses
+        var attempts = SaveAttempts()
         while true {
             try state.refresh(binding)
             var batch = StoreBatch(.query(query), change, author: state.editingState.author)
@@ -241,6 +261,7 @@ struct BatchRun<Model: PersistentModel> {
             do {
                 return try binding.store.execute(batch)
             } catch is VersionSuperseded {
+                try attempts.note(binding, on: binding.version?.number)
                 continue
             }
         }

@@ -79,11 +79,8 @@ extension ContextState {
     func changing<R>(_ binding: StoreBinding, _ body: (inout SaveReport) throws -> R) throws -> R {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         var report = SaveReport()
-        let result = try binding.store.saveLock.withLock { try body(&report) }
-        if let context {
-            NotificationCenter.default.post(
-                name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
-        }
+        let result = try holdingObservers { try binding.store.saveLock.withLock { try body(&report) } }
+        tell(report)
         return result
     }
 

@@ -18,7 +18,7 @@ extension QueryEvaluator {
                 throw QueryEvaluationError.indexOutOfRange(
                     expression: "\(expression)", index: Int(index), count: elements.count)
             }
-            return elements[Int(index)]
+            return elements[UInt64(index)]
         case .slice(let base, let range): return .list(try slice(base, range, expression, &frame))
         case .lookup(let base, let key, let fallback):
             guard case .stored(.object(let members)) = try value(base, &frame),
@@ -66,7 +66,7 @@ extension QueryEvaluator {
         }
     }
 
-    func elements(_ expression: QueryExpression, _ frame: inout Frame) throws -> [Value] {
+    func elements(_ expression: QueryExpression, _ frame: inout Frame) throws -> Elements {
         try elements(of: value(expression, &frame), expression)
     }
 
@@ -84,15 +84,16 @@ extension QueryEvaluator {
         }
     }
 
-    private func elements(of value: Value, _ expression: QueryExpression) throws -> [Value] {
+    private func elements(of value: Value, _ expression: QueryExpression) throws -> Elements {
         switch value {
-        case .list(let elements): return elements
-        case .stored(.null): return []
-        case .stored(.string(let text)): return text.map { .stored(.string(String($0))) }
-        case .stored(.data(let data)): return data.map { .stored(.integer(Int64($0))) }
+        case .list(let elements): return .values(elements)
+        case .stored(.null): return .values([])
+        case .stored(.string(let text)): return .values(text.map { .stored(.string(String($0))) })
+        case .stored(.data(let data)): return .values(data.map { .stored(.integer(Int64($0))) })
         case .range(.integer(let lower), .integer(let upper), let isClosed):
-            let numbers = isClosed ? Array(lower...upper) : Array(lower..<upper)
-            return numbers.map { .stored(.integer($0)) }
+            let (count, overflows) = UInt64(bitPattern: upper &- lower).addingReportingOverflow(isClosed ? 1 : 0)
+            if overflows { throw QueryEvaluationError.arithmeticOverflow(expression: "\(expression).count") }
+            return .numbers(from: lower, count: count)
         default: throw unfit(expression)
         }
     }
@@ -109,7 +110,7 @@ extension QueryEvaluator {
             throw QueryEvaluationError.indexOutOfRange(
                 expression: "\(expression)", index: Int(lower < 0 ? lower : upper), count: elements.count)
         }
-        return Array(elements[Int(lower)..<Int(isClosed ? upper + 1 : upper)])
+        return Array(elements[UInt64(lower)..<UInt64(isClosed ? upper + 1 : upper)])
     }
 
     private func contains(
@@ -130,6 +131,9 @@ extension QueryEvaluator {
     ) throws -> Value {
         let elements = try elements(base, &frame)
         guard var best = elements.first else { return .null }
+        if case .numbers = elements, let last = elements.last {
+            return isBetter(stored(last), stored(best)) ? last : best
+        }
         // The first of equal ones counts, and NaN is never better, as in the standard library's `min()` and `max()`.
         for element in elements.dropFirst() where isBetter(stored(element), stored(best)) { best = element }
         return best
@@ -144,8 +148,8 @@ extension QueryEvaluator {
         let part = try elements(of: wanted, run)
         if part.isEmpty { return true }
         guard all.count >= part.count else { return false }
-        return (0...(all.count - part.count)).contains { start in
-            zip(all[start..<(start + part.count)], part).allSatisfy(areEqual)
+        return (0...(all.endIndex - part.endIndex)).contains { start in
+            zip(all[start..<(start + part.endIndex)], part).allSatisfy(areEqual)
         }
     }
 
@@ -165,6 +169,33 @@ extension QueryEvaluator {
             guard let regex = try? Regex(pattern) else { throw QueryEvaluationError.invalidRegex(pattern) }
             return .stored(.bool(try string(base).contains(regex)))
         default: throw unfit(expression)
+        }
+    }
+}
+
+extension QueryEvaluator {
+    /// What an expression about a sequence goes through. A range may be as long as integers go, and is not written out.
+    enum Elements: BidirectionalCollection {
+        case values([Value])
+        case numbers(from: Int64, count: UInt64)
+
+        var startIndex: UInt64 { 0 }
+        var endIndex: UInt64 {
+            switch self {
+            case .values(let values): UInt64(values.count)
+            case .numbers(_, let count): count
+            }
+        }
+        /// No more than an `Int` holds.
+        var count: Int { Int(clamping: endIndex) }
+        var isEmpty: Bool { endIndex == 0 }
+        func index(after index: UInt64) -> UInt64 { index + 1 }
+        func index(before index: UInt64) -> UInt64 { index - 1 }
+        subscript(index: UInt64) -> Value {
+            switch self {
+            case .values(let values): values[Int(index)]
+            case .numbers(let first, _): .stored(.integer(first &+ Int64(bitPattern: index)))
+            }
         }
     }
 }

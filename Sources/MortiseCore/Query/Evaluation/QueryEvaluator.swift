@@ -8,7 +8,7 @@ public struct QueryEvaluator {
     public init(reader: RecordReader) { self.reader = reader }
 
     /// A value during evaluation.
-    enum Value {
+    enum Value: Sendable {
         case stored(StoredValue)
         case record(RecordReference)
         case list([Value])

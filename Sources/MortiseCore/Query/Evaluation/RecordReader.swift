@@ -26,7 +26,9 @@ open class RecordReader {
     }
 
     public private(set) var tables: [Table] = []
+    /// By entity, once there are more tables than are looked through faster.
     private var numbers: [String: Int] = [:]
+    private static let few = 8
     private let schema: StoredSchema
     private let layouts: [String: RecordLayout]
     private let find: (String) -> RowSource?
@@ -41,10 +43,11 @@ open class RecordReader {
 
     /// The number of an entity's table; nil for an entity that is not in the schema.
     public final func table(named name: String) -> Int? {
-        if let number = numbers[name] { return number }
+        for number in tables.indices.prefix(Self.few) where tables[number].entityName == name { return number }
+        if tables.count > Self.few, let number = numbers[name] { return number }
         guard let layout = layouts[name] else { return nil }
         tables.append(Table(entityName: name, layout: layout, rows: find(name) ?? RowSource()))
-        numbers[name] = tables.count - 1
+        if tables.count > Self.few { numbers[name] = tables.count - 1 }
         return tables.count - 1
     }
 

@@ -124,26 +124,33 @@ extension QueryExpression {
         }
     }
 
-    /// Whether a part can only be evaluated on models.
-    public var needsModels: Bool {
-        var found = false
-        forEachPart { if case .onModels = $0 { found = true } }
-        return found
+    /// Whether the test holds for the expression or for any part of it.
+    func hasPart(where test: (QueryExpression) -> Bool) -> Bool {
+        if test(self) { return true }
+        // Asked many times for each fetch; the commonest expressions are gone through without an array of parts.
+        switch self {
+        case .constant, .variable, .onModels: return false
+        case .property(let base, _), .not(let base): return base.hasPart(where: test)
+        case .compare(_, let a, let b): return a.hasPart(where: test) || b.hasPart(where: test)
+        case .list(let parts), .and(let parts), .or(let parts): return parts.contains { $0.hasPart(where: test) }
+        default: return children.contains { $0.hasPart(where: test) }
+        }
     }
+
+    /// Whether a part can only be evaluated on models.
+    public var needsModels: Bool { hasPart { if case .onModels = $0 { true } else { false } } }
 
     /// Whether evaluating it may throw for a record, so that it must not be evaluated where an earlier condition already
     /// says no: Foundation stops there, and programs rely on it.
     public var mayThrow: Bool {
-        var found = false
-        forEachPart { part in
+        hasPart { part in
             switch part {
-            case .unwrap, .element, .slice, .onModels: found = true
-            case .range(.constant, .constant, _): break
-            case .range: found = true
-            case .arithmetic(_, _, _, let kind), .negate(_, let kind): found = found || kind.isInteger
-            default: break
+            case .unwrap, .element, .slice, .onModels: true
+            case .range(.constant, .constant, _): false
+            case .range: true
+            case .arithmetic(_, _, _, let kind), .negate(_, let kind): kind.isInteger
+            default: false
             }
         }
-        return found
     }
 }

@@ -87,7 +87,9 @@ public struct FetchPlan: Sendable, Hashable {
         case total
     }
 
-    public var query: StoreQuery
+    public var query: StoreQuery {
+        didSet { preparation = nil }
+    }
     /// By the conjuncts' numbers; a conjunct that is missing is residual.
     public var claims: [Int: Claim]
     public var order: OrderClaim
@@ -100,6 +102,20 @@ public struct FetchPlan: Sendable, Hashable {
     public var isFullScan: Bool
     /// A declaration that would spare the scan, such as `#Index<Trip>([\.name])`.
     public var suggestion: String?
+    /// What the store worked out of the query, so that it need not do so again to run the plan. No part of what the plan
+    /// says.
+    package var preparation: (any AnyObject & Sendable)? {
+        get { prepared.object }
+        set { prepared.object = newValue }
+    }
+    private var prepared = Prepared()
+
+    /// Something that is equal to everything of its type.
+    private struct Prepared: Sendable, Hashable {
+        var object: (any AnyObject & Sendable)?
+        static func == (a: Prepared, b: Prepared) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
 
     public init(
         _ query: StoreQuery, claims: [Int: Claim] = [:], order: OrderClaim = .none, takesWindow: Bool = false,
@@ -129,9 +145,11 @@ public struct FetchPlan: Sendable, Hashable {
             .illegalClaim(adapter: adapter, conjunct: conjunct, reason: reason)
         }
         if query != asked { throw illegal(nil, "the plan is for another query than the one asked") }
-        for id in claims.keys.sorted() where !query.conjuncts.contains(where: { $0.id == id }) {
-            throw illegal("conjunct \(id)", "the query has no such conjunct")
+        var unknown: Int?
+        for id in claims.keys where !query.conjuncts.contains(where: { $0.id == id }) {
+            unknown = min(unknown ?? id, id)
         }
+        if let unknown { throw illegal("conjunct \(unknown)", "the query has no such conjunct") }
         for conjunct in query.conjuncts where claim(of: conjunct) != .residual && conjunct.expression.needsModels {
             throw illegal("\(conjunct.expression)", "it can only be evaluated on models")
         }

@@ -99,6 +99,27 @@ import Testing
         #expect(found.map(\.born) == [1921] && found.first?.books.count == 3)
     }
 
+    /// In a context with unsaved changes nothing is rolled back, so nothing may be done by halves.
+    @Test func whatLeadsNowhereInsertsNothing() throws {
+        let context = try BatchStore.engine.library()
+        let ghost = Author(name: "Ghost")
+        context.insert(ghost)
+        try context.save()
+        context.delete(ghost)
+        try context.save()
+        context.insert(Shelf(label: "s"))
+        let missing = ghost.persistentModelID
+        #expect(throws: ModelContextError.noSuchModel(missing)) {
+            try context.insert(Book.self, from: [false, true]) { book, isLost in
+                try book.set(\.title, to: "t")
+                try book.set(\.genre, to: .novel)
+                try book.set(\.keywords, to: [])
+                if isLost { try book.set(\.author, to: missing) }
+            }
+        }
+        #expect(context.insertedModelsArray.count == 1)
+    }
+
     @Test func manyToManyMembersAreSetOnTheSideThatIsStored() throws {
         let context = try BatchStore.engine.library()
         let shelf = Shelf(label: "s")

@@ -242,6 +242,26 @@ import Testing
         }
         #expect(try context.shelfList == ["b7 3"])
     }
+
+    /// In a context with unsaved changes nothing is rolled back, so nothing may be done by halves.
+    @Test func whatLeadsNowhereChangesNothing() throws {
+        let context = try BatchStore.engine.library()
+        let ghost = Author(name: "Ghost")
+        context.insert(ghost)
+        try context.save()
+        context.delete(ghost)
+        try context.save()
+        let before = try context.shelfList
+        context.insert(Shelf(label: "s"))
+        #expect(throws: ModelContextError.noSuchModel(ghost.persistentModelID)) {
+            try context.update(Book.self) {
+                $0.set(\.pages, to: 7)
+                $0.set(\.author, to: ghost)
+            }
+        }
+        #expect(try context.shelfList == before)
+        #expect(context.changedModelsArray.isEmpty && context.insertedModelsArray.count == 1)
+    }
 }
 
 extension Book {

@@ -1,0 +1,130 @@
+import MortiseCore
+import MortiseEngine
+
+/// Where a reader stands in a log that another process writes, and what has come since.
+///
+/// A reader takes no lock, so the log may be cut and replaced under it: it goes on only as long as the frame that it read
+/// last still stands where it was, and otherwise stays at what it has.
+///
+/// @unchecked Sendable: used under the engine's lock of writers alone, which a reader's engine has nobody else for.
+final class ReaderTail: @unchecked Sendable {
+    private let path: String
+    private let fileSystem: any FileSystem
+    private let schema: StoredSchema
+    private var file: any OpenFile
+    private var header: FileHeader
+    private var position: LogPosition
+    /// The last frame that was read, and where it is; nil where all that was read is in a checkpoint, behind which nothing
+    /// is ever cut off.
+    private var last: (offset: Int64, header: FrameHeader)?
+    private var hasLost = false
+
+    init(
+        _ file: any OpenFile, path: String, header: FileHeader, last: (offset: Int64, header: FrameHeader)?,
+        position: LogPosition, schema: StoredSchema, in fileSystem: any FileSystem
+    ) {
+        self.file = file
+        self.path = path
+        self.header = header
+        self.last = last
+        self.position = position
+        self.schema = schema
+        self.fileSystem = fileSystem
+    }
+
+    deinit { try? file.close() }
+
+    /// The version with what has been saved since; nil where there is nothing new that can be read.
+    func next(after current: EngineVersion) throws -> EngineVersion? {
+        if hasLost { return nil }
+        guard position.transaction == current.number, try stands() else {
+            hasLost = true
+            return nil
+        }
+        // A file that was replaced has everything up to then, also what its successor has no more.
+        let version = try read(after: current)
+        // Its successor can wait for the next time, what was read cannot.
+        guard (try? isReplaced()) == true, (try? takeUp(version ?? current)) == true else { return version }
+        return (try? read(after: version ?? current)) ?? version
+    }
+
+    private func stands() throws -> Bool {
+        guard let last else { return true }
+        let bytes = try file.readAll(count: FrameHeader.size, at: last.offset)
+        return bytes.withUnsafeBytes { FrameHeader($0, seed: header.seed) } == last.header
+    }
+
+    private func read(after current: EngineVersion) throws -> EngineVersion? {
+        guard try file.readAll(count: 4, at: position.offset).contains(where: { $0 != 0 }) else { return nil }
+        var replay: VersionReplay?
+        var (position, last) = (position, last)
+        let reader = FrameReader(file, size: try file.info().size, seed: header.seed)
+        do {
+            _ = try reader.scan(from: position, allowingGapsTo: header.base) { frame in
+                if frame.header.kind == .schema {
+                    // Under another schema the rows would be others.
+                    guard try frame.reading({ try $0.schema() }) == schema else {
+                        hasLost = true
+                        return false
+                    }
+                } else {
+                    var following = replay.take() ?? VersionReplay(current)
+                    let catalog = following.catalog
+                    try frame.reading { reader in
+                        try reader.transaction(catalog, to: &following)
+                        try following.endTransaction()
+                    }
+                    replay = following
+                }
+                position = frame.position.following(frame.header)
+                last = (frame.position.offset, frame.header)
+                return true
+            }
+        } catch is LogFault {
+            // What looks like damage may be a write on its way; who opens the log finds out.
+            if replay == nil { return nil }
+        }
+        var version: EngineVersion?
+        if let replay, position.transaction > current.number { version = try replay.finish(position.transaction) }
+        (self.position, self.last) = (position, last)
+        return version
+    }
+
+    private func isReplaced() throws -> Bool {
+        guard let named = try fileSystem.infoIfPresent(path, followingLinks: true) else { return false }
+        let mine = try file.info()
+        return (named.device, named.inode) != (mine.device, mine.inode)
+    }
+
+    /// Goes on in the file that a compaction has put in the log's place.
+    /// - Returns: whether it has the last transaction that was read, or all that came after.
+    private func takeUp(_ current: EngineVersion) throws -> Bool {
+        let next = try fileSystem.open(path, mode: .read)
+        var isTaken = false
+        defer { if !isTaken { try? next.close() } }
+        let size = try next.info().size
+        let header = try FileHeader(
+            try next.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
+        guard header.store == self.header.store else {
+            hasLost = true
+            return false
+        }
+        let reader = FrameReader(next, size: size, seed: header.seed)
+        var found: (position: LogPosition, last: (offset: Int64, header: FrameHeader)?)?
+        _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
+            if frame.header.kind == .transaction, frame.header.transaction > current.number { return false }
+            found = (frame.position.following(frame.header), (frame.position.offset, frame.header))
+            return true
+        }
+        // Transactions up to the base may have been dropped, also such as this reader has not read.
+        guard let found, header.base <= current.number else {
+            hasLost = true
+            return false
+        }
+        isTaken = true
+        try? file.close()
+        (file, self.header, position, last) = (next, header, found.position, found.last)
+        position.transaction = current.number
+        return true
+    }
+}

@@ -1,0 +1,31 @@
+/// Counts how often stores have refused one save because others had changed them in between.
+///
+/// Each refusal has to bring a newer version to start from; a store that refuses for ever would otherwise keep its caller
+/// for ever.
+struct SaveAttempts {
+    /// Writers that take turns without a pause let everybody through well before.
+    private static let limit = 1_000
+    private var refusals = 0
+
+    /// Notes that a store threw `VersionSuperseded`.
+    /// - Parameter base: the version that the refused changes were made on top of.
+    /// - Throws: `ModelContextError.storeContract` where trying again would lead nowhere: the store has no versions, it has
+    ///   no newer one than that, or it has refused very often.
+    mutating func note(_ binding: StoreBinding, on base: UInt64?) throws {
+        refusals += 1
+        let latest = binding.store.version?.number
+        let fault: String
+        if latest == nil {
+            fault = "Its save threw VersionSuperseded, and it has no versions."
+        } else if latest == base {
+            fault =
+                "Its save threw VersionSuperseded, but its latest version is still the one that the changes are for."
+        } else if refusals >= Self.limit {
+            fault = "Its save threw VersionSuperseded \(refusals) times for the same changes."
+        } else {
+            return
+        }
+        throw ModelContextError.storeContract(
+            store: binding.store.identifier, fault: "\(fault) It is a \(binding.store.typeName).")
+    }
+}

@@ -1,0 +1,65 @@
+import Synchronization
+
+/// The identifiers of a save's new records, in the order of its request: the temporary ones that they came with and the
+/// permanent ones that they were given. Finding one by the other needs no table where the temporary ones ascend, as they
+/// do unless somebody asked for a model's identifier before it was inserted.
+package final class NewIdentifiers: Sendable {
+    package let temporary: ContiguousArray<PersistentIdentifier>
+    package let permanent: ContiguousArray<PersistentIdentifier>
+    private let isAscending: Bool
+    private let table = Mutex<[PersistentIdentifier: PersistentIdentifier]?>(nil)
+
+    /// - Parameter permanent: as many as there are temporary ones.
+    package init(
+        temporary: ContiguousArray<PersistentIdentifier>, permanent: ContiguousArray<PersistentIdentifier>
+    ) {
+        self.temporary = temporary
+        self.permanent = permanent
+        var isAscending = true
+        var last: UInt64 = 0
+        for identifier in temporary {
+            guard case .temporary(let number) = identifier.id.key, number > last else {
+                isAscending = false
+                break
+            }
+            last = number
+        }
+        self.isAscending = isAscending
+    }
+
+    /// The permanent identifier of the record that came with that temporary one; nil for all others.
+    package subscript(identifier: PersistentIdentifier) -> PersistentIdentifier? {
+        guard isAscending else { return pairs[identifier] }
+        guard case .temporary(let number) = identifier.id.key, let place = place(of: number),
+            temporary[place] == identifier
+        else { return nil }
+        return permanent[place]
+    }
+
+    private func number(_ place: Int) -> UInt64 {
+        if case .temporary(let number) = temporary[place].id.key { number } else { 0 }
+    }
+
+    private func place(of wanted: UInt64) -> Int? {
+        guard let last = temporary.indices.last, wanted >= number(0) else { return nil }
+        // Numbers without gaps are the rule, and with gaps a record lies before its place without.
+        var high = Int(min(wanted - number(0), UInt64(last)))
+        if number(high) == wanted { return high }
+        var low = 0
+        while low < high {
+            let middle = (low + high) / 2
+            if number(middle) < wanted { low = middle + 1 } else { high = middle }
+        }
+        return number(low) == wanted ? low : nil
+    }
+
+    /// Each permanent identifier by the temporary one; made when it is first asked for.
+    package var pairs: [PersistentIdentifier: PersistentIdentifier] {
+        table.withLock { table in
+            if let table { return table }
+            let made = Dictionary(zip(temporary, permanent), uniquingKeysWith: { $1 })
+            table = made
+            return made
+        }
+    }
+}

@@ -380,8 +380,9 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>
         {
             let deferred = try deferring.beginSave(request)
-            return SaveOutcome(
-                remapped: deferred.result.remappedIdentifiers, reregistered: [], deferred: deferred)
+            var outcome = SaveOutcome(deferred.result)
+            outcome.deferred = deferred
+            return outcome
         }
         let result = try locked { try $0.save(request) }
         var outcome = SaveOutcome(result)

@@ -206,8 +206,11 @@ let package = Package(
 package.dependencies.append(
     .package(
         url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: ["CommandLineArguments"]))
-package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies
-    .append(.product(name: "Configuration", package: "swift-configuration"))
+// For settings in YAML.
+package.dependencies.append(.package(url: "https://github.com/jpsim/Yams", "5.4.0"..<"7.0.0"))
+package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
+    .product(name: "Configuration", package: "swift-configuration"), .product(name: "Yams", package: "Yams"),
+]
 #endif
 
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.

@@ -83,14 +83,4 @@ final class RemoteData: Sendable {
         }
     }
 }
-
-extension StoredValue {
-    fileprivate var targets: [PersistentIdentifier] {
-        switch self {
-        case .identifier(let target): [target]
-        case .identifiers(let targets): targets
-        default: []
-        }
-    }
-}
 #endif

@@ -1,32 +1,87 @@
 #if canImport(Configuration)
 import Configuration
 import Foundation
+import Yams
 
-/// The keys of a JSON file, read once and at once.
-enum SettingsFile {
+/// The keys of a JSON or YAML file, read once and at once.
+struct SettingsFile {
+    let values: [AbsoluteConfigKey: ConfigValue]
+    private let path: String
+
+    var provider: InMemoryProvider { InMemoryProvider(name: path, values: values) }
+
     /// A file of settings that is longer than this is none.
     private static let longest = 1 << 20
 
+    /// Reads a file: YAML where its name ends in `.yaml` or `.yml`, else JSON.
     /// - Throws: `StoreSettingsError.unreadableFile`.
-    static func provider(_ path: String) throws -> InMemoryProvider {
+    init(_ path: String) throws {
         func fault(_ text: String) -> StoreSettingsError { .unreadableFile(path: path, fault: text) }
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
             throw fault("there is no such file, or it may not be read")
         }
-        guard data.count <= longest else { throw fault("it has more than \(longest) bytes") }
-        // The error would quote the file, in which secrets may stand.
-        guard let members = try? JSONDecoder().decode([String: SettingsValue].self, from: data) else {
-            throw fault("it holds no JSON object")
+        guard data.count <= Self.longest else { throw fault("it has more than \(Self.longest) bytes") }
+        // The errors would quote the file, in which secrets may stand.
+        let members: [String: SettingsValue]
+        if path.hasSuffix(".yaml") || path.hasSuffix(".yml") {
+            var budget = SettingsBudget()
+            guard let node = try? Yams.Parser(yaml: data).singleRoot(), let root = SettingsValue(node, &budget),
+                case .object(let found) = root
+            else { throw fault("it holds no YAML mapping of texts, numbers, truth values, lists and mappings") }
+            members = found
+        } else {
+            guard let found = try? JSONDecoder().decode([String: SettingsValue].self, from: data) else {
+                throw fault("it holds no JSON object")
+            }
+            members = found
         }
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         for (name, member) in members { member.add(under: [name], to: &values) }
-        return InMemoryProvider(name: path, values: values)
+        self.values = values
+        self.path = path
+    }
+}
+
+/// How much of a YAML file is looked at: aliases make large trees of small files.
+private struct SettingsBudget {
+    private var left = 10_000
+
+    mutating func take() -> Bool {
+        left -= 1
+        return left >= 0
+    }
+}
+
+extension SettingsValue {
+    /// Nil for what settings do not have: keys that are no text, keys that stand twice, and more than anybody writes.
+    fileprivate init?(_ node: Yams.Node, _ budget: inout SettingsBudget) {
+        guard budget.take() else { return nil }
+        switch node {
+        case .scalar(let scalar): self = .text(scalar.string)
+        case .sequence(let sequence):
+            var elements: [SettingsValue] = []
+            for element in sequence {
+                guard let value = SettingsValue(element, &budget) else { return nil }
+                elements.append(value)
+            }
+            self = .list(elements)
+        case .mapping(let mapping):
+            var members: [String: SettingsValue] = [:]
+            for (key, element) in mapping {
+                guard let name = key.scalar?.string, members[name] == nil,
+                    let value = SettingsValue(element, &budget)
+                else { return nil }
+                members[name] = value
+            }
+            self = .object(members)
+        default: return nil
+        }
     }
 }
 
 /// A value of a file, numbers and truth values as the text that a URL would have: asked for by type, 0 is not told from
 /// false.
-private enum SettingsValue: Decodable {
+enum SettingsValue: Decodable {
     case text(String)
     case list([SettingsValue])
     case object([String: SettingsValue])

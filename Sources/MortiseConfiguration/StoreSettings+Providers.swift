@@ -22,8 +22,13 @@ extension StoreSettings {
             CommandLineArgumentsProvider(arguments: arguments, secretsSpecifier: .all),
             EnvironmentVariablesProvider(environmentVariables: environment, secretsSpecifier: .all),
         ]
-        if let path = environment["MORTISE_CONFIG"], !path.isEmpty { providers.append(try SettingsFile.provider(path)) }
-        return StoreSettings(providers: providers)
+        var names = SettingName.all(arguments: arguments) + SettingName.all(environment: environment)
+        if let path = environment["MORTISE_CONFIG"], !path.isEmpty {
+            let file = try SettingsFile(path)
+            providers.append(file.provider)
+            names += file.values.keys.map { SettingName($0.components, in: path) }
+        }
+        return StoreSettings(providers: providers).checking(names)
     }
 
     private static func text(_ key: AbsoluteConfigKey, in provider: any ConfigProvider) throws -> String? {
@@ -48,15 +53,8 @@ extension StoreSettings {
         if let path = environment["MORTISE_CONFIG"], !path.isEmpty {
             throw StoreSettingsError.unreadableFile(path: path, fault: "files of settings need Swift 6.2 or later")
         }
-        return StoreSettings { key in
-            environment[
-                key.map { component in
-                    component.reduce(into: "") { text, character in
-                        if character.isUppercase { text.append("_") }
-                        text += character.uppercased()
-                    }
-                }.joined(separator: "_")]
-        }
+        let names = SettingName.all(environment: environment)
+        return StoreSettings { key in environment[SettingName.words(key).uppercased()] }.checking(names)
     }
 }
 #endif

@@ -11,24 +11,29 @@ public import MortiseCore
 /// | `mortise.store.OPTION` | `MORTISE_STORE_DURABILITY` | `--mortise-store-durability` | an option of the URL's scheme |
 /// | `mortise.stores.NAME.url` | `MORTISE_STORES_NAME_URL` | `--mortise-stores-name-url` | the URL of one of several stores |
 /// | `mortise.stores.NAME.OPTION` | `MORTISE_STORES_NAME_DURABILITY` | `--mortise-stores-name-durability` | an option of it |
-/// | | `MORTISE_CONFIG` | | the path of a JSON file with these keys |
+/// | | `MORTISE_CONFIG` | | the path of a JSON or YAML file with these keys |
 ///
 /// Options that have a key of their own take the place of those in the URL, so that a secret need not stand in one. The
 /// command line goes before the environment, and that before the file. A key's value never appears in an error. An option
-/// that the scheme does not have is not looked for.
+/// that the URL's scheme does not have is passed over where another scheme has it; a name that is no option of any is an
+/// error, which lists what is allowed: it would be a misspelt one that nobody heeds.
 ///
 /// Values come through swift-configuration, for which a toolchain before Swift 6.2 is too old: with one, `standard()` knows
 /// the environment only.
 public struct StoreSettings: Sendable {
     private let lookUp: @Sendable (_ key: [String]) throws -> String?
+    /// Whatever is set that may be a key; nothing where that is not known.
+    private var names: [SettingName] = []
 
     /// - Parameter lookUp: the value of a key, such as `["mortise", "store", "url"]`; nil where there is none.
     public init(_ lookUp: @escaping @Sendable (_ key: [String]) throws -> String?) { self.lookUp = lookUp }
 
     /// The store URL under a name, its options included; nil where there is none.
     /// - Parameter name: nil for the one store of `mortise.store`.
-    /// - Throws: `StoreURLError`; `StoreSettingsError` for a value that is no text, number or truth value.
+    /// - Throws: `StoreURLError`; `StoreSettingsError` for a value that is no text, number or truth value, and for a name
+    ///   under this store's that is no option of any scheme.
     public func url(named name: String? = nil, registry: StoreRegistry) throws -> String? {
+        try checkNames(name, registry)
         guard let text = try value(name, "url") else { return nil }
         let url = try StoreURL(text)
         var options = url.options
@@ -49,6 +54,35 @@ public struct StoreSettings: Sendable {
         return try registry.configuration(for: url)
     }
 
+    /// The same settings, in which names are looked for that no store has.
+    func checking(_ names: [SettingName]) -> StoreSettings {
+        var settings = self
+        settings.names = names
+        return settings
+    }
+
+    private func checkNames(_ name: String?, _ registry: StoreRegistry) throws(StoreSettingsError) {
+        let allowed = Set(["url"] + registry.knownSchemes.flatMap(\.options).map(\.name)).sorted()
+        let known = Set(allowed.map { SettingName.words([$0]) })
+        let prefix = SettingName.words(Self.key(name, ""))
+        for given in names {
+            guard let rest = given.words.dropping(prefix: prefix) else {
+                let isStores = given.words.hasPrefix("mortise_store_") || given.words.hasPrefix("mortise_stores_")
+                if given.words.hasPrefix("mortise_"), !isStores {
+                    throw .unknownKey(
+                        given.text, place: given.place, allowed: ["mortise.store", "mortise.stores.NAME"])
+                }
+                continue
+            }
+            // What is set of a store whose name begins with this one's is no business of this one.
+            let isOthers = name != nil && known.contains { rest.hasSuffix("_\($0)") }
+            if !known.contains(rest), !isOthers {
+                let keys = allowed.map { Self.key(name, $0).joined(separator: ".") }
+                throw .unknownKey(given.text, place: given.place, allowed: keys)
+            }
+        }
+    }
+
     private static func key(_ name: String?, _ last: String) -> [String] {
         name.map { ["mortise", "stores", $0, last] } ?? ["mortise", "store", last]
     }
@@ -62,6 +96,8 @@ public enum StoreSettingsError: Error, Hashable, Sendable {
     case noStore(key: String)
     /// The value of a key is a list or an object.
     case wrongType(key: String, provider: String)
+    /// A name under a store's that no store has, such as a misspelt option.
+    case unknownKey(String, place: String, allowed: [String])
     /// The file of settings cannot be read.
     case unreadableFile(path: String, fault: String)
 }
@@ -74,8 +110,14 @@ extension StoreSettingsError: CustomStringConvertible, ClassifiedStoreError {
                 + key.uppercased().replacingOccurrences(of: ".", with: "_") + "."
         case .wrongType(let key, let provider):
             "The value of \(key) (\(provider)) is no text, number or truth value. Write it as text."
+        case .unknownKey(let key, let place, let allowed):
+            "There is no setting \(key) (\(place)); there are: \(allowed.joined(separator: ", "))."
         case .unreadableFile(let path, let fault): "The settings in \(path) cannot be read: \(fault)."
         }
     }
     public var errorClass: StoreErrorClass { .usage }
+}
+
+extension String {
+    fileprivate func dropping(prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 }

@@ -102,6 +102,41 @@ import Testing
         withExtendedLifetime(writer) {}
     }
 
+    /// A store that somebody writes is locked for writers alone.
+    @Test(arguments: ["trips.json", "trips.log"]) func aLockedStoreCanBeRead(_ name: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips(name, 10)
+        _ = try folder.trips("other.json", 10)
+        let writer = try TripStore.open(folder.path(name))
+        let before = try folder.contents()
+        for verb in [["info"], ["fetch", "Trip"], ["explain", "Trip"], ["compare", "json:OTHER"], ["verify"]] {
+            let run = try ToolRun(call(verb, store, folder))
+            #expect(run.status == 0, "\(verb): \(run.errors)")
+            #expect(try folder.contents() == before, "\(verb) changed something")
+        }
+        for (verb, target) in [("backup", folder.path("copy")), ("copy", folder.storeURL("copied.json"))] {
+            let run = try ToolRun(verb, store, target)
+            #expect(run.status == 0, "\(verb): \(run.errors)")
+        }
+        withExtendedLifetime(writer) {}
+    }
+
+    @Test func theSecondStoreIsLookedAtLikeTheFirst() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 3)
+        try Data("hello\n".utf8).write(to: folder.url.appending(path: "text"))
+        let (missing, usage) = (ToolExitStatus.missing, ToolExitStatus.usage)
+        try expect(["compare", store, "log:" + folder.path("nothing")], status: missing, saying: "nothing", in: folder)
+        try expect(["compare", store, "floppy:a"], status: usage, saying: "json:, log:, memory:", in: folder)
+        try expect(["copy", store, "floppy:a"], status: usage, saying: "json:, log:, memory:", in: folder)
+        try expect(["copy", store, "log:a?x"], status: usage, saying: "name=value", in: folder)
+        try expect(
+            ["compare", store, "log:" + folder.path("text")], status: ToolExitStatus.damaged, saying: "text", in: folder
+        )
+        try expect(
+            ["compare", store, store, "--query", "Trp"], status: usage, saying: "did you mean \"Trip\"", in: folder)
+    }
+
     @Test func wrongNamesAndPredicatesAreToldByColumn() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.json", 3)

@@ -15,9 +15,32 @@ import Testing
         try .standard(arguments: ["program"] + arguments, environment: environment)
     }
 
-    private func file(_ text: String, _ folder: ToolFolder) throws -> [String: String] {
-        try Data(text.utf8).write(to: folder.url.appending(path: "settings.json"))
-        return ["MORTISE_CONFIG": folder.path("settings.json")]
+    private func file(
+        _ text: String, _ folder: ToolFolder, _ name: String = "settings.json"
+    ) throws -> [String: String] {
+        try Data(text.utf8).write(to: folder.url.appending(path: name))
+        return ["MORTISE_CONFIG": folder.path(name)]
+    }
+
+    @Test(arguments: [
+        ("MORTISE_STORE_DURABILTY", nil), ("MORTISE_STORE_URI", nil), ("MORTISE_STORES_LOCAL_ALLOW_SAVE", "local"),
+    ]) func aMisspeltVariableIsAnErrorThatListsWhatIsAllowed(_ variable: String, _ name: String?) throws {
+        let environment = [
+            "MORTISE_STORE_URL": "log:a.log", "MORTISE_STORES_LOCAL_URL": "log:b.log", variable: "hunter2",
+            "MORTISE_TEST_SIZE": "full", "MORTISE_STORES_LOCAL_TWO_ALLOWS_SAVE": "true",
+        ]
+        #expect { _ = try settings([], environment).url(named: name, registry: Self.registry) } throws: { error in
+            let text = "\(error)"
+            return error is StoreSettingsError && text.contains(variable) && text.contains("durability")
+                && text.contains("allowsSave") && !text.contains("hunter2")
+        }
+        // Nobody asks for the other store.
+        #expect(try settings([], environment).url(named: "local_two", registry: Self.registry) == nil)
+    }
+
+    @Test func anOptionOfAnotherSchemeIsNoMistake() throws {
+        let environment = ["MORTISE_STORE_URL": "json:a.json", "MORTISE_STORE_DURABILITY": "none"]
+        #expect(try settings([], environment).url(registry: Self.registry) == "json:a.json")
     }
 
     @Test func theEnvironmentNamesAStore() throws {
@@ -63,6 +86,52 @@ import Testing
         #expect(
             try settings(["--mortise-store-url", "json:argument.json"], environment).url(registry: Self.registry)
                 == "json:argument.json?allowsSave=false&integrity=acceptEdits")
+    }
+
+    @Test func misspeltFlagsAndKeysOfFilesAreErrors() throws {
+        let folder = try ToolFolder()
+        let right = ["MORTISE_STORE_URL": "log:a.log"]
+        for (arguments, text) in [
+            (["--mortise-store-durabilty", "none"], "{}"), (["--mortise-stroe-url=log:b.log"], "{}"),
+            ([], #"{"mortise": {"store": {"durabilty": "none"}}}"#), ([], #"{"mortise": {"stroe": {"url": "log:b"}}}"#),
+        ] {
+            let environment = right.merging(try file(text, folder)) { $1 }
+            #expect(throws: StoreSettingsError.self, "\(arguments) \(text)") {
+                try settings(arguments, environment).url(registry: Self.registry)
+            }
+        }
+        let others = try file(#"{"app": {"colour": "red"}, "mortise": {"store": {"url": "log:a.log"}}}"#, folder)
+        #expect(try settings(["--colour"], others).url(registry: Self.registry) == "log:a.log")
+    }
+
+    @Test(arguments: ["settings.yaml", "settings.yml"]) func aFileMayBeYAML(_ name: String) throws {
+        let folder = try ToolFolder()
+        let environment = try file(
+            """
+            # Where the stores are.
+            mortise:
+              store:
+                url: "log:a.log"
+                keepDays: 0
+                allowsSave: false
+              stores:
+                shared: &shared
+                  url: json:s.json
+            """, folder, name)
+        #expect(try settings([], environment).url(registry: Self.registry) == "log:a.log?allowsSave=false&keepDays=0")
+        #expect(try settings([], environment).url(named: "shared", registry: Self.registry) == "json:s.json")
+    }
+
+    @Test func yamlThatIsNoMappingIsNamedAndNotQuoted() throws {
+        let folder = try ToolFolder()
+        let bomb = (1...40).reduce("a0: &a0 hunter2\n") { $0 + "a\($1): &a\($1) [*a\($1 - 1), *a\($1 - 1)]\n" }
+        for text in ["", "hunter2", "- hunter2", "a: [hunter2", "a: hunter2\na: hunter2", "\u{0}", bomb] {
+            #expect { _ = try settings([], try file(text, folder, "settings.yaml")) } throws: { error in
+                error is StoreSettingsError && "\(error)".contains("settings.yaml") && !"\(error)".contains("hunter2")
+            }
+        }
+        let deep = String(repeating: "[", count: 200_000)
+        #expect(throws: StoreSettingsError.self) { try settings([], try file(deep, folder, "settings.yaml")) }
     }
 
     @Test func numbersInAFileAreNumbers() throws {

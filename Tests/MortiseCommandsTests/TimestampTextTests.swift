@@ -1,5 +1,5 @@
 import Foundation
-@testable import MortiseCommands
+import MortiseCore
 import Testing
 
 /// Dates as text are the same dates, to the last bit.

@@ -56,6 +56,21 @@ import Testing
         #expect(ConformanceRun(subject, only: [Self.passing]).report().failed == 1)
     }
 
+    @Test func aStoreThatStandsStillFailsTheCaseAndEndsNoRun() {
+        let still = ConformanceCase(
+            "own.stands-still", level: .full, requirement: "The store answers.", hint: "It waits."
+        ) { context in
+            context.note("ask")
+            while true { Thread.sleep(forTimeInterval: 60) }
+        }
+        let subject = ConformanceSubject.reference.limitingCases(to: .milliseconds(300))
+        let report = ConformanceRun(subject, only: [still]).report()
+        #expect(report.failed == 1)
+        #expect(report.failures.first?.expected == "an end within 0.3 seconds")
+        #expect(report.failures.first?.operations == ["ask"])
+        #expect(ConformanceRun(.reference, only: [Self.passing]).report().passed == 1)
+    }
+
     @Test func excludedCaseThatFailsIsSkippedWithItsReason() throws {
         let subject = ConformanceSubject.reference.excluding([
             ConformanceExclusion("own.always-fails", .future, reason: "not yet")
@@ -185,7 +200,7 @@ import Testing
 
     @Test(arguments: [
         ["--case"], ["--case", "no.such-case"], ["--kills", "x"], ["--store", "x:"], ["--level", "x"],
-        ["--format", "x"], ["--subject", "x"], ["x"],
+        ["--format", "x"], ["--subject", "x"], ["x"], ["--time-limit", "0"], ["--time-limit", "nan"],
     ])
     func argumentsThatMakeNoSenseAreRefused(_ arguments: [String]) {
         var output = ""

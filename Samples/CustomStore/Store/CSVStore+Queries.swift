@@ -9,10 +9,14 @@ extension CSVStore: QueryableDataStore {
     }
 
     public func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
-        let all = all(plan.query.entity, withSubentities: plan.query.includesSubentities)
-        let tests = plan.query.conjuncts.filter { plan.claim(of: $0) == .exact }.compactMap { test($0.expression) }
-        let found = all.filter { record in tests.allSatisfy { $0(record) } }
-        return StoreRows(snapshots: shown(found), scanned: all.count)
+        let query = plan.query
+        let tests = query.conjuncts.filter { plan.claim(of: $0) == .exact }.compactMap { test($0.expression) }
+        let found = table.snapshots(of: query.entity, includingSubentities: query.includesSubentities) { record in
+            tests.allSatisfy { $0(record) }
+        }
+        return StoreRows(
+            snapshots: found,
+            scanned: table.count(of: query.entity, includingSubentities: query.includesSubentities))
     }
 
     /// Whether a comparison of an attribute with a constant holds; nil for every other condition, which the framework

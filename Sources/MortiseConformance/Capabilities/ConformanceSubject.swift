@@ -16,6 +16,8 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     private let claims: Claims
     /// Opens a storage in a folder, for what only a process of its own can try.
     let inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
+    /// How long a case may take. One that takes longer is ended as a failure; its thread and its storage stay as they are.
+    public private(set) var timeLimit: Duration = .seconds(120)
 
     /// What the store can do: as declared here, or as the store says of itself where nothing is declared.
     public var capabilities: StoreCapabilities { claims.capabilities(of: makeStorage) }
@@ -67,7 +69,15 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
 
     /// The same subject with other exclusions.
     public func excluding(_ exclusions: [ConformanceExclusion]) -> ConformanceSubject {
-        ConformanceSubject(name, claims, exclusions, makeStorage, inFolder)
+        ConformanceSubject(name, claims, exclusions, makeStorage, inFolder).limitingCases(to: timeLimit)
+    }
+
+    /// The same subject with another time for each case, two minutes where nothing is said: for a store far away, or for
+    /// finding soon where one stands still.
+    public func limitingCases(to limit: Duration) -> ConformanceSubject {
+        var subject = self
+        subject.timeLimit = limit
+        return subject
     }
 
     /// Runs one case on a fresh storage, for use as the body of a parameterised test.

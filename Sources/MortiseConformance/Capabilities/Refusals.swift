@@ -14,6 +14,7 @@ enum Refusals {
                 found: "one with it", hint: "Claim faultInjection, and have failing storage tested.")
         case .erase: try erase(context)
         case .batchDelete: try batchDelete(context)
+        case .batchUpdate: try batchUpdate(context)
         case .uniqueness: try uniqueness(context)
         case .referentialIntegrity: try referentialIntegrity(context)
         case .history: try history(context)
@@ -81,6 +82,19 @@ enum Refusals {
         try context.expect(
             try context.session().all(Entry.self).map(\.name), is: ["b"],
             "that the framework deletes what matches, and nothing else:")
+    }
+
+    private static func batchUpdate(_ context: CaseContext) throws {
+        try absent(context, .batchUpdate, try context.store.store is any BatchChangingDataStore)
+        let session = try context.session()
+        try session.store(Entry("a", group: "x"), Entry("b", group: "y"))
+        let count = try session.context.update(Entry.self, where: #Predicate { $0.group == "x" }) {
+            $0.set(\.rank, to: 1)
+        }
+        try context.expect(count, is: 1, "records that the framework updates:")
+        try context.expect(
+            try context.session().all(Entry.self).map(\.rank), is: [1, nil],
+            "that the framework updates what matches, and nothing else:")
     }
 
     private static func uniqueness(_ context: CaseContext) throws {

@@ -132,4 +132,26 @@ public struct BareStore {
         try batching.delete(
             DataStoreBatchDeleteRequest<T>(predicate: nil, includeSubclasses: true, editingState: editingState))
     }
+
+    /// Has the store carry out a batch.
+    /// - Throws: `DataStoreError.unsupportedFeature` where it carries out none.
+    public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
+        let result = try changing.execute(batch)
+        log?.note("store.execute \(Self.text(batch)) → \(result.count)")
+        return result
+    }
+
+    private static func text(_ batch: StoreBatch) -> String {
+        let change =
+            switch batch.change {
+            case .delete: "delete"
+            case .update(let assignments): "update of \(assignments.map(\.property.name).joined(separator: ", "))"
+            }
+        return switch batch.selection {
+        case .query(let query):
+            "\(change) where \(query.conjuncts.map { "\($0.expression)" }.joined(separator: " and "))"
+        case .records(let records): "\(change) of \(records)"
+        }
+    }
 }

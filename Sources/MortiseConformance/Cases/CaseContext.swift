@@ -10,18 +10,17 @@ public final class CaseContext {
     /// What a crash has left behind, never closed while the case runs.
     private var abandoned: [ModelContainer] = []
     private var sessionCount = 0
-    private(set) var operations: [String] = []
-    /// Only the last operations are shown: the first ones of a long case say little.
-    private static let shownOperations = 24
+    private let log: OperationLog
 
     /// Whether random cases look for the smallest failure, or are content with the first.
     let shrinks: Bool
 
     init(
         case conformanceCase: ConformanceCase, subject: ConformanceSubject, storage: SubjectStorage,
-        shrinks: Bool = true
+        shrinks: Bool = true, log: OperationLog = OperationLog()
     ) {
         self.shrinks = shrinks
+        self.log = log
         self.conformanceCase = conformanceCase
         self.subject = subject
         self.storage = storage
@@ -137,17 +136,13 @@ public final class CaseContext {
     // MARK: The log
 
     /// Adds an operation to the log.
-    public func note(_ operation: String) { operations.append(operation) }
+    public func note(_ operation: String) { log.note(operation) }
 
     /// A failure of this case, with the operations so far.
     /// - Parameter hint: the usual cause, where it is another than the case's.
     public func failure(expected: String, found: String, hint: String? = nil) -> ConformanceFailure {
-        var shown = operations
-        if shown.count > Self.shownOperations {
-            shown = ["… \(shown.count - Self.shownOperations) operations"] + shown.suffix(Self.shownOperations)
-        }
         return ConformanceFailure(
-            of: conformanceCase, expected: expected, found: found, operations: shown, hint: hint)
+            of: conformanceCase, expected: expected, found: found, operations: log.shown, hint: hint)
     }
 
     // MARK: Expectations

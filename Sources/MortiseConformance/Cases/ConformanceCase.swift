@@ -88,37 +88,11 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
         case failed(ConformanceFailure)
     }
 
-    /// Runs the case on a fresh storage of the subject and cleans up; whatever is thrown is a failure.
+    /// Runs the case on a fresh storage of the subject and cleans up; whatever is thrown is a failure, and so is no end
+    /// within the subject's time limit.
     /// - Parameter shrinks: whether random cases look for the smallest failure.
     func outcome(on subject: ConformanceSubject, shrinks: Bool = true) -> Outcome {
-        let storage: SubjectStorage
-        do {
-            storage = try subject.storage()
-        } catch {
-            return .failed(
-                ConformanceFailure(
-                    of: self, expected: "a fresh storage",
-                    found: "an error from the subject's storage closure: \(error)",
-                    hint: "The subject could not be set up; the store itself was not tested."))
-        }
-        let context = CaseContext(case: self, subject: subject, storage: storage, shrinks: shrinks)
-        var failure: ConformanceFailure?
-        do {
-            try run(in: context)
-        } catch let error as ConformanceFailure {
-            failure = error
-        } catch {
-            failure = context.failure(expected: "no error", found: "\(type(of: error)): \(error)")
-        }
-        do {
-            try context.finish()
-        } catch {
-            failure =
-                failure
-                ?? context.failure(
-                    expected: "that the storage can be closed and removed", found: "\(type(of: error)): \(error)")
-        }
-        return failure.map(Outcome.failed) ?? .passed
+        CaseAttempt(self, on: subject, shrinks: shrinks).outcome()
     }
 }
 
@@ -127,11 +101,13 @@ extension ConformanceCase {
     public static let all: [ConformanceCase] = {
         let areas: [[ConformanceCase]] = [
             lifecycleCases, identityCases, valueCases, numberCases, textCases, optionalCases, relationshipCases,
-            deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, sortCases, windowCases,
-            countCases, atomicityCases, isolationCases, reopeningCases, batchCases, storeContractCases, limitCases,
+            deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, enumerationCases, sortCases,
+            windowCases,
+            countCases, atomicityCases, isolationCases, reopeningCases, batchCases, batchUpdateCases, batchInsertCases,
+            storeBatchCases, storeContractCases, limitCases,
             optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, comparisonCases, orderCases, planningCases, promiseCases, versionCases,
-            schemaCases, errorCases, historyCases, durabilityCases, storageCases, randomCases,
+            schemaCases, errorCases, historyCases, batchHistoryCases, durabilityCases, storageCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

@@ -11,16 +11,19 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     let kind: ReferenceKind
     /// What its subject claims beyond what the reference store can do.
     let claims: StoreCapabilities
+    /// How long a case may take on it; nil for as long as on any other.
+    let timeLimit: Duration?
     let change: @Sendable (inout ReferenceSteps) -> Void
 
     init(
         _ id: String, _ summary: String, in kind: ReferenceKind = .plain, claiming claims: StoreCapabilities = [],
-        change: @escaping @Sendable (inout ReferenceSteps) -> Void
+        timeLimit: Duration? = nil, change: @escaping @Sendable (inout ReferenceSteps) -> Void
     ) {
         self.id = id
         self.summary = summary
         self.kind = kind
         self.claims = claims
+        self.timeLimit = timeLimit
         self.change = change
     }
 
@@ -29,11 +32,14 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// The store with this fault, as a subject.
-    public var subject: ConformanceSubject { .reference(kind, fault: self) }
+    public var subject: ConformanceSubject {
+        let subject = ConformanceSubject.reference(kind, fault: self)
+        return timeLimit.map(subject.limitingCases) ?? subject
+    }
 
     public static let all: [StoreFault] =
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
-        + planningFaults + versionFaults + constraintFaults + storageFaults + historyFaults + errorFaults
+        + planningFaults + versionFaults + constraintFaults + batchFaults + storageFaults + historyFaults + errorFaults
 }
 
 /// The stores that the kit has of its own.

@@ -6,6 +6,7 @@ struct ConformanceOptions {
     var format = ConformanceReport.Format.text
     var kills = 0
     var seed: UInt64 = 1
+    var timeLimit: Duration?
     var isList = false
     var isKillTable = false
     var isHelp = false
@@ -21,7 +22,8 @@ struct ConformanceOptions {
             """
         return """
             usage: [--subject NAME]... \(schemes.isEmpty ? "" : "[--store URL]... ")[--level first-hour|core|full] [--case ID]...
-                   [--format text|json|markdown] [--kills N] [--seed S] [--list] [--kill-table] [--help]
+                   [--format text|json|markdown] [--kills N] [--seed S]
+                   [--time-limit SECONDS] [--list] [--kill-table] [--help]
 
               --subject NAME   test this subject only; may be repeated
             \(store)  --level LEVEL    run the cases up to that level; full where nothing is said
@@ -29,6 +31,8 @@ struct ConformanceOptions {
               --format FORMAT  how to report; text where nothing is said
               --kills N        also kill N processes that save, for subjects whose storage is a folder
               --seed S         where the kills are at random, the seed
+              --time-limit S   how many seconds a case may take before the store counts as standing still; 120 where
+                               nothing is said
               --list           list the cases and run none
               --kill-table     run the cases on the kit's own faulty stores and print which catch which
 
@@ -99,6 +103,12 @@ struct ConformanceOptions {
                     throw UsageError(text: "--seed takes a number, not \"\(text)\".")
                 }
                 seed = number
+            case "--time-limit":
+                let text = try value(of: option)
+                guard let number = Double(text), number > 0, number < 1e9 else {
+                    throw UsageError(text: "--time-limit takes a number of seconds, not \"\(text)\".")
+                }
+                timeLimit = .seconds(number)
             case "--list": isList = true
             case "--kill-table": isKillTable = true
             case "--help", "-h": isHelp = true
@@ -106,5 +116,6 @@ struct ConformanceOptions {
             }
         }
         if !chosen.isEmpty { self.subjects = chosen }
+        if let timeLimit { self.subjects = self.subjects.map { $0.limitingCases(to: timeLimit) } }
     }
 }

@@ -171,17 +171,6 @@ extension ContextState {
     }
 }
 
-extension StoredValue {
-    /// The records to which a relationship leads.
-    fileprivate var targets: [PersistentIdentifier] {
-        switch self {
-        case .identifier(let target): [target]
-        case .identifiers(let members): members
-        default: []
-        }
-    }
-}
-
 extension FetchDescriptor {
     /// The part of so many sorted matches that offset and limit leave.
     public func window(of count: Int) -> Range<Int> {

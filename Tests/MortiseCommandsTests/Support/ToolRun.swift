@@ -55,8 +55,12 @@ struct ToolRun: Sendable {
         return Int(line.filter(\.isNumber)).map { $0 << 10 }
     }
 
-    /// The tool beside the running test bundle, where the package manager puts both.
+    /// The tool that `MORTISE_TOOL` names, such as one of a release build; else the one beside the running test bundle,
+    /// where the package manager puts both.
     static func executable() throws -> URL {
+        if let path = ProcessInfo.processInfo.environment["MORTISE_TOOL"], !path.isEmpty {
+            return URL(fileURLWithPath: path)
+        }
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let folders = [

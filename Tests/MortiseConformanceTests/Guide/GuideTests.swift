@@ -6,7 +6,7 @@ import Testing
 
 /// The guide for authors of stores shows code that is compiled here, and output that is compared with what the kit says.
 ///
-/// A block under `<!-- code: FILE -->` is a file of this folder, one under `<!-- failure: SUBJECT CASE -->` what the kit
+/// A block under `<!-- code: FILE -->` is a file of this folder or, with a path, of the package, one under `<!-- failure: SUBJECT CASE -->` what the kit
 /// says of a case, and one under `<!-- counts: SUBJECT LEVEL -->` the last line of a report.
 @Suite struct GuideTests {
     private static let subjects: [String: ConformanceSubject] = [
@@ -21,15 +21,15 @@ import Testing
     }
 
     private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let package = here.appending(path: "../../..").standardizedFileURL
+    private static let guide = package.appending(
+        path: "Sources/MortiseConformance/MortiseConformance.docc/WritingAStore.md")
 
     private static func blocks() throws -> [Block] {
-        let guide = here.appending(
-            path: "../../../Sources/MortiseConformance/MortiseConformance.docc/WritingAStore.md"
-        ).standardizedFileURL
         var blocks: [Block] = []
         var mark: [String]?
         var lines: [Substring]?
-        for line in try String(contentsOf: guide, encoding: .utf8).split(
+        for line in try String(contentsOf: Self.guide, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
         {
             if line.hasPrefix("<!-- ") {
@@ -57,7 +57,8 @@ import Testing
         for block in blocks {
             switch block.mark.first {
             case "code:":
-                let file = try String(contentsOf: Self.here.appending(path: block.mark[1]), encoding: .utf8)
+                let folder = block.mark[1].contains("/") ? Self.package : Self.here
+                let file = try String(contentsOf: folder.appending(path: block.mark[1]), encoding: .utf8)
                 #expect(file == block.text + "\n", "\(block.mark)")
             case "failure:":
                 let subject = try #require(Self.subjects[block.mark[1]])
@@ -72,5 +73,30 @@ import Testing
             default: Issue.record("there is no \(block.mark)")
             }
         }
+    }
+
+    /// The lines of files of the sample that are neither empty nor comments.
+    private static func lines(_ paths: String...) throws -> Int {
+        try paths.map { path in
+            let file = package.appending(path: "Samples/CustomStore").appending(path: path)
+            return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+                .map { $0.trimmingCharacters(in: .whitespaces) }.count { !$0.isEmpty && !$0.hasPrefix("//") }
+        }.reduce(0, +)
+    }
+
+    @Test func theSampleIsAsShortAsTheGuideSays() throws {
+        let folder = Self.package.appending(path: "Samples/CustomStore")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(
+            Set(files) == [
+                "Program/main.swift", "Store/CSV.swift", "Store/CSVStore.swift", "Store/CSVStore+Queries.swift",
+            ])
+        let whole = try Self.lines("Program/main.swift", "Store/CSV.swift", "Store/CSVStore.swift")
+        let pushed = try Self.lines("Store/CSVStore+Queries.swift")
+        #expect(whole < 100)
+        #expect(pushed <= 50)
+        let text = try String(contentsOf: Self.guide, encoding: .utf8)
+        #expect(text.contains("a store in \(whole) lines"))
+        #expect(text.contains("extension of \(pushed) lines"))
     }
 }

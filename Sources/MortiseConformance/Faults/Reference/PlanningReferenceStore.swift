@@ -75,16 +75,11 @@ final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, Closa
     func fetchHistory(
         _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
     ) throws -> [DefaultHistoryTransaction] {
-        var found = try work.history().filter {
-            try work.steps.ignoresHistoryPredicates || descriptor.predicate?.evaluate($0) ?? true
-        }
-        if !descriptor.sortBy.isEmpty, !work.steps.ignoresHistoryOrder { found.sort(using: descriptor.sortBy) }
-        let limit = work.steps.historyLimit(descriptor.fetchLimit)
-        return limit == 0 ? found : Array(found.prefix(Int(clamping: limit)))
+        try work.history(descriptor)
     }
 
     func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
-        work.forget(Set(try fetchHistory(descriptor).map(\.transactionIdentifier)))
+        try work.deleteHistory(descriptor)
     }
 }
 
@@ -107,8 +102,8 @@ struct VersionedReferenceConfiguration: DataStoreConfiguration, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(storage)) }
 }
 
-/// A store whose states can be held, and that may be called from several threads at once.
-final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore {
+/// A store whose states can be held, that may be called from several threads at once, and that carries out batches.
+final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore, BatchChangingDataStore, HistoryProviding {
     typealias Configuration = VersionedReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 
@@ -122,7 +117,9 @@ final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore {
         work = try ReferenceWork(configuration.storage, configuration.schema, configuration.fault)
     }
 
-    static let claims: StoreCapabilities = [.durability, .erase, .uniqueness, .referentialIntegrity, .versions]
+    static let claims: StoreCapabilities = [
+        .durability, .erase, .uniqueness, .referentialIntegrity, .versions, .batchUpdate, .history,
+    ]
     var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
 
     var currentVersion: any StoreVersion { work.version }
@@ -147,4 +144,18 @@ final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore {
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try work.save(request, enforces: true) }
 
     func erase() throws { try work.erase() }
+
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { try work.execute(batch) }
+
+    // MARK: History
+
+    static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
+
+    func fetchHistory(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] { try work.history(descriptor) }
+
+    func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        try work.deleteHistory(descriptor)
+    }
 }

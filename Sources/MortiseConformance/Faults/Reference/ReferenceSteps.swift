@@ -106,6 +106,18 @@ struct ReferenceSteps: Sendable {
     var afterBatch: @Sendable (inout State) -> Void = { _ in }
     var deletesWhateverMatches = false
     var failsWithoutRecords = false
+    var hangsWithoutRecords = false
+    /// The records that a batch changes.
+    var batchSelection: @Sendable ([PersistentIdentifier]) -> [PersistentIdentifier] = { $0 }
+    /// Whether a batch's later values see what its earlier ones were assigned to.
+    var assignsInTurn = false
+    var keepsHalfBatches = false
+    var checksBatchBase = true
+    var passesOverMissingInBatches = false
+    var batchResult: @Sendable (StoreBatchResult) -> StoreBatchResult = { $0 }
+    var batchTransaction: @Sendable (ReferenceTransaction?) -> ReferenceTransaction? = { $0 }
+    var writesBatches = true
+    var enforcesBatches = true
     var beforeSaving: @Sendable (ReferenceStorage, DataStoreSaveChangesRequest<DefaultSnapshot>) -> Void = { _, _ in }
 
     // MARK: Writing

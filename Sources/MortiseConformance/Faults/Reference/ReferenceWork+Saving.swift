@@ -21,41 +21,56 @@ extension ReferenceWork {
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         try storage.state.withLock { state in
             if let base = request.baseVersion, base != state.version, steps.checksBase { throw VersionSuperseded() }
-            let before = read ?? state
-            var next = before
-            let remapped: [PersistentIdentifier: PersistentIdentifier]
-            do {
-                remapped = try apply(steps.accept(request), to: &next)
-                try steps.finish(before, &next)
-                if enforces { try enforce(next, request) }
-            } catch {
-                if steps.writesHistoryFirst {
-                    state.history.append(
-                        ReferenceTransaction(
-                            number: (state.history.last?.number ?? 0) + 1, timestamp: .now, author: nil, changes: []))
-                }
-                if steps.keepsHalves { state = next }
-                if steps.writesBeforeChecking { try write(from: state, to: next) }
-                if steps.swallowsErrors { return DataStoreSaveChangesResult(for: identifier) }
-                throw (error as? ReferenceStoreError).map(steps.explain) ?? error
-            }
-            next.version = steps.nextVersion(state.version)
-            next.history = state.history
-            if let transaction = steps.transaction(transaction(request, remapped, before, next)) {
-                next.history.append(transaction)
-            }
-            do {
-                try write(from: state, to: next)
-            } catch {
-                if steps.keepsUnwritten { state = next }
-                if steps.closesOnFailure { close() }
-                if !steps.swallowsFailedWrites { throw (error as? ReferenceStoreError).map(steps.explain) ?? error }
-            }
-            state = next
-            return DataStoreSaveChangesResult(
-                for: identifier, remappedIdentifiers: steps.pairs(remapped),
-                snapshotsToReregister: steps.reregistered(next, request))
+            return try store(request, enforces: enforces, on: read, in: &state)
         }
+    }
+
+    /// - Parameter isBatch: whether the store has chosen the records itself, and no context has seen to their references.
+    func store(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, enforces: Bool,
+        on read: ReferenceStorage.State? = nil, in state: inout ReferenceStorage.State, isBatch: Bool = false
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        let before = read ?? state
+        var next = before
+        let remapped: [PersistentIdentifier: PersistentIdentifier]
+        do {
+            remapped = try apply(steps.accept(request), to: &next)
+            let gone = request.deleted.map(\.persistentIdentifier)
+            if isBatch {
+                steps.clearAllReferences(gone, &next)
+                steps.afterBatch(&next)
+            } else {
+                steps.clearReferences(gone, &next)
+            }
+            try steps.finish(before, &next)
+            if enforces { try enforce(next, request) }
+        } catch {
+            if steps.writesHistoryFirst {
+                state.history.append(
+                    ReferenceTransaction(
+                        number: (state.history.last?.number ?? 0) + 1, timestamp: .now, author: nil, changes: []))
+            }
+            if steps.keepsHalves { state = next }
+            if steps.writesBeforeChecking { try write(from: state, to: next) }
+            if steps.swallowsErrors { return DataStoreSaveChangesResult(for: identifier) }
+            throw (error as? ReferenceStoreError).map(steps.explain) ?? error
+        }
+        next.version = steps.nextVersion(state.version)
+        next.history = state.history
+        var transaction = steps.transaction(transaction(request, remapped, before, next))
+        if isBatch { transaction = steps.batchTransaction(transaction) }
+        if let transaction { next.history.append(transaction) }
+        do {
+            if !isBatch || steps.writesBatches { try write(from: state, to: next) }
+        } catch {
+            if steps.keepsUnwritten { state = next }
+            if steps.closesOnFailure { close() }
+            if !steps.swallowsFailedWrites { throw (error as? ReferenceStoreError).map(steps.explain) ?? error }
+        }
+        state = next
+        return DataStoreSaveChangesResult(
+            for: identifier, remappedIdentifiers: steps.pairs(remapped),
+            snapshotsToReregister: steps.reregistered(next, request))
     }
 
     private func apply(
@@ -94,7 +109,6 @@ extension ReferenceWork {
             let slots = place < request.changedSlots.count ? request.changedSlots[place] : nil
             state.records[number] = kept(steps.merge(old, steps.remapUpdated(snapshot, remapped), slots))
         }
-        steps.clearReferences(request.deleted.map(\.persistentIdentifier), &state)
         return remapped
     }
 
@@ -174,13 +188,19 @@ extension ReferenceWork {
     func deleteAll(of entity: String, includingSubentities: Bool) throws {
         try checkOpen()
         let family = steps.batchFamily(entity, includingSubentities, schema.stored)
-        try change { state in
-            let gone = state.records.filter { family.contains($0.value.persistentIdentifier.entityName) }
+        try storage.state.withLock { state in
+            let gone = state.records.sorted { $0.key < $1.key }.map(\.value)
+                .filter { family.contains($0.persistentIdentifier.entityName) }
             if gone.isEmpty, steps.failsWithoutRecords { throw ReferenceStoreError.refused }
-            state.records = state.records.filter { gone[$0.key] == nil }
-            steps.clearAllReferences(gone.values.map(\.persistentIdentifier), &state)
-            steps.afterBatch(&state)
+            if gone.isEmpty, steps.hangsWithoutRecords { Self.hang() }
+            let request = DataStoreSaveChangesRequest(deleted: gone, editingState: EditingState())
+            _ = try store(request, enforces: false, in: &state, isBatch: true)
         }
+    }
+
+    /// Never returns: what a lock that is never given back makes of a store.
+    private static func hang() {
+        while true { Thread.sleep(forTimeInterval: 3_600) }
     }
 
     private func change(_ body: (inout ReferenceStorage.State) throws -> Void) throws {
@@ -230,7 +250,23 @@ extension ReferenceWork {
             changes: changes)
     }
 
-    func history() -> [DefaultHistoryTransaction] {
+    /// The transactions that a descriptor asks for.
+    func history(
+        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
+    ) throws -> [DefaultHistoryTransaction] {
+        var found = try history().filter {
+            try steps.ignoresHistoryPredicates || descriptor.predicate?.evaluate($0) ?? true
+        }
+        if !descriptor.sortBy.isEmpty, !steps.ignoresHistoryOrder { found.sort(using: descriptor.sortBy) }
+        let limit = steps.historyLimit(descriptor.fetchLimit)
+        return limit == 0 ? found : Array(found.prefix(Int(clamping: limit)))
+    }
+
+    func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
+        forget(Set(try history(descriptor).map(\.transactionIdentifier)))
+    }
+
+    private func history() -> [DefaultHistoryTransaction] {
         let history = storage.state.withLock { $0.history }
         return steps.history(history).map { transaction in
             var number: Int64 = 0
@@ -256,7 +292,7 @@ extension ReferenceWork {
         }
     }
 
-    func forget(_ numbers: Set<Int64>) {
+    private func forget(_ numbers: Set<Int64>) {
         storage.state.withLock { steps.forget(numbers, &$0) }
     }
 }

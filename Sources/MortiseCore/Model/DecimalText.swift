@@ -1,16 +1,16 @@
-import Foundation
+package import Foundation
 
 /// Decimals as text: the plain decimal notation, exact to the last of 38 digits.
-enum DecimalText {
+package enum DecimalText {
     /// The one text of a decimal: digits with at most one point, no exponent, no superfluous zeros; `NaN`.
-    static func text(of value: Decimal) -> String {
+    package static func text(of value: Decimal) -> String {
         value.isNaN ? "NaN" : value.description
     }
 
     /// The decimal that a text stands for exactly; nil if it is no decimal number, or one that `Decimal` would round.
     ///
     /// Accepted are an optional minus, digits, optionally a point with digits, optionally an exponent; and `NaN`.
-    static func decimal(from text: String) -> Decimal? {
+    package static func decimal(from text: String) -> Decimal? {
         if text == "NaN" { return .nan }
         guard let parts = Parts(text) else { return nil }
         guard !parts.digits.isEmpty else { return Decimal(0) }

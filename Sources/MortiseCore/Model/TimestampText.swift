@@ -1,17 +1,18 @@
-import Foundation
+package import Foundation
 
 /// Dates as text in the form of ISO 8601, to the last bit in both directions.
-enum TimestampText {
+package enum TimestampText {
     private static let secondsFromUnixToReference: Int64 = 978_307_200
 
     /// The date in UTC, such as `2026-05-01T10:00:00Z`, with as many decimals as tell it from its neighbours; the seconds
-    /// since the beginning of 2001, such as `1e+300`, for dates of other than four-digit years.
-    static func text(of date: Date) -> String {
+    /// since the beginning of 2001, such as `1e+300`, for dates of other than four-digit years and for -0.0.
+    package static func text(of date: Date) -> String {
         let interval = date.timeIntervalSinceReferenceDate
         let digits = "\(interval)"
-        guard interval.isFinite, interval >= -63_113_904_000, interval < 252_423_993_600, !digits.contains("e") else {
-            return digits
-        }
+        let isNegativeZero = interval == 0 && interval.sign == .minus
+        guard interval.isFinite, interval >= -63_113_904_000, interval < 252_423_993_600, !digits.contains("e"),
+            !isNegativeZero
+        else { return digits }
         let parts = digits.split(separator: ".")
         var seconds = Int64(parts[0]) ?? 0
         var fraction = parts.count > 1 && parts[1] != "0" ? String(parts[1]) : ""
@@ -32,7 +33,7 @@ enum TimestampText {
 
     /// Reads `YYYY-MM-DD`, and after it `Thh:mm`, `:ss`, decimals, and `Z` or an offset such as `+02:00`. Without one the
     /// time is UTC. Nil for anything else, and for days that are not.
-    static func date(_ text: String) -> Date? {
+    package static func date(_ text: String) -> Date? {
         var rest = Substring(text).utf8
         func number(_ count: Int) -> Int64? {
             let digits = rest.prefix(count)

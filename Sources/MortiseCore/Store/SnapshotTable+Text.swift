@@ -1,0 +1,177 @@
+/// Records as rows of text: what CSV files, the sheets of a workbook or a line-by-line protocol hold.
+extension SnapshotTable {
+    /// All that there is to keep, as tables with names: one for each entity that has records, as `texts(of:)` makes it, and
+    /// one called `_store`, which holds the identifier of the store, the number of its next record, and behind the name of
+    /// each entity the kinds of its columns.
+    public var texts: [(name: String, rows: AnySequence<[String?]>)] {
+        let names = schema.entities.map(\.name).filter { records[$0]?.isEmpty == false }
+        var about = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
+        about += names.map {
+            [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.kindText).joined(separator: " ")]
+        }
+        about += foreign.map { [$0.key, $0.value.kinds] }
+        return [(aboutName, AnySequence(about))] + names.map { ($0, AnySequence(texts(of: $0))) }
+            + foreign.sorted { $0.key < $1.key }.map { ($0.key, AnySequence($0.value.rows)) }
+    }
+
+    /// The table that `texts` was made of; a new one, with an identifier of its own, where there are none.
+    ///
+    /// Tables of entities that the schema does not have stay as they are: `texts` has them again.
+    /// - Throws: `SnapshotTableError` for what does not fit, in the words of `load(texts:of:)`, and for a property of another
+    ///   kind than it was written with.
+    public init(_ schema: StoredSchema, texts: [String: [[String?]]]) throws(SnapshotTableError) {
+        self.init(schema)
+        if texts.isEmpty { return }
+        let name = aboutName
+        guard let about = texts[name], about.count > 1, about.allSatisfy({ $0.count == 2 }),
+            let identifier = about[1][0],
+            let next = about[1][1].flatMap({ UInt64($0) })
+        else { throw .unreadable(source: name, row: 2) }
+        self.init(schema, storeIdentifier: identifier, nextNumber: next)
+        let kinds = Dictionary(about.dropFirst(2).map { ($0[0], $0[1] ?? "") }, uniquingKeysWith: { first, _ in first })
+        for (entity, rows) in texts where entity != name {
+            if layouts[entity] == nil {
+                foreign[entity] = Foreign(kinds: kinds[entity] ?? "", rows: rows)
+            } else {
+                try checkKinds(kinds[entity] ?? "", of: entity)
+                try load(texts: rows, of: entity)
+            }
+        }
+    }
+
+    private func checkKinds(_ kinds: String, of entity: String) throws(SnapshotTableError) {
+        for written in kinds.split(separator: " ") {
+            let name = written.prefix { $0 != ":" }
+            guard let slot = layouts[entity]?.slots.first(where: { $0.name == name }), slot.kindText != written else {
+                continue
+            }
+            throw .changedKind(
+                entity: entity, property: slot.name, written: String(written.dropFirst(name.count + 1)),
+                asked: String(slot.kindText.dropFirst(name.count + 1)))
+        }
+    }
+
+    /// Not the name of any entity.
+    private var aboutName: String {
+        var name = "_store"
+        while layouts[name] != nil { name = "_" + name }
+        return name
+    }
+
+    /// An entity's own records as rows, the names of their columns first; records of entities that inherit from it are not
+    /// among them.
+    ///
+    /// The first cell of a row is the record's number. Each further one is the value of a property, as
+    /// `StoredValue.text(as:)` writes it; nil is null. A relationship is `Entity/number`, a space between members.
+    /// Properties that follow from others or are never stored have no column. Rows are made as they are asked for.
+    public func texts(of entity: String) -> some RandomAccessCollection<[String?]> {
+        let rows = records[entity] ?? []
+        let columns = (layouts[entity]?.slots ?? []).enumerated().filter(\.element.hasColumn)
+        return (-1..<rows.count).lazy.map { number in
+            if number < 0 { return [Self.numberColumn] + columns.map(\.element.name) }
+            return ["\(rows[number].persistentIdentifier.sequenceNumber ?? 0)"]
+                + columns.map { place, slot in slot.text(of: rows[number].values[place]) }
+        }
+    }
+
+    /// Adds the records of rows in the form of `texts(of:)`: the first row names the columns, which may stand in any order
+    /// behind the first. A property without column has its default, or nil.
+    /// - Throws: `SnapshotTableError`, which names the row, counted from 1 as spreadsheets do, and the column that is wrong:
+    ///   also for a column that is no property of the entity, whose values would be lost. The table is then as it was.
+    public mutating func load(texts: some Sequence<[String?]>, of entity: String) throws(SnapshotTableError) {
+        guard let layout = layouts[entity] else { throw .unknownEntity(entity) }
+        var places: [Int?] = []
+        var width = 0
+        var found: [DefaultSnapshot] = []
+        for (line, row) in texts.enumerated() {
+            if line == 0 {
+                width = row.count
+                places = try columns(row.dropFirst().map { $0 ?? "" }, in: layout)
+                continue
+            }
+            let number = line + 1
+            guard row.count == width, let key = row.first.flatMap({ $0 }).flatMap({ UInt64($0) }) else {
+                throw .malformedRow(entity: entity, row: number, cells: row.count, expected: width)
+            }
+            var values: ContiguousArray<StoredValue> = []
+            for (slot, place) in zip(layout.slots, places) {
+                guard let value = slot.value(of: place.map { row[$0] }, storeIdentifier) else {
+                    throw .doesNotFit(
+                        entity: entity, property: slot.name, row: number, found: place.flatMap { row[$0] })
+                }
+                values.append(value)
+            }
+            found.append(
+                DefaultSnapshot(
+                    persistentIdentifier: .numbered(key, storeIdentifier: storeIdentifier, entityName: entity),
+                    layout: layout, values: values))
+        }
+        try load(found, of: entity)
+    }
+
+    private static let numberColumn = "record"
+
+    /// For each slot the place of its column in a row; nil where it has none.
+    private func columns(
+        _ names: [String], in layout: RecordLayout
+    ) throws(SnapshotTableError) -> [Int?] {
+        let isKnown = Set(layout.slots.filter(\.hasColumn).map(\.name))
+        var places: [String: Int] = [:]
+        for (place, name) in names.enumerated() {
+            guard isKnown.contains(name), places.updateValue(place + 1, forKey: name) == nil else {
+                throw .unknownColumn(entity: layout.entityName, column: name)
+            }
+        }
+        for slot in layout.slots where places[slot.name] == nil && !slot.mayBeMissing {
+            throw .missingColumn(entity: layout.entityName, property: slot.name)
+        }
+        return layout.slots.map { places[$0.name] }
+    }
+}
+
+extension RecordLayout.Slot {
+    private var isEphemeral: Bool { property.attribute?.options.contains(.ephemeral) == true }
+
+    fileprivate var hasColumn: Bool { role != .toManyDerived && !isEphemeral }
+
+    /// The name and what a cell holds: a kind of value, or an entity to which it leads.
+    fileprivate var kindText: String {
+        if let kind = property.attribute?.kind { return "\(name):\(kind.rawValue)" }
+        let destination = property.relationship?.destination ?? ""
+        return "\(name):" + (role.isToMany ? "[\(destination)]" : destination)
+    }
+
+    fileprivate var mayBeMissing: Bool {
+        !hasColumn || property.isOptional || role.isToMany || property.attribute?.defaultValue != nil
+    }
+
+    fileprivate func text(of value: StoredValue) -> String? {
+        if let kind = property.attribute?.kind { return value.text(as: kind) }
+        let targets = value.targets
+        return targets.isEmpty ? nil : targets.map(\.description).joined(separator: " ")
+    }
+
+    /// The value that a cell stands for, nil for none; what a record has without a column where there is no cell.
+    fileprivate func value(of cell: String??, _ store: String) -> StoredValue? {
+        guard let cell else { return role.isToMany ? .identifiers([]) : property.attribute?.defaultValue ?? .null }
+        guard let text = cell else {
+            return role.isToMany ? .identifiers([]) : property.isOptional ? .null : nil
+        }
+        if let kind = property.attribute?.kind { return StoredValue(text: text, as: kind) }
+        let parts = text.split(separator: " ")
+        let targets = parts.compactMap { PersistentIdentifier(cell: $0, store: store) }
+        guard targets.count == parts.count else { return nil }
+        if role.isToMany { return .identifiers(targets) }
+        return targets.count == 1 ? .identifier(targets[0]) : nil
+    }
+}
+
+extension PersistentIdentifier {
+    /// The record for which `Entity/number` stands.
+    fileprivate init?(cell: Substring, store: String) {
+        guard let slash = cell.lastIndex(of: "/"), let number = UInt64(cell[cell.index(after: slash)...]) else {
+            return nil
+        }
+        self = .numbered(number, storeIdentifier: store, entityName: String(cell[..<slash]))
+    }
+}

@@ -1,0 +1,288 @@
+public import Foundation
+
+/// The records of a store that keeps all of them in memory, and writes them in a format of its own: a folder of files, a
+/// document, a service's answer.
+///
+/// It does what every such store would have to do alike: it gives new records their identifiers, exchanges temporary ones
+/// wherever they stand, takes changes whole or not at all, keeps the order of insertion, and derives those sides of
+/// relationships that follow from others. What is left to the store is where the records come from and go to:
+///
+///     func save(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws
+///         -> DataStoreSaveChangesResult<DefaultSnapshot>
+///     {
+///         var changed = table
+///         let result = try changed.apply(request)
+///         try write(changed)
+///         table = changed
+///         return result
+///     }
+///
+/// A value: a copy is a state of the store that stays as it is. Reading takes time in proportion to the records of the
+/// entity, and of those that refer to it by a relationship whose other side the entity shows. It enforces neither unique
+/// values nor that references lead somewhere; a reference to what is not there is handed out as none.
+public struct SnapshotTable: Sendable {
+    public let schema: StoredSchema
+    /// The store in the identifiers of the records.
+    public let storeIdentifier: String
+    /// The number of the record that is inserted next. Numbers are not used again: a store that is opened anew has to give
+    /// back the one it had, and is told by it in which order records were inserted.
+    public internal(set) var nextNumber: UInt64
+
+    let layouts: [String: RecordLayout]
+    private let families: [String: [String]]
+    /// The records of each entity by number.
+    private(set) var records: [String: [DefaultSnapshot]] = [:]
+    /// What was read as text for entities that the schema does not have.
+    var foreign: [String: Foreign] = [:]
+
+    struct Foreign: Sendable {
+        let kinds: String
+        let rows: [[String?]]
+    }
+
+    /// A table without records.
+    public init(_ schema: StoredSchema, storeIdentifier: String = UUID().uuidString, nextNumber: UInt64 = 1) {
+        self.schema = schema
+        self.storeIdentifier = storeIdentifier
+        self.nextNumber = nextNumber
+        layouts = schema.recordLayouts()
+        families = Dictionary(
+            schema.entities.map { ($0.name, schema.subtree(of: $0.name)) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Reading
+
+    /// The record with an identifier, as it is kept: without the sides of relationships that follow from others.
+    public subscript(identifier: PersistentIdentifier) -> DefaultSnapshot? {
+        place(of: identifier).flatMap { records[identifier.entityName]?[$0] }
+    }
+
+    /// The records of an entity in the order of insertion, whole; none for an entity that the schema does not have.
+    /// - Parameter includingSubentities: whether records of entities that inherit from it belong to them.
+    public func snapshots(of entity: String, includingSubentities: Bool = true) -> [DefaultSnapshot] {
+        snapshots(of: entity, includingSubentities: includingSubentities) { _ in true }
+    }
+
+    /// Those records of an entity that a body chooses, which sees them as they are kept: attributes, and the sides of
+    /// relationships that are not derived.
+    public func snapshots(
+        of entity: String, includingSubentities: Bool = true, where isIncluded: (DefaultSnapshot) throws -> Bool
+    ) rethrows -> [DefaultSnapshot] {
+        let family = includingSubentities ? families[entity] ?? [] : [entity]
+        let parts = try family.map { try (records[$0] ?? []).filter(isIncluded) }.filter { !$0.isEmpty }
+        guard parts.count > 1 else { return completed(parts.first ?? []) }
+        return completed(parts.joined().sorted { $0.persistentIdentifier < $1.persistentIdentifier })
+    }
+
+    /// Answers a fetch, and declines what the framework then does: a filter, and another order than that of insertion.
+    /// - Throws: `DataStoreError.preferInMemoryFilter`, `.preferInMemorySort`.
+    public func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws(DataStoreError) -> DataStoreFetchResult<T, DefaultSnapshot> {
+        let descriptor = request.descriptor
+        if descriptor.predicate != nil { throw .preferInMemoryFilter }
+        if !descriptor.sortBy.isEmpty { throw .preferInMemorySort }
+        let found = snapshots(of: Schema.entityName(for: T.self))
+        return DataStoreFetchResult(
+            descriptor: descriptor, fetchedSnapshots: Array(found[descriptor.window(of: found.count)]))
+    }
+
+    /// How many records an entity has.
+    public func count(of entity: String, includingSubentities: Bool = true) -> Int {
+        let family = includingSubentities ? families[entity] ?? [] : [entity]
+        return family.reduce(0) { $0 + (records[$1]?.count ?? 0) }
+    }
+
+    // MARK: Changing
+
+    /// Makes the changes of a save.
+    /// - Returns: what `DataStore.save(_:)` is to return, with the permanent identifiers of the inserted records.
+    /// - Throws: `SnapshotTableError` for a record that is to be changed or deleted and is not there, and for an entity that
+    ///   the schema does not have. The table is then as it was.
+    public mutating func apply(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws(SnapshotTableError) -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        // Whatever can throw comes first.
+        for snapshot in request.updated + request.deleted where place(of: snapshot.persistentIdentifier) == nil {
+            throw .noSuchRecord(snapshot.persistentIdentifier)
+        }
+        var permanent: [PersistentIdentifier: PersistentIdentifier] = [:]
+        var next = nextNumber
+        for temporary in request.inserted.map(\.persistentIdentifier) {
+            guard layouts[temporary.entityName] != nil else { throw .unknownEntity(temporary.entityName) }
+            permanent[temporary] = .numbered(next, storeIdentifier: storeIdentifier, entityName: temporary.entityName)
+            let (following, isTooLarge) = next.addingReportingOverflow(1)
+            if isTooLarge { throw .numbersExhausted }
+            next = following
+        }
+        nextNumber = next
+        for snapshot in request.inserted {
+            let temporary = snapshot.persistentIdentifier
+            let new = snapshot.copy(
+                persistentIdentifier: permanent[temporary] ?? temporary, remappedIdentifiers: permanent)
+            records[temporary.entityName, default: []].append(kept(new))
+        }
+        for (number, snapshot) in request.updated.enumerated() {
+            let new = snapshot.copy(
+                persistentIdentifier: snapshot.persistentIdentifier, remappedIdentifiers: permanent)
+            update(new, slots: number < request.changedSlots.count ? request.changedSlots[number] : nil)
+        }
+        delete(Set(request.deleted.map(\.persistentIdentifier)))
+        return DataStoreSaveChangesResult(for: storeIdentifier, remappedIdentifiers: permanent)
+    }
+
+    /// Adds records that were stored before, under the identifiers that they have.
+    /// - Throws: `SnapshotTableError` for an entity that the schema does not have, and a number that two records have. The
+    ///   table is then as it was.
+    public mutating func load(
+        _ snapshots: [DefaultSnapshot], of entity: String
+    ) throws(SnapshotTableError) {
+        guard layouts[entity] != nil else { throw .unknownEntity(entity) }
+        let all = ((records[entity] ?? []) + snapshots.map(kept))
+            .sorted { $0.persistentIdentifier < $1.persistentIdentifier }
+        for (one, other) in zip(all, all.dropFirst()) where one.persistentIdentifier == other.persistentIdentifier {
+            throw .repeatedRecord(one.persistentIdentifier)
+        }
+        let last = all.last?.persistentIdentifier.sequenceNumber ?? 0
+        let (following, isTooLarge) = last.addingReportingOverflow(1)
+        if isTooLarge { throw .numbersExhausted }
+        if !all.isEmpty { nextNumber = max(nextNumber, following) }
+        records[entity] = all
+    }
+
+    /// Removes all records. Their numbers are not used again.
+    public mutating func removeAll() { records = [:] }
+
+    private mutating func update(_ snapshot: DefaultSnapshot, slots: SlotSet?) {
+        let identifier = snapshot.persistentIdentifier
+        guard let place = place(of: identifier), let old = records[identifier.entityName]?[place] else { return }
+        var values = old.values
+        for slot in values.indices where slot < snapshot.values.count && slots?.contains(slot) ?? true {
+            values[slot] = snapshot.values[slot]
+        }
+        let new = kept(DefaultSnapshot(persistentIdentifier: identifier, layout: old.layout, values: values))
+        records[identifier.entityName]?[place] = new
+    }
+
+    private mutating func delete(_ gone: Set<PersistentIdentifier>) {
+        if gone.isEmpty { return }
+        for entity in records.keys {
+            records[entity]?.removeAll { gone.contains($0.persistentIdentifier) }
+            guard layouts[entity]?.slots.contains(where: \.role.isRelationship) == true else { continue }
+            for place in records[entity]?.indices ?? 0..<0 {
+                if let cleared = records[entity]?[place].clearing(gone.contains) { records[entity]?[place] = cleared }
+            }
+        }
+    }
+
+    // MARK: Records
+
+    private func place(of identifier: PersistentIdentifier) -> Int? {
+        guard let rows = records[identifier.entityName] else { return nil }
+        var range = 0..<rows.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            let found = rows[middle].persistentIdentifier
+            if found == identifier { return middle }
+            range = found < identifier ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    /// A record as it is kept: with the layout of this table, the members of a relationship in their order, and nothing
+    /// for sides that follow from others.
+    private func kept(_ snapshot: DefaultSnapshot) -> DefaultSnapshot {
+        let layout = layouts[snapshot.persistentIdentifier.entityName] ?? snapshot.layout
+        var values = snapshot.values
+        for (place, slot) in layout.slots.enumerated() where place < values.count {
+            switch (slot.role, values[place]) {
+            case (.toManyStored, .identifiers(let members)): values[place] = .identifiers(Set(members).sorted())
+            case (.toManyStored, .null), (.toManyDerived, _): values[place] = .identifiers([])
+            default: break
+            }
+        }
+        return DefaultSnapshot(
+            persistentIdentifier: snapshot.persistentIdentifier, layout: layout, values: values)
+    }
+
+    /// Records as they are handed out.
+    private func completed(_ found: [DefaultSnapshot]) -> [DefaultSnapshot] {
+        let slots = Set(found.map(\.persistentIdentifier.entityName)).flatMap { layouts[$0]?.slots ?? [] }
+        guard slots.contains(where: \.role.isRelationship) else { return found }
+        let wanted = Set(found.map(\.persistentIdentifier))
+        var owners: [RelationshipEnd: [PersistentIdentifier: [PersistentIdentifier]]] = [:]
+        for end in Set(slots.compactMap(\.derivedFrom)) { owners[end] = references(through: end, to: wanted) }
+        return found.map { record in
+            let whole = record.clearing { place(of: $0) == nil } ?? record
+            var values = whole.values
+            for (place, slot) in record.layout.slots.enumerated() {
+                guard let end = slot.derivedFrom else { continue }
+                values[place] = .identifiers(owners[end]?[record.persistentIdentifier] ?? [])
+            }
+            return DefaultSnapshot(
+                persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+        }
+    }
+
+    /// The records that refer to others by a relationship, for each of those that are wanted.
+    private func references(
+        through end: RelationshipEnd, to wanted: Set<PersistentIdentifier>
+    ) -> [PersistentIdentifier: [PersistentIdentifier]] {
+        var owners: [PersistentIdentifier: [PersistentIdentifier]] = [:]
+        for entity in families[end.entity] ?? [] {
+            guard let slot = layouts[entity]?.slot(named: end.property) else { continue }
+            for record in records[entity] ?? [] {
+                for target in record.values[slot].targets where wanted.contains(target) {
+                    owners[target, default: []].append(record.persistentIdentifier)
+                }
+            }
+        }
+        return owners.mapValues { $0.sorted() }
+    }
+}
+
+/// The side of a relationship from which the other follows.
+private struct RelationshipEnd: Hashable {
+    let entity: String
+    let property: String
+}
+
+extension RecordLayout.Slot {
+    fileprivate var derivedFrom: RelationshipEnd? {
+        guard role == .toManyDerived, let relationship = property.relationship, let inverse = relationship.inverse
+        else {
+            return nil
+        }
+        return RelationshipEnd(entity: relationship.destination, property: inverse)
+    }
+}
+
+extension StoredValue {
+    /// The records to which a relationship's value leads; none for other values.
+    public var targets: [PersistentIdentifier] {
+        switch self {
+        case .identifier(let target): [target]
+        case .identifiers(let targets): targets
+        default: []
+        }
+    }
+}
+
+extension DefaultSnapshot {
+    /// The record without its references to those that are gone; nil where it has none.
+    fileprivate func clearing(_ isGone: (PersistentIdentifier) -> Bool) -> DefaultSnapshot? {
+        var cleared: ContiguousArray<StoredValue>?
+        for (place, value) in values.enumerated() where value.targets.contains(where: isGone) {
+            if case .identifiers(let members) = value {
+                cleared = cleared ?? values
+                cleared?[place] = .identifiers(members.filter { !isGone($0) })
+            } else {
+                cleared = cleared ?? values
+                cleared?[place] = .null
+            }
+        }
+        return cleared.map {
+            DefaultSnapshot(persistentIdentifier: persistentIdentifier, layout: layout, values: $0)
+        }
+    }
+}

@@ -172,7 +172,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
             ],
-            path: "Tests/Benchmarks"),
+            path: "Tests/Benchmarks", exclude: ["LIMITS.md", "Figures"]),
         .executableTarget(
             name: "ReadmeQuickStart", dependencies: ["Mortise"], path: "Tests/ReadmeTests/QuickStart"),
         .executableTarget(

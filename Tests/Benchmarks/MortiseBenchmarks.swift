@@ -2,8 +2,8 @@ import Foundation
 
 /// Measures what the framework costs beside plain Swift doing the same work on the same data in the same process.
 ///
-/// All figures that count are ratios inside one run. The last line is that of counts: targets reached, targets missed
-/// (and rows that failed), targets that could not be judged. With `--smoke` it counts rows.
+/// All figures that count are ratios inside one run. The last line is that of counts: rows that reach what is demanded of
+/// them, rows that fall short of it (and those that failed), rows that could not be judged. With `--smoke` it counts rows.
 @main
 struct MortiseBenchmarks {
     static func main() {
@@ -60,7 +60,7 @@ struct MortiseBenchmarks {
 
         if !options.isSmoke {
             Report.say()
-            for verdict in options.rows.flatMap({ $0.verdicts(on: measurements) }) {
+            for verdict in options.rows.compactMap({ $0.verdict(on: measurements) }) {
                 let outcome = isOptimized ? verdict.outcome : .skipped
                 switch outcome {
                 case .reached: passed += 1

@@ -17,7 +17,7 @@ extension JSONWriter {
     /// Appends two digits. Room must have been made, and the value must be below 100.
     @inline(__always) mutating func pair(_ value: Int) {
         // Tens by multiplication: 205 / 2048 is near enough to a tenth below 100.
-        let tens = UInt32(truncatingIfNeeded: value) &* 205 &>> 11
+        let tens = (UInt32(truncatingIfNeeded: value) &* 205) &>> 11
         put(0x30 &+ UInt8(truncatingIfNeeded: tens))
         put(0x30 &+ UInt8(truncatingIfNeeded: UInt32(truncatingIfNeeded: value) &- tens &* 10))
     }

@@ -15,6 +15,9 @@ struct Figure {
             let own = measurements.filter { $0.row == row.name && $0.quantity == .time }
             var ways: [String] = []
             for measurement in own where !ways.contains(measurement.way) { ways.append(measurement.way) }
+            // Databases before plain Swift, so that each has the same stroke in every panel.
+            let databases = ways.dropFirst().filter { $0.hasPrefix("GRDB") || $0.hasPrefix("SQLite") }
+            ways = ways.prefix(1) + databases + ways.dropFirst().filter { !databases.contains($0) }
             let lines = ways.prefix(4).map { way in
                 Line(
                     way: way,
@@ -25,23 +28,41 @@ struct Figure {
         }
     }
 
-    private static let (panelWidth, panelHeight, margin) = (300.0, 210.0, 46.0)
+    private static let (panelWidth, panelHeight, left, top) = (340.0, 268.0, 56.0, 46.0)
     private static let columns = 3
-    // Told apart without colour too: by their dashes.
-    private static let strokes = [("#0b6e4f", ""), ("#c1440e", "6 3"), ("#3b5b92", "2 3"), ("#7a7a7a", "9 3 2 3")]
+    /// The framework's line, those of databases, then plain Swift's: told apart by their dashes too.
+    private static let dashes = ["", "7 3", "2 3", "9 3 2 3"]
+
+    // Colours are by class, so that the figure suits a page in the dark as well.
+    private static let style = """
+        <style>
+        text { fill: #24292f; font: 11px system-ui, sans-serif } .title { font-weight: 600; font-size: 12px }
+        .paper { fill: #ffffff } .grid { stroke: #d8dee4 } path, circle { fill: none; stroke-width: 1.8 }
+        .way0 { stroke: #0a7d4f; stroke-width: 2.6 } .way1 { stroke: #c2410c } .way2 { stroke: #2f5fb3 }
+        .way3 { stroke: #6e7781 } circle.way0 { fill: #0a7d4f }
+        @media (prefers-color-scheme: dark) {
+        text { fill: #e6edf3 } .paper { fill: #0d1117 } .grid { stroke: #30363d }
+        .way0 { stroke: #3fb985 } .way1 { stroke: #f0883e } .way2 { stroke: #79b8ff } .way3 { stroke: #9aa4ae }
+        circle.way0 { fill: #3fb985 } }
+        </style>
+
+        """
 
     var svg: String {
-        let lineCount = (rows.count + Self.columns - 1) / Self.columns
-        let (width, height) = (Self.panelWidth * Double(Self.columns), Self.panelHeight * Double(max(lineCount, 1)))
+        let lineCount = max((rows.count + Self.columns - 1) / Self.columns, 1)
+        let (width, height) = (Self.panelWidth * Double(Self.columns), Self.panelHeight * Double(lineCount) + 26)
         var text = """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width.formatted(0)) \(height.formatted(0))" \
-            font-family="sans-serif" font-size="9">
-            <rect width="100%" height="100%" fill="white"/>
+            role="img" aria-label="Cost per record against the number of records">
 
             """
+        text += Self.style + "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
+        text +=
+            "<text x=\"12\" y=\"18\">Cost against the number of records, both logarithmic: lower is faster, level is "
+        text += "linear. Medians of one run.</text>\n"
         for (place, (row, lines)) in rows.enumerated() {
             let x = Self.panelWidth * Double(place % Self.columns)
-            let y = Self.panelHeight * Double(place / Self.columns)
+            let y = Self.panelHeight * Double(place / Self.columns) + 26
             text += "<g transform=\"translate(\(x.formatted(0)) \(y.formatted(0)))\">\n"
             text += panel(row, lines)
             text += "</g>\n"
@@ -55,46 +76,72 @@ struct Figure {
         // Whole powers of ten above and below.
         let lowest = floor(log10(points.map(\.nanoseconds).min() ?? 1))
         let highest = max(ceil(log10(points.map(\.nanoseconds).max() ?? 10)), lowest + 1)
-        let (left, top) = (Self.margin, 26.0)
-        let (width, height) = (Self.panelWidth - left - 12, Self.panelHeight - top - 62)
+        let (left, top) = (Self.left, Self.top)
+        let (width, height) = (Self.panelWidth - left - 30, Self.panelHeight - top - 74)
         func x(_ count: Double) -> Double {
             left + width * (log10(count) - log10(records.0)) / max(log10(records.1) - log10(records.0), 1e-9)
         }
         func y(_ cost: Double) -> Double { top + height * (highest - log10(cost)) / (highest - lowest) }
 
-        var text = "<text x=\"8\" y=\"15\" font-size=\"10\" font-weight=\"bold\">\(escaped(row.title))</text>\n"
+        var text = ""
+        for (place, line) in Self.wrapped("\(row.title), a \(row.unit)", to: 50).prefix(2).enumerated() {
+            text += "<text class=\"title\" x=\"12\" y=\"\(18 + 15 * place)\">\(escaped(line))</text>\n"
+        }
         var power = lowest
         while power <= highest {
             let line = y(pow(10, power)).formatted(1)
             text +=
-                "<line x1=\"\(left)\" x2=\"\((left + width).formatted(1))\" y1=\"\(line)\" y2=\"\(line)\" stroke=\"#ddd\"/>"
-                + "<text x=\"\(left - 4)\" y=\"\(line)\" dy=\"3\" text-anchor=\"end\">\(label(pow(10, power)))</text>\n"
+                "<line class=\"grid\" x1=\"\(left)\" x2=\"\((left + width).formatted(1))\" y1=\"\(line)\" y2=\"\(line)\"/>"
+                + "<text x=\"\(left - 6)\" y=\"\(line)\" dy=\"4\" text-anchor=\"end\">\(label(pow(10, power)))</text>\n"
             power += 1
         }
         for count in Set(points.map(\.records)).sorted() {
             text +=
-                "<text x=\"\(x(count).formatted(1))\" y=\"\((top + height + 12).formatted(1))\" text-anchor=\"middle\">"
-                + "\(Int(count).grouped)</text>\n"
+                "<text x=\"\(x(count).formatted(1))\" y=\"\((top + height + 16).formatted(1))\" "
+                + "text-anchor=\"middle\">\(Int(count).grouped)</text>\n"
         }
-        for (line, stroke) in zip(lines, Self.strokes) {
-            let path = line.points.map { "\(x($0.records).formatted(1)),\(y($0.nanoseconds).formatted(1))" }
-            text +=
-                "<polyline points=\"\(path.joined(separator: " "))\" fill=\"none\" stroke=\"\(stroke.0)\" "
-                + "stroke-width=\"1.6\" stroke-dasharray=\"\(stroke.1)\"/>\n"
+        // The framework's line comes last and lies on top.
+        for (place, line) in lines.enumerated().reversed() {
+            let path = line.points.map { "\(x($0.records).formatted(1)) \(y($0.nanoseconds).formatted(1))" }
+            text += "<path class=\"way\(place)\" d=\"M\(path.joined(separator: " L"))\"\(dash(place))/>\n"
+            for point in line.points {
+                text +=
+                    "<circle class=\"way\(place)\" cx=\"\(x(point.records).formatted(1))\" "
+                    + "cy=\"\(y(point.nanoseconds).formatted(1))\" r=\"2.2\"/>\n"
+            }
         }
-        for (place, (line, stroke)) in zip(lines, Self.strokes).enumerated() {
-            let (x, y) = (left + Double(place % 2) * width / 2 - 30, top + height + 26 + Double(place / 2) * 12)
+        for (place, line) in lines.enumerated() {
+            let y = top + height + 32 + Double(place) * 12.5
             text +=
-                "<line x1=\"\(x)\" x2=\"\(x + 18)\" y1=\"\(y - 3)\" y2=\"\(y - 3)\" stroke=\"\(stroke.0)\" "
-                + "stroke-width=\"1.6\" stroke-dasharray=\"\(stroke.1)\"/>"
-                + "<text x=\"\(x + 21)\" y=\"\(y)\" font-size=\"8\">\(escaped(String(line.way.prefix(30))))</text>\n"
+                "<path class=\"way\(place)\" d=\"M14 \(y - 4) H40\"\(dash(place))/>"
+                + "<text x=\"47\" y=\"\(y)\">\(escaped(line.way))</text>\n"
         }
         return text
     }
 
+    private func dash(_ place: Int) -> String {
+        Self.dashes[place].isEmpty ? "" : " stroke-dasharray=\"\(Self.dashes[place])\""
+    }
+
+    /// A text in lines of at most so many characters, broken at spaces.
+    private static func wrapped(_ text: String, to width: Int) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let last = lines[lines.count - 1]
+            if last.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if last.count + word.count < width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+
     private func label(_ nanoseconds: Double) -> String {
         switch nanoseconds {
-        case ..<1: "\(nanoseconds) ns"
+        case ..<1: "\(nanoseconds.formatted(nanoseconds < 0.1 ? 2 : 1)) ns"
         case ..<1e3: "\(Int(nanoseconds)) ns"
         case ..<1e6: "\(Int(nanoseconds / 1e3)) µs"
         default: "\(Int(nanoseconds / 1e6)) ms"

@@ -6,11 +6,42 @@ struct Verdict {
     let measured: String
     let wanted: String
     let outcome: Outcome
+}
 
-    var line: String { "\(title): \(measured), to be reached \(wanted), \(outcome.rawValue)" }
+/// One line of the closing table: what was demanded of a row, at every size at which it can be judged.
+struct RowVerdict {
+    let title: String
+    let parts: [Verdict]
+
+    /// A row falls short where any part does. Parts that could not be judged count only where none could.
+    var outcome: Verdict.Outcome {
+        if parts.contains(where: { $0.outcome == .short }) { return .short }
+        return parts.contains { $0.outcome == .reached } ? .reached : .skipped
+    }
+
+    var line: String {
+        let judged = parts.filter { $0.outcome != .skipped }
+        var demands: [(wanted: String, measured: [String])] = []
+        for part in judged.isEmpty ? parts : judged {
+            let size = part.title.dropFirst(title.count).drop { $0 == "," || $0 == " " }
+            let text = part.measured + (size.isEmpty ? "" : " (\(size))")
+            if demands.last?.wanted == part.wanted {
+                demands[demands.count - 1].measured.append(text)
+            } else {
+                demands.append((part.wanted, [text]))
+            }
+        }
+        let texts = demands.map { "\($0.measured.joined(separator: ", ")), to be reached \($0.wanted)" }
+        return "\(title): \(texts.joined(separator: "; ")): \(outcome.rawValue)"
+    }
 }
 
 extension Row {
+    /// Nil for a row of which nothing is demanded.
+    func verdict(on measurements: [Measurement]) -> RowVerdict? {
+        targets.isEmpty ? nil : RowVerdict(title: title, parts: verdicts(on: measurements))
+    }
+
     /// One verdict for each target and each size at which it can be judged; one that says why not where there is none.
     func verdicts(on measurements: [Measurement]) -> [Verdict] {
         let own = measurements.filter { $0.row == name }
@@ -34,7 +65,7 @@ extension Row {
             let ratio = first.perUnit / second.perUnit
             verdicts.append(
                 Verdict(
-                    title: isSized ? "\(title), \(records.grouped) records" : title,
+                    title: isSized ? "\(title), \(records.grouped)" : title,
                     measured: "\(ratio.formatted(2))x \(other)", wanted: wanted,
                     outcome: ratio <= limit ? .reached : .short))
         }
@@ -52,13 +83,13 @@ extension Row {
         let sizes = own.filter { $0.way == own.first?.way }.sorted { $0.records < $1.records }
         guard let small = sizes.first, let large = sizes.first(where: { $0.records >= small.records * 10 }) else {
             return Verdict(
-                title: "\(title), growth", measured: "not measured at a size and ten times that", wanted: wanted,
+                title: title, measured: "not measured at a size and ten times that", wanted: wanted,
                 outcome: .skipped)
         }
         let ratio = large.perUnit / small.perUnit
         let manner = ratio <= limit ? "linear" : "not linear"
         return Verdict(
-            title: "\(title), growth",
+            title: title,
             measured: "a \(unit) of \(large.records.grouped) costs \(ratio.formatted(2))x one of "
                 + "\(small.records.grouped) (\(manner))",
             wanted: wanted, outcome: ratio <= limit ? .reached : .short)
@@ -74,7 +105,7 @@ extension Row {
             let speed = second.perUnit / first.perUnit
             verdicts.append(
                 Verdict(
-                    title: "\(title), \(records.grouped) records",
+                    title: "\(title), \(records.grouped)",
                     measured: "\(speed.formatted(speed < 10 ? 2 : 1))x as fast as \(other)", wanted: wanted,
                     outcome: speed >= times ? .reached : .short))
         }
@@ -93,7 +124,7 @@ extension Row {
     private func limits(_ own: [Measurement], _ limit: Double, _ least: Int) -> [Verdict] {
         own.filter { $0.way == own.first?.way && $0.records >= least }.map { measurement in
             Verdict(
-                title: "\(title), \(measurement.records.grouped) records",
+                title: "\(title), \(measurement.records.grouped)",
                 measured: "\(measurement.perUnit.formatted(2)) a \(unit)", wanted: "at most \(limit.formatted(2))",
                 outcome: measurement.perUnit <= limit ? .reached : .short)
         }
@@ -104,12 +135,12 @@ extension Row {
         let sizes = own.filter { $0.way == own.first?.way }.sorted { $0.records < $1.records }
         guard let small = sizes.first, let large = sizes.last, large.records >= small.records * 10 else {
             return Verdict(
-                title: "\(title), growth", measured: "not measured at a size and ten times that", wanted: wanted,
+                title: title, measured: "not measured at a size and ten times that", wanted: wanted,
                 outcome: .skipped)
         }
         let ratio = large.median / max(small.median, 1)
         return Verdict(
-            title: "\(title), growth",
+            title: title,
             measured: "with \(large.records.grouped) records \(ratio.formatted(2))x what it takes with "
                 + "\(small.records.grouped)",
             wanted: wanted, outcome: ratio <= limit ? .reached : .short)

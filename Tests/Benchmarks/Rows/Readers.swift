@@ -8,7 +8,9 @@ extension Row {
     /// How long fetches take while another context saves as many records again. Needs a second processor.
     static var readersBesideSave: Row {
         Row(
-            name: "readers", title: "slowest hundredth of fetches beside a save of all records again", unit: "fetch",
+            name: "readers",
+            title: "99th percentile of fetches while another context saves as many records again "
+                + "(\(ProcessInfo.processInfo.activeProcessorCount) processors)", unit: "fetch",
             targets: [.ratio(to: idle, atMost: 2, fromRecords: 1_000_000)], ways: { _ in [] }
         ) { fixture in
             let container = try fixture.newContainer()

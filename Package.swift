@@ -46,7 +46,11 @@ let package = Package(
         .target(
             name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
             exclude: ["Query/EXPRESSIONS.md"]),
-        .target(name: "MortiseEngine", dependencies: ["MortiseCore"]),
+        .target(name: "CMortiseChecksum"),
+        .target(
+            name: "MortiseEngine", dependencies: ["CMortiseChecksum", "MortiseCore"],
+            // Declares the functions of CMortiseChecksum itself: who imports the module would ask for it of every client.
+            swiftSettings: [.enableExperimentalFeature("Extern")]),
         .macro(
             name: "MortiseMacros",
             dependencies: [
@@ -209,7 +213,7 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [
-        "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+        "CMortiseChecksum", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
         "MortiseConformance", "MortiseEngineTests", "MortiseJSONFileTests", "MortiseAppendLogTests", "FaultWorkload",
         "fault-helper", "ReaderFuzzing",
     ]
@@ -224,7 +228,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     package.products = []
 }
 
-for target in package.targets {
+for target in package.targets where target.name != "CMortiseChecksum" {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

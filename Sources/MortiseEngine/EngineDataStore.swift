@@ -1,7 +1,9 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
-public protocol EngineDataStore: AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ClosableDataStore {
+public protocol EngineDataStore:
+    AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ClosableDataStore, DeferringDataStore
+{
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
     var allowsSave: Bool { get }
@@ -22,6 +24,12 @@ extension EngineDataStore {
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         try checkWritable()
         return DataStoreSaveChangesResult(for: identifier, new: try engine.apply(request))
+    }
+
+    public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave {
+        try checkWritable()
+        let (new, finish) = try engine.begin(request)
+        return DeferredSave(DataStoreSaveChangesResult(for: identifier, new: new)) { try finish() }
     }
 
     /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` for a request that filters or sorts.

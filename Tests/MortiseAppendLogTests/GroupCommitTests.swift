@@ -96,4 +96,127 @@ struct GroupCommitTests {
         try keeper.close()
         #expect(try contents(configuration).count == 20)
     }
+
+    // MARK: Contexts of one container
+
+    @Test func contextsOfOneContainerShareSyncs() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.002) }
+        let before = disk.trace.count { $0.operation == .sync }
+        onThreads(8) { thread in
+            let context = ModelContext(container)
+            for number in 0..<10 {
+                context.insert(Box("\(thread)-\(number)"))
+                do { try context.save() } catch { Issue.record(error) }
+            }
+        }
+        let syncs = disk.trace.count { $0.operation == .sync } - before
+        #expect(syncs < 40, "80 saves took \(syncs) syncs")
+        disk.removeFaults()
+        let after = disk.crashed(after: .max, losing: .unsynced)
+        #expect(try contents(logConfiguration(after)).count == 80)
+        try container.close()
+    }
+
+    /// Each adds one to what it has read; a save that did not see another's would take its one away.
+    @Test func savesOfOneRecordAtOnceLoseNone() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        let setup = ModelContext(container)
+        setup.insert(Item("counter", count: 0))
+        try setup.save()
+        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.000_5) }
+        let conflicts = Atomic(0)
+        onThreads(4) { thread in
+            do {
+                let context = ModelContext(container)
+                context.mergePolicy = .error
+                for number in 0..<10 {
+                    // Others save at the same time what has nothing to do with it.
+                    context.insert(Box("\(thread)-\(number)"))
+                    try context.save()
+                    while true {
+                        let item = try context.fetch(FetchDescriptor<Item>()).first
+                        item?.count = (item?.count ?? 0) + 1
+                        do {
+                            try context.save()
+                            break
+                        } catch is SaveConflict {
+                            conflicts.add(1, ordering: .relaxed)
+                            context.rollback()
+                        }
+                    }
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        disk.removeFaults()
+        #expect(try ModelContext(container).fetch(FetchDescriptor<Item>()).map(\.count) == [40])
+        #expect(conflicts.load(ordering: .relaxed) > 0, "nobody met anybody")
+        try container.close()
+        #expect(try contents(logConfiguration(disk)).count == 41)
+    }
+
+    @Test func uniqueValuesAndDeletionsAtOnceAreAsOneAfterTheOther() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.000_5) }
+        onThreads(6) { thread in
+            do {
+                let context = ModelContext(container)
+                for number in 0..<8 {
+                    // The same label in all threads: one of them inserts it, the others update that one.
+                    let box = Box("shared \(number)")
+                    context.insert(box)
+                    let item = Item("\(thread)-\(number)", box: box)
+                    context.insert(item)
+                    try context.save()
+                    if number % 2 == 0 {
+                        context.delete(item)
+                        try context.save()
+                    }
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        disk.removeFaults()
+        let (boxes, items) = try {
+            let context = ModelContext(container)
+            return (
+                try context.fetch(FetchDescriptor<Box>()).map(\.label).sorted(),
+                try context.fetch(FetchDescriptor<Item>()).map { "\($0.name) \($0.box?.label ?? "-")" }.sorted()
+            )
+        }()
+        #expect(boxes == (0..<8).map { "shared \($0)" })
+        let wanted = (0..<6).flatMap { thread in
+            [1, 3, 5, 7].map { "\(thread)-\($0) shared \($0)" }
+        }
+        #expect(items == wanted.sorted())
+        let expected = try contents(ModelContext(container))
+        try container.close()
+        #expect(try contents(logConfiguration(disk)) == expected)
+        let store = try openStore(logConfiguration(disk))
+        #expect(store.engine.version.inconsistencies() == [])
+        try store.close()
+    }
+
+    @Test func aFailedSyncLeavesEveryContextThatWaitedDirty() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.02) }
+        disk.inject(.fail(.io), of: .sync)
+        let dirty = Atomic(0)
+        onThreads(6) { thread in
+            let context = ModelContext(container)
+            context.insert(Box("\(thread)"))
+            do { try context.save() } catch { if context.hasChanges { dirty.add(1, ordering: .relaxed) } }
+        }
+        #expect(dirty.load(ordering: .relaxed) == 6)
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Box>()) == 0)
+        disk.removeFaults()
+        try container.close()
+    }
 }

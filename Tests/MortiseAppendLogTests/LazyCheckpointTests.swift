@@ -85,7 +85,11 @@ struct LazyCheckpointTests {
             // From the checkpoint and the log behind it, from the log alone, and from a checkpoint of what the former made.
             #expect(try contents(logConfiguration(disk)) == expected)
             let log = try #require(disk.contents(at: logPath))
-            #expect(try contents(logConfiguration(try makeDisk(with: log))) == expected)
+            let alone = try makeDisk(with: log)
+            #expect(try contents(logConfiguration(alone)) == expected)
+            let replayed = try openStore(logConfiguration(alone))
+            #expect(replayed.engine.version.inconsistencies() == [])
+            try replayed.close()
             let store = try openStore(logConfiguration(disk))
             #expect(store.engine.version.inconsistencies() == [])
             if round % 2 == 1 { try store.checkpoint() }
@@ -186,5 +190,60 @@ struct LazyCheckpointTests {
         disk.removeFaults()
         try container.close()
         #expect(try contents(logConfiguration(disk)).count == 2_040)
+    }
+
+    @Test func aDictionaryIsReadWhenItsStringsAre() throws {
+        let disk = try makeDisk()
+        try makeLog(2_000, on: disk, history: .keep(days: 0))
+        var bytes = try #require(disk.contents(at: checkpointPath))
+        // Two bytes of length and the first of the names.
+        let marker: [UInt8] = [6, 0] + Array("item 0".utf8)
+        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: marker) })
+        bytes[place + 7] ^= 1
+        let log = try #require(disk.contents(at: logPath))
+        let other = try makeDisk(with: log, checkpoint: bytes)
+        try withLog(logConfiguration(other)) { context in
+            let boxes = try context.fetch(FetchDescriptor<Box>(predicate: #Predicate { $0.label == "box 3" }))
+            #expect(boxes.count == 1)
+            #expect {
+                try context.fetch(FetchDescriptor<Item>(predicate: #Predicate { $0.name == "item 0" }))
+            } throws: {
+                if case .damagedRegion = ($0 as? AppendLogError)?.fault { true } else { false }
+            }
+        }
+        #expect(try !AppendLogStore.verify(logPath, in: other).isSound)
+    }
+
+    @Test func theSchemaIsKnownWithoutLookingThroughTheLog() throws {
+        let disk = try makeDisk()
+        let configuration = logConfiguration(disk)
+        func save(_ model: any PersistentModel, _ schema: Schema) throws {
+            let container = try ModelContainer(for: schema, configurations: [configuration])
+            let context = ModelContext(container)
+            context.insert(model)
+            try context.save()
+            try container.close()
+        }
+        let (earlier, later) = (Schema([Earlier.Note.self]), Schema([Later.Note.self]))
+        try save(Earlier.Note("first"), earlier)
+        try save(Earlier.Note("second"), earlier)
+        #expect(try configuration.storedSchema() == earlier.stored)
+        var opened = configuration
+        opened.schema = earlier
+        let store = try AppendLogStore(opened, migrationPlan: nil)
+        try store.checkpoint()
+        try store.close()
+        // Before the checkpoint nothing is looked at.
+        var log = try #require(disk.contents(at: logPath))
+        let text = try #require(log.indices.first { log[$0...].starts(with: Array("first".utf8)) })
+        log[text] ^= 1
+        let checkpoint = disk.contents(at: checkpointPath)
+        let damaged = try makeDisk(with: log, checkpoint: checkpoint)
+        #expect(try logConfiguration(damaged).storedSchema() == earlier.stored)
+        // Behind it a later schema counts.
+        try save(Later.Note("third", rank: 3), later)
+        #expect(try configuration.storedSchema() == later.stored)
+        log = try #require(disk.contents(at: logPath))
+        #expect(try logConfiguration(try makeDisk(with: log)).storedSchema() == later.stored)
     }
 }

@@ -34,7 +34,7 @@ struct ClientProgram {
     init(sources: [URL], in folder: URL, flags: [String] = []) throws {
         self.folder = folder
         self.sources = sources
-        let objects = try Self.libraries.flatMap(Self.objects)
+        let objects = try Self.libraries.flatMap(Self.objects) + [Self.checksum]
         let compilation = try Self.run(
             "/usr/bin/env",
             [
@@ -48,6 +48,8 @@ struct ClientProgram {
             throw Failure(description: "The client does not compile:\n\(compilation.errors)\(compilation.output)")
         }
     }
+
+    private static let checksum = products.appending(path: "CMortiseChecksum.build/mortise_checksum.c.o").path
 
     /// The object files of a module, as the build's own list names them: a folder may hold those of removed sources too.
     private static func objects(of library: String) throws -> [String] {

@@ -24,6 +24,12 @@ struct ByteReader {
         return base[offset]
     }
 
+    /// The next byte, which is not taken.
+    func peek() throws(PayloadFault) -> UInt8 {
+        guard offset < base.count else { throw fault("ends too early") }
+        return base[offset]
+    }
+
     mutating func fixed<T: FixedWidthInteger>(_ type: T.Type) throws(PayloadFault) -> T {
         let size = MemoryLayout<T>.size
         guard rest >= size else { throw fault("ends too early") }

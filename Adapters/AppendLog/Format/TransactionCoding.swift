@@ -18,6 +18,14 @@ protocol TransactionVisitor {
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws
     /// - Parameter values: one for each slot of the layout; null where a slot is not stored.
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws
+    /// So many records that the reader has next. The default hands them over one by one.
+    mutating func inserted(_ entity: Int, _ count: Int, from reader: inout ByteReader, _ catalog: LogCatalog) throws
+}
+
+extension TransactionVisitor {
+    mutating func inserted(_ entity: Int, _ count: Int, from reader: inout ByteReader, _ catalog: LogCatalog) throws {
+        try reader.records(entity, count, catalog) { try inserted(entity, $0, $1) }
+    }
 }
 
 /// The last byte of every payload: a frame that ends in zero was never written to its end.
@@ -161,7 +169,7 @@ extension ByteReader {
         }
         for _ in 0..<(try count(of: 2)) {
             let (entity, count) = try group(catalog)
-            try records(entity, count, catalog) { try visitor.inserted(entity, $0, $1) }
+            try visitor.inserted(entity, count, from: &self, catalog)
         }
         guard rest > 0 else { throw fault("ends too early") }
     }
@@ -197,7 +205,8 @@ extension ByteReader {
         return pairs
     }
 
-    private mutating func fitting(
+    /// A value that may stand in a slot.
+    mutating func fitting(
         _ entity: Int, _ slot: Int, _ catalog: LogCatalog
     ) throws(PayloadFault) -> StoredValue {
         let value = try value(catalog)

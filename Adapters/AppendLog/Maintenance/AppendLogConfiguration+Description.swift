@@ -2,7 +2,8 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: SelfDescribingConfiguration {
-    /// Looks through the whole log for the schema that was written last.
+    /// The schema that was written last: the checkpoint's, unless the log behind it has another. Of the log's frames only
+    /// the headers are read.
     /// - Throws: `FileError`; `AppendLogError` for damage on the way.
     public func storedSchema() throws -> StoredSchema? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else {
@@ -17,15 +18,15 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
         return try AppendLogError.naming(path) {
             let header = try FileHeader(
                 try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
-            var schema: StoredSchema?
             let reader = FrameReader(file, size: size, seed: header.seed)
-            let scan = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
-                if frame.header.kind == .schema { schema = try frame.reading { try $0.schema() } }
-                return true
-            }
-            guard let schema else {
+            let checkpoint = try CheckpointContent.schema(
+                path + LogOpening.checkpointSuffix, of: header, in: fileSystem)
+            let isUsable = checkpoint.map { $0.position.end <= size } ?? false
+            let start = isUsable ? checkpoint?.position ?? .first : .first
+            let (last, position) = try reader.lastSchema(from: start)
+            guard let schema = last ?? (isUsable ? checkpoint?.schema : nil) else {
                 throw LogFault.damagedFrame(
-                    offset: scan.position.offset, sequence: 1, reason: "the schema is not there")
+                    offset: position.offset, sequence: position.sequence, reason: "the schema is not there")
             }
             return schema
         }

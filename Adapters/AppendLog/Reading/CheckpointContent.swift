@@ -26,26 +26,55 @@ struct CheckpointContent {
     }
 
     private static func read(_ file: any OpenFile, _ path: String, of log: FileHeader) throws -> CheckpointContent {
-        let size = try file.info().size
-        let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
-        let header = try FileHeader(beginning, expecting: .checkpoint)
-        guard header.store == log.store else { throw LogFault.checkpointOfAnother }
-        let end = size - Int64(CheckpointFooter.size)
-        guard end >= Int64(FileHeader.size) else { throw LogFault.tooShort(bytes: Int(size)) }
-        let last = try file.readAll(count: CheckpointFooter.size, at: end)
-        let footer = try CheckpointFooter(last, at: UInt64(end), seed: header.seed)
-        let directory = try directory(footer, file, header)
-        guard let place = directory.places.first(where: { $0.log == log.file }) else {
-            throw LogFault.checkpointOfAnother
-        }
-        let packed = PackedFile(file, end: footer.offset, seed: header.seed) { fault in
+        let found = try Found(file, of: log)
+        let packed = PackedFile(file, end: found.footer.offset, seed: found.header.seed) { fault in
             AppendLogError(path: path, fault: LogFault(fault))
         }
-        let catalog = Catalog(schema: directory.schema, storeIdentifier: log.store.uuidString)
+        let catalog = Catalog(schema: found.directory.schema, storeIdentifier: log.store.uuidString)
         let version = try EngineVersion.unpack(
-            directory.tables, from: packed, number: directory.transaction, nextSequence: directory.nextSequence,
-            catalog: catalog)
-        return CheckpointContent(version: version, position: place.position, size: size)
+            found.directory.tables, from: packed, number: found.directory.transaction,
+            nextSequence: found.directory.nextSequence, catalog: catalog)
+        return CheckpointContent(version: version, position: found.position, size: found.size)
+    }
+
+    /// The schema of a checkpoint's records, and where its log goes on; nil where there is none that can be read.
+    static func schema(
+        _ path: String, of log: FileHeader, in fileSystem: any FileSystem
+    ) throws -> (schema: StoredSchema, position: LogPosition)? {
+        guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        do {
+            let found = try Found(file, of: log)
+            return (found.directory.schema, found.position)
+        } catch is LogFault {
+            return nil
+        }
+    }
+
+    /// What a checkpoint says of itself.
+    private struct Found {
+        let size: Int64
+        let header: FileHeader
+        let footer: CheckpointFooter
+        let directory: CheckpointDirectory
+        let position: LogPosition
+
+        init(_ file: any OpenFile, of log: FileHeader) throws {
+            size = try file.info().size
+            let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
+            header = try FileHeader(beginning, expecting: .checkpoint)
+            guard header.store == log.store else { throw LogFault.checkpointOfAnother }
+            let end = size - Int64(CheckpointFooter.size)
+            guard end >= Int64(FileHeader.size) else { throw LogFault.tooShort(bytes: Int(size)) }
+            let last = try file.readAll(count: CheckpointFooter.size, at: end)
+            footer = try CheckpointFooter(last, at: UInt64(end), seed: header.seed)
+            directory = try CheckpointContent.directory(footer, file, header)
+            guard let place = directory.places.first(where: { $0.log == log.file }) else {
+                throw LogFault.checkpointOfAnother
+            }
+            position = place.position
+        }
     }
 
     private static func directory(

@@ -3,10 +3,11 @@ import MortiseEngine
 
 /// The records of a store while its log is read.
 ///
-/// Behind a checkpoint they are a version that is brought forward, most of it still in the file. Without one, or where the
-/// schema changes on the way, they are tables.
+/// Behind a checkpoint they are a version that is brought forward, most of it still in the file. Without one they go into
+/// columns as they come; where the schema changes on the way, they are tables.
 struct LogRecords {
     // One of them at most; each is taken out while it changes, so that it is not copied.
+    private var load: LogLoad?
     private var tables: ReplayTables?
     private var version: EngineVersion?
     private var replay: VersionReplay?
@@ -19,7 +20,7 @@ struct LogRecords {
 
     /// The schema that was last read; nil before any.
     var schema: StoredSchema? {
-        tables?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema
+        load?.catalog.schema ?? tables?.catalog.schema ?? version?.catalog.schema ?? replay?.base.catalog.schema
     }
 
     mutating func apply(_ frame: ScannedFrame) throws {
@@ -32,9 +33,10 @@ struct LogRecords {
 
     private mutating func apply(_ schema: StoredSchema, _ frame: ScannedFrame) throws {
         if self.schema == nil {
-            tables = ReplayTables(LogCatalog(schema, store: store))
+            load = LogLoad(LogCatalog(schema, store: store))
         } else if schema != self.schema {
             var migrated = try allTables(upTo: frame.position.transaction)
+            load = nil
             tables = nil
             version = nil
             replay = nil
@@ -45,7 +47,11 @@ struct LogRecords {
 
     private mutating func applyTransaction(_ frame: ScannedFrame) throws {
         if let base = version.take() { replay = VersionReplay(base) }
-        if var current = tables.take() {
+        if var current = load.take() {
+            let catalog = current.catalog
+            try frame.reading { try $0.transaction(catalog, to: &current) }
+            load = current
+        } else if var current = tables.take() {
             let catalog = current.catalog
             try frame.reading { try $0.transaction(catalog, to: &current) }
             tables = current
@@ -64,6 +70,7 @@ struct LogRecords {
     /// - Throws: `AppendLogError` of a checkpoint that cannot be read.
     private func allTables(upTo transaction: UInt64) throws -> ReplayTables? {
         if let tables { return tables }
+        if let load { return try ReplayTables(try load.finish(transaction)) }
         if let version { return try ReplayTables(version) }
         return try replay.map { try ReplayTables(try $0.finish(transaction)) }
     }
@@ -73,6 +80,7 @@ struct LogRecords {
     func version(_ transaction: UInt64, for schema: StoredSchema) throws -> EngineVersion {
         if schema == self.schema {
             if let version, version.number == transaction { return version }
+            if let load { return try load.finish(transaction) }
             if let replay { return try replay.finish(transaction) }
         }
         guard var tables = try allTables(upTo: transaction) else {

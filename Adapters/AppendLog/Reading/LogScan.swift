@@ -1,3 +1,4 @@
+import MortiseCore
 import MortiseEngine
 
 /// A valid frame on its way past.
@@ -57,6 +58,29 @@ extension FrameReader {
             if !goesOn { return (position, nil, unsynced.first ?? position) }
         }
         return (position, try end(at: position), unsynced.first ?? position)
+    }
+
+    /// The last schema from a position on, and where the frames end. The payloads of transactions are not looked at.
+    /// - Throws: `LogFault`.
+    func lastSchema(from start: LogPosition) throws -> (schema: StoredSchema?, end: LogPosition) {
+        var position = start
+        var schema: StoredSchema?
+        while let header = try header(at: position.offset), hasWhole(header, at: position.offset) {
+            guard header.sequence == position.sequence else {
+                throw LogFault.outOfOrder(
+                    offset: position.offset, expected: position.sequence, found: header.sequence)
+            }
+            if header.kind == .schema {
+                let found = try withPayload(of: header, at: position.offset) { payload in
+                    try ScannedFrame(header: header, position: position, payload: payload).reading { try $0.schema() }
+                }
+                guard let found else { break }
+                schema = found
+            }
+            position = position.following(header)
+        }
+        _ = try end(at: position)
+        return (schema, position)
     }
 
     private func checkTransaction(

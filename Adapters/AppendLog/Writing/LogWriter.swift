@@ -9,6 +9,7 @@ import MortiseEngine
 final class LogWriter: @unchecked Sendable {
     /// How far ahead of the frames the file is filled with zeros, in steps of this.
     static let allocationStep: Int64 = 256 << 10
+    private static let longestGathering: TimeInterval = 0.002
 
     let path: String
     private let fileSystem: any FileSystem
@@ -32,6 +33,12 @@ final class LogWriter: @unchecked Sendable {
     /// Where frames of others begin that may not be on the disk.
     private var doubtful: LogPosition?
     private var isSyncing = false
+    /// How many appends the next sync should cover, while somebody waits for them.
+    private var gathered: UInt64?
+    /// How many savers there were at the last sync: those whom it covered, and those who came while it ran.
+    private var savers: UInt64 = 0
+    /// How long the last sync took.
+    private var syncTime: TimeInterval = 0
     private var failure: String?
 
     init(
@@ -89,6 +96,7 @@ final class LogWriter: @unchecked Sendable {
             allocated = max(allocated, start + Int64(writer.count))
             position = next
             appends += 1
+            if let gathered, appends - syncedAppends >= gathered { condition.broadcast() }
             return appends
         }
     }
@@ -119,7 +127,8 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Syncing
 
-    /// Returns when what was appended is on the disk. Whoever comes first syncs for all who have appended by then.
+    /// Returns when what was appended is on the disk. Whoever comes first syncs for all who have appended by then, and where
+    /// several save at the same time waits a moment for the others.
     /// - Throws: `FileError` or `EngineError.latched` if a sync failed; it is not tried again.
     func sync(upTo append: UInt64) throws {
         condition.lock()
@@ -131,15 +140,32 @@ final class LogWriter: @unchecked Sendable {
                 continue
             }
             isSyncing = true
+            gather()
             let target = (frame: position.sequence - 1, append: appends)
             let file = file
             condition.unlock()
+            let start = ContinuousClock.now
             let result = Result { () throws(FileError) in try file.sync(.data) }
+            let time = start.duration(to: .now)
             condition.lock()
+            syncTime = TimeInterval(time.components.seconds) + TimeInterval(time.components.attoseconds) / 1e18
+            savers = appends - syncedAppends
             isSyncing = false
             condition.broadcast()
             try take(result, target)
         }
+    }
+
+    /// Waits for the savers of the last sync: they come again at about the same time, and two groups that take turns would
+    /// wait for two syncs each. A saver who is alone never waits.
+    private func gather() {
+        guard savers > 1, appends - syncedAppends < savers else { return }
+        gathered = savers
+        let end = Date(timeIntervalSinceNow: min(syncTime / 2, Self.longestGathering))
+        while appends - syncedAppends < savers, failure == nil {
+            if !condition.wait(until: end) { break }
+        }
+        gathered = nil
     }
 
     private func take(_ result: Result<Void, FileError>, _ target: (frame: UInt64, append: UInt64)) throws {

@@ -5,9 +5,12 @@ extension ContextState {
     /// gone keep their last values and leave the context.
     /// - Throws: `ModelContextError.invalidStoredValue` where the new version holds what a property's type does not know.
     func refresh(_ binding: StoreBinding) throws {
-        guard let latest = binding.store.version, latest.number != binding.version?.number || !binding.isVerified else {
-            return
-        }
+        if let latest = binding.store.version { try refresh(binding, to: latest) }
+    }
+
+    /// Moves to a version of a store that is not older than the context's.
+    func refresh(_ binding: StoreBinding, to latest: any StoreVersion) throws {
+        guard latest.number != binding.version?.number || !binding.isVerified else { return }
         for table in tables.values where table.binding === binding {
             try binding.store.verify(latest, table.layout)
         }

@@ -28,7 +28,11 @@ extension ContextState {
     private func saveLocked() throws -> SaveReport {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
         var locked: [AnyStore] = []
-        defer { for store in locked.reversed() { store.saveLock.unlock() } }
+        func unlock() {
+            for store in locked.reversed() { store.saveLock.unlock() }
+            locked = []
+        }
+        defer { unlock() }
         for binding in bindings {
             binding.store.saveLock.lock()
             locked.append(binding.store)
@@ -37,7 +41,7 @@ extension ContextState {
         var report = SaveReport()
         try checkWritable()
         var attempts = SaveAttempts()
-        while try !attempt(&aliases, &report, &attempts) {}
+        while try !attempt(&aliases, &report, &attempts, unlock) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
         return report
     }
@@ -51,10 +55,11 @@ extension ContextState {
     }
 
     /// Saves on top of the latest versions.
+    /// - Parameter unlock: lets other contexts save.
     /// - Returns: false where a store was changed in between, by somebody who does not share its lock.
     private func attempt(
         _ aliases: inout [(alias: any PersistentModel, survivor: any PersistentModel)], _ report: inout SaveReport,
-        _ attempts: inout SaveAttempts
+        _ attempts: inout SaveAttempts, _ unlock: () -> Void
     ) throws -> Bool {
         for binding in bindings { try refresh(binding) }
         try settleConflicts()
@@ -65,12 +70,18 @@ extension ContextState {
             guard !changes.isEmpty else { continue }
             let outcome: SaveOutcome
             do {
-                outcome = try binding.store.save(changes, for: self)
+                // With several stores the next is only asked once this one's part is safe.
+                outcome = try binding.store.save(changes, for: self, mayDefer: bindings.count == 1)
             } catch is VersionSuperseded {
                 try attempts.note(binding, on: changes.baseVersion)
                 return false
             }
-            try takeOver(changes, outcome, binding, &report)
+            var version: (any StoreVersion)?
+            if let deferred = outcome.deferred {
+                unlock()
+                version = try deferred.finish()
+            }
+            try takeOver(changes, outcome, binding, version, &report)
         }
         return true
     }
@@ -154,8 +165,10 @@ extension ContextState {
             model: model, identifier: model.persistentModelID, layout: layout, values: values, changed: changed)
     }
 
+    /// - Parameter version: the one that a deferred save made.
     private func takeOver(
-        _ changes: PendingChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ report: inout SaveReport
+        _ changes: PendingChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ version: (any StoreVersion)?,
+        _ report: inout SaveReport
     ) throws {
         for record in changes.deleted {
             report.deleted.append(record.identifier)
@@ -174,6 +187,9 @@ extension ContextState {
                 for slot in values.indices { values[slot].remapIdentifiers(pairs) }
                 rows.put(pairs[identifier] ?? identifier, values)
             }
+        } else if let version {
+            // Not the latest: others may already have changed there what this save wrote.
+            try refresh(binding, to: version)
         } else {
             try refresh(binding)
         }

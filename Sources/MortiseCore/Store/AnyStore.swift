@@ -42,6 +42,8 @@ struct SaveOutcome {
 
     /// Values that the store set otherwise than asked.
     var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
+    /// What is still to come of a save that the store has deferred.
+    var deferred: DeferredSave?
 }
 
 /// What a store that hands out snapshots answered to a fetch, and how much of it is left to do.
@@ -85,7 +87,8 @@ class AnyStore: @unchecked Sendable {
     let identifier: String
     let configurationName: String
     let schema: Schema
-    /// Held through a whole save, from reading the latest version to taking over the new one.
+    /// Held through a whole save, from reading the latest version to taking over the new one; of a save that the store
+    /// defers, to handing it over.
     let saveLock = NSRecursiveLock()
 
     init(identifier: String, configurationName: String, schema: Schema) {
@@ -121,7 +124,8 @@ class AnyStore: @unchecked Sendable {
     func load(
         _ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable
     ) throws -> Set<PersistentIdentifier> { [] }
-    func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
+    /// - Parameter mayDefer: whether the caller finishes a save that the store defers.
+    func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
         throw DataStoreError.unsupportedFeature
     }
     /// - Returns: false where the store has no batch delete of its own, or leaves this one to the framework.
@@ -362,11 +366,19 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     // MARK: Saving
 
-    override func save(_ changes: PendingChanges, for state: ContextState) throws -> SaveOutcome {
+    override func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
             inserted: try insertions(of: changes), updated: try snapshots(changes.updated),
             deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
+        if mayDefer, let deferring = store as? any DeferringDataStore,
+            let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>
+        {
+            let deferred = try deferring.beginSave(request)
+            var outcome = SaveOutcome(deferred.result)
+            outcome.deferred = deferred
+            return outcome
+        }
         let result = try locked { try $0.save(request) }
         var outcome = SaveOutcome(result)
         for (identifier, snapshot) in result.snapshotsToReregister {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The strings that a table's coded columns refer to by number. A value that grows: copies share their strings, and one
 /// of them at a time, the writer's, adds more.
@@ -24,22 +25,52 @@ struct StringDictionary: Sendable {
         for (code, string) in strings.enumerated() { self.strings.set(string, at: code) }
     }
 
+    /// A dictionary of so many strings that are read when they are first asked for.
+    /// - Parameter read: hands over all of them; nil where they cannot be read, which it has to note.
+    init(count: Int, reading read: @escaping @Sendable () -> [String]?) {
+        self.count = count
+        strings = StringStore(count: count, reading: read)
+        codes = StringCodes()
+    }
+
     /// Empty for numbers that are in no version.
     @inline(__always)
-    subscript(code: Int) -> String { code < count ? strings[code] : "" }
+    subscript(code: Int) -> String {
+        strings.prepare()
+        return code < count ? strings[code] : ""
+    }
 
-    /// Where the strings lie, for as long as this value is kept.
+    /// Reads the strings now if they were not read before.
+    func prepare() { strings.prepare() }
+
+    /// Where the strings lie, for as long as this value is kept. They are there once the dictionary is prepared, which it is
+    /// before any chunk is handed out that has their numbers.
     var start: UnsafePointer<String> { strings.start }
 
     /// The numbers of the strings that are canonically equivalent to one. For readers, who cannot use the writer's table.
-    func codes(equalTo string: String) -> [Int] { (0..<count).filter { strings[$0] == string } }
+    func codes(equalTo string: String) -> [Int] { (0..<count).filter { self[$0] == string } }
 
     /// The number of a string, a new one where it has none; nil where the dictionary is full. For the writer.
     mutating func add(_ string: String) -> Int? {
         var string = string
-        let hash = string.withUTF8 { StringCodes.hash($0) }
+        let (hash, known) = string.withUTF8 { find($0) }
+        return known ?? add(string, hash)
+    }
+
+    /// The number of the string with these bytes, which are valid UTF-8; see `add(_:)`.
+    mutating func add(utf8 bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        let (hash, known) = find(bytes)
+        return known ?? add(String(decoding: bytes, as: UTF8.self), hash)
+    }
+
+    private func find(_ bytes: UnsafeBufferPointer<UInt8>) -> (hash: UInt64, code: Int?) {
+        strings.prepare()
+        let hash = StringCodes.hash(bytes)
         codes.prepare(count, strings)
-        if let known = string.withUTF8({ codes.find($0, hash, strings, count) }) { return known }
+        return (hash, codes.find(bytes, hash, strings, count))
+    }
+
+    private mutating func add(_ string: String, _ hash: UInt64) -> Int? {
         guard count < Self.limit else { return nil }
         if count == strings.capacity { strings = StringStore(copying: strings, count, capacity: count * 2) }
         strings.set(string, at: count)
@@ -56,10 +87,41 @@ private final class StringStore: @unchecked Sendable {
     let capacity: Int
     private let memory: UnsafeMutablePointer<String>
     private var initialized = 0
+    /// Where the strings come from, until they have been read.
+    private let source: Mutex<(@Sendable () -> [String]?)?>
+    private let isRead: Atomic<Bool>
+    private let expected: Int
 
     init(capacity: Int) {
         self.capacity = capacity
         memory = .allocate(capacity: capacity)
+        source = Mutex(nil)
+        isRead = Atomic(true)
+        expected = 0
+    }
+
+    init(count: Int, reading read: @escaping @Sendable () -> [String]?) {
+        capacity = max(64, count)
+        memory = .allocate(capacity: capacity)
+        source = Mutex(read)
+        isRead = Atomic(false)
+        expected = count
+    }
+
+    @inline(__always)
+    func prepare() {
+        if !isRead.load(ordering: .acquiring) { read() }
+    }
+
+    @inline(never)
+    private func read() {
+        source.withLock { source in
+            guard let read = source else { return }
+            source = nil
+            let strings = read() ?? []
+            for index in 0..<expected { set(index < strings.count ? strings[index] : "", at: index) }
+            isRead.store(true, ordering: .releasing)
+        }
     }
 
     convenience init(copying other: StringStore, _ count: Int, capacity: Int) {
@@ -123,12 +185,14 @@ private final class StringCodes: @unchecked Sendable {
         while table[place] != 0 {
             let code = Int(table[place]) - 1
             if code < count {
-                let isEqual = strings[code].utf8.withContiguousStorageIfAvailable { candidate in
-                    guard candidate.count == bytes.count else { return false }
-                    guard let mine = candidate.baseAddress, let others = bytes.baseAddress else { return true }
+                var candidate = strings[code]
+                let isEqual = candidate.withUTF8 { candidate in
+                    guard candidate.count == bytes.count, let mine = candidate.baseAddress,
+                        let others = bytes.baseAddress
+                    else { return candidate.count == bytes.count }
                     return memcmp(mine, others, bytes.count) == 0
                 }
-                if isEqual == true { return code }
+                if isEqual { return code }
             }
             place = (place + 1) & mask
         }

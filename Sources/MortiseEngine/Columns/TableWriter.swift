@@ -222,6 +222,16 @@ final class TableWriter {
 
     // MARK: Values
 
+    /// Where the row is that `append` has just made, for writing its values one by one.
+    @inline(__always)
+    var newest: (chunk: Chunk, offset: Int) { (current, (endRow - 1) & Chunk.mask) }
+
+    /// The number under which a slot's dictionary has a string, given as valid UTF-8; nil where it cannot take it.
+    func code(of utf8: UnsafeRawBufferPointer, _ slot: Int) -> Int? {
+        if utf8.count > StringDictionary.longest { return nil }
+        return utf8.withMemoryRebound(to: UInt8.self) { dictionaries[slot]?.add(utf8: $0) }
+    }
+
     /// Writes an attribute's value.
     /// - Parameter isNew: whether the row is the one that `append` has just made.
     /// - Returns: false, and nothing is written, where the value is not of the column's kind.

@@ -5,8 +5,8 @@ extension EngineQuery {
     func run(_ plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
         let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
-        if identifiers == nil, conditions.isEmpty || !hasPath, let ordered = orderedTable(plan),
-            let found = try inOrder(ordered.index, ordered.isAscending, conjuncts, reader)
+        if identifiers == nil, conditions.isEmpty || !hasPath, let walk = orderedWalk(plan),
+            let found = try inOrder(walk, conjuncts, reader)
         {
             return found
         }
@@ -82,30 +82,14 @@ extension EngineQuery {
 
     /// Goes along an index until the window is full.
     private func inOrder(
-        _ index: Int, _ isAscending: Bool, _ conjuncts: [QueryExpression], _ reader: RecordReader
+        _ walk: OrderedWalk, _ conjuncts: [QueryExpression], _ reader: RecordReader
     ) throws -> VersionRows? {
         guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
             let limit = query.limit
         else { return nil }
         let filter = CompiledFilter(conjuncts, reader: reader, table: number)
-        var rows: [RecordReference] = []
-        var scanned = 0
-        var isWorthIt = true
-        var left = conjuncts.isEmpty ? 0 : query.offset
-        try TableIndex(table, index).forEachRow(
-            descending: !isAscending, skipping: conjuncts.isEmpty ? query.offset : 0
-        ) { row in
-            if rows.count >= limit { return false }
-            // Where few rows match, looking at all of them in their own order is faster.
-            if scanned > 1024, scanned > table.count / 8 { isWorthIt = false }
-            guard isWorthIt else { return false }
-            scanned += 1
-            let record = RecordReference(table: number, row: row)
-            if try filter.matches(record) {
-                if left > 0 { left -= 1 } else { rows.append(record) }
-            }
-            return rows.count < limit
-        }
-        return isWorthIt ? VersionRows(entities: reader.tables.map(\.entityName), rows: rows, scanned: scanned) : nil
+        return try walk.rows(
+            query, limit, in: table, by: filter, isUnfiltered: conjuncts.isEmpty, reader: reader, number: number
+        ).map { VersionRows(entities: reader.tables.map(\.entityName), rows: $0.rows, scanned: $0.scanned) }
     }
 }

@@ -51,8 +51,8 @@ struct EngineQuery {
             let choices = paths[0].map { $0.text(first) }
             plan.detail = choices.count == 1 ? choices[0] : "the most selective of: " + choices.joined(separator: "; ")
             plan.isFullScan = false
-        } else if let table = orderedTable(plan) {
-            plan.detail = "index \(query.entity)(\(table.name)) in order"
+        } else if let walk = orderedWalk(plan), let table = catalog.plan(query.entity) {
+            plan.detail = walk.text(table)
             plan.isFullScan = !query.conjuncts.isEmpty
         } else {
             plan.suggestion = suggestion
@@ -64,8 +64,8 @@ struct EngineQuery {
         guard let layout = catalog.layouts[query.entity] else { return nil }
         let slots = conditions.keys.sorted().filter { $0 < layout.slots.count }
         var names = slots.map { "\\.\(layout.slots[$0].name)" }
-        // An index has one order; what its keys leave equal is in the order of insertion.
-        if names.isEmpty, query.conjuncts.isEmpty, query.order.count == 1, query.order[0].stringOrder == nil,
+        // What the first key leaves equal is put in order by the others.
+        if names.isEmpty, query.conjuncts.isEmpty, query.order.first?.stringOrder == nil,
             case .property(.variable(0), let property)? = query.order.first?.expression
         {
             names = ["\\.\(property.name)"]
@@ -74,14 +74,11 @@ struct EngineQuery {
         return "#Index<\(query.entity)>([\(first)])"
     }
 
-    /// The index that has the rows in the order asked for, where the query has one key and one table.
-    func orderedTable(_ plan: FetchPlan) -> (index: Int, name: String, isAscending: Bool)? {
+    /// The walk along an index that leads to the first rows in the order asked for, where the query has one table.
+    func orderedWalk(_ plan: FetchPlan) -> OrderedWalk? {
         guard plan.order == .total, plan.takesWindow, query.limit != nil, query.purpose != .count,
-            query.order.count == 1,
-            query.order[0].stringOrder == nil, case .property(.variable(0), let property) = query.order[0].expression,
-            entities.count == 1, let table = catalog.plan(query.entity),
-            let index = table.indexes.firstIndex(where: { $0.slots == [property.slot] })
+            !query.order.isEmpty, entities.count == 1, let table = catalog.plan(query.entity)
         else { return nil }
-        return (index, property.name, query.order[0].isAscending)
+        return OrderedWalk(query.order, table)
     }
 }

@@ -1,3 +1,8 @@
+// As in the header of CMortiseChecksum, which says more.
+@_extern(c, "mortise_crc32c_prepare") private func mortise_crc32c_prepare() -> CInt
+@_extern(c, "mortise_crc32c")
+private func mortise_crc32c(_ state: UInt32, _ bytes: UnsafeRawPointer?, _ count: Int) -> UInt32
+
 /// The Castagnoli checksum of RFC 3720, over bytes that come in any number of pieces.
 ///
 /// It finds every damage of up to 32 adjacent bits and any other with a chance of 1 in 2³² to miss it. It protects
@@ -32,6 +37,15 @@ public struct CRC32C: Sendable, Hashable {
 
     /// Takes in more bytes.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard Self.hasInstructions else { return updatePortably(bytes) }
+        value = ~mortise_crc32c(~value, bytes.baseAddress, bytes.count)
+    }
+
+    /// Whether the processor has instructions for this checksum.
+    static let hasInstructions = mortise_crc32c_prepare() != 0
+
+    /// As `update`, without the processor's instructions.
+    mutating func updatePortably(_ bytes: UnsafeRawBufferPointer) {
         var state = ~value
         Self.tables.withUnsafeBufferPointer { tables in
             var offset = 0

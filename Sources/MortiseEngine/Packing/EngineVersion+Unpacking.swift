@@ -1,7 +1,7 @@
 import MortiseCore
 
 extension EngineVersion {
-    /// The version that was packed into a file. Only dictionaries and the roots of trees are read now.
+    /// The version that was packed into a file. Only the roots of trees are read now.
     /// - Parameters:
     ///   - tables: as the packer returned them.
     ///   - catalog: of the schema that the version had.
@@ -63,8 +63,7 @@ private struct TableUnpacker {
     func table() throws -> TableVersion {
         guard packed.count <= packed.endRow, packed.endRow <= 1 << 48 else { throw fault("impossible counts") }
         let dictionaries = try dictionaries()
-        let codes = dictionaries.map { $0?.count ?? 0 }
-        let groups = try groups(PackedTableRules(file: file, plan: plan, codes: codes))
+        let groups = try groups(PackedTableRules(file: file, plan: plan, dictionaries: dictionaries))
         return TableVersion(
             plan: plan, groups: groups, endRow: Int(packed.endRow), count: Int(packed.count),
             dictionaries: dictionaries, links: try links(), indexes: try indexes(),
@@ -77,22 +76,37 @@ private struct TableUnpacker {
             guard dictionaries.indices.contains(entry.slot), dictionaries[entry.slot] != nil,
                 (1...StringDictionary.limit).contains(entry.count)
             else { throw fault("a dictionary that cannot be") }
-            dictionaries[entry.slot] = try file.withBytes(of: entry.region) { bytes in
-                var reader = PackedReader(bytes, of: entry.region)
-                var strings: [String] = []
-                strings.reserveCapacity(min(entry.count, bytes.count))
-                for _ in 0..<entry.count {
-                    let utf8 = try reader.take(Int(try reader.next(UInt16.self)))
-                    guard let string = String(validating: utf8, as: UTF8.self) else {
-                        throw reader.fault("has a string that is none")
-                    }
-                    strings.append(string)
+            // Each string takes two bytes at least.
+            guard UInt64(entry.region.length) >= 2 * UInt64(entry.count) else {
+                throw fault("a dictionary that cannot be")
+            }
+            dictionaries[entry.slot] = StringDictionary(count: entry.count) { [file] in
+                do {
+                    return try Self.strings(of: entry, in: file)
+                } catch {
+                    file.note(error)
+                    return nil
                 }
-                guard reader.rest == 0 else { throw reader.fault("has more than its dictionary") }
-                return StringDictionary(strings)
             }
         }
         return dictionaries
+    }
+
+    private static func strings(of entry: PackedTable.Dictionary, in file: PackedFile) throws -> [String] {
+        try file.withBytes(of: entry.region) { bytes in
+            var reader = PackedReader(bytes, of: entry.region)
+            var strings: [String] = []
+            strings.reserveCapacity(entry.count)
+            for _ in 0..<entry.count {
+                let utf8 = try reader.take(Int(try reader.next(UInt16.self)))
+                guard let string = String(validating: utf8, as: UTF8.self) else {
+                    throw reader.fault("has a string that is none")
+                }
+                strings.append(string)
+            }
+            guard reader.rest == 0 else { throw reader.fault("has more than its dictionary") }
+            return strings
+        }
     }
 
     private func groups(_ rules: PackedTableRules) throws -> ContiguousArray<ChunkGroup> {

@@ -33,13 +33,13 @@ enum ChunkCell {
 final class PackedTableRules: Sendable {
     let file: PackedFile
     let plan: TablePlan
-    /// By slot, how many strings its dictionary has.
-    let codes: [Int]
+    /// By slot.
+    let dictionaries: [StringDictionary?]
 
-    init(file: PackedFile, plan: TablePlan, codes: [Int]) {
+    init(file: PackedFile, plan: TablePlan, dictionaries: [StringDictionary?]) {
         self.file = file
         self.plan = plan
-        self.codes = codes
+        self.dictionaries = dictionaries
     }
 }
 
@@ -168,6 +168,10 @@ final class PackedChunk: Sendable {
 
     private func isSound(_ column: Column, _ chunk: ChunkPlace, _ whole: Chunk) -> Bool {
         let entry = chunk.entry(column.slot)
+        let dictionary = entry.form == .code ? rules.dictionaries[column.slot] : nil
+        let codes = dictionary?.count ?? 0
+        // Readers of the chunk's rows take the strings as being there.
+        dictionary?.prepare()
         let isRequired = !column.isOptional && entry.form != .none
         for offset in 0..<place.rows {
             let isAbsent = entry.form == .none || chunk.isAbsent(entry, offset)
@@ -180,7 +184,7 @@ final class PackedChunk: Sendable {
             case .text, .bytes:
                 if !chunk.hasBytes(entry, offset, heapCount: whole.heapCount) { return false }
             case .code:
-                if chunk.code(entry, offset) >= rules.codes[column.slot] { return false }
+                if chunk.code(entry, offset) >= codes { return false }
             case .reference, .wideReference:
                 if chunk.reference(entry, offset).target >= max(1, column.targets.count) { return false }
             default: break

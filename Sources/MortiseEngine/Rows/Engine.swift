@@ -53,6 +53,7 @@ public final class Engine: Sendable {
     private let published: Mutex<EngineVersion>
     /// The last version that the sink has taken in, with its ticket, while it is not published.
     private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)
+    private let recent: Mutex<RecentChanges>
     private let writing = NSLock()
     private let isClosed = Atomic(false)
 
@@ -61,6 +62,7 @@ public final class Engine: Sendable {
         self.catalog = initial.catalog
         self.sink = sink
         self.published = Mutex(initial)
+        self.recent = Mutex(RecentChanges(initial.catalog))
     }
 
     /// The latest version.
@@ -74,8 +76,51 @@ public final class Engine: Sendable {
     ) throws -> [PersistentIdentifier: PersistentIdentifier] { try apply(request).pairs }
 
     /// As `save`, without making a table of identifiers.
-    package func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
-        try write(onTopOf: request.baseVersion, author: request.editingState.author) { try $0.apply(request) }
+    func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
+        let started = try start(request, isStrict: true)
+        try started.finish()
+        return started.result
+    }
+
+    /// As `save`, but may return before the save is durable and published. It need not have been made for the latest
+    /// version, as long as it would have been the same for that.
+    /// - Returns: the identifiers, and what returns when the save is durable and published, with the version that it made
+    ///   (nil where nothing changed). It has to be called.
+    func begin(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> (new: NewIdentifiers, finish: @Sendable () throws -> EngineVersion?) {
+        let started = try start(request, isStrict: false)
+        let (version, finish) = (started.version, started.finish)
+        return (
+            started.result,
+            {
+                try finish()
+                return version
+            }
+        )
+    }
+
+    private func start(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, isStrict: Bool
+    ) throws -> Started<NewIdentifiers> {
+        try settling {
+            try start { transaction in
+                transaction.changes.author = request.editingState.author
+                let latest = transaction.baseNumber
+                guard let base = request.baseVersion, base != latest else { return try transaction.apply(request) }
+                guard !isStrict, recent.withLock({ $0.allow(request, madeFor: base, onTopOf: latest) }) else {
+                    throw VersionSuperseded()
+                }
+                do {
+                    return try transaction.apply(request)
+                } catch {
+                    // Whoever made it gets to see what is in its way, and may find a way round.
+                    throw VersionSuperseded()
+                }
+            } note: { recent, transaction in
+                recent.append(transaction.baseNumber + 1, request, transaction.changes)
+            }
+        }
     }
 
     /// Carries out changes as one transaction.
@@ -84,12 +129,18 @@ public final class Engine: Sendable {
     func write<R>(
         onTopOf base: UInt64?, author: String?, _ body: (EngineTransaction) throws -> R
     ) throws -> R {
-        do {
-            return try write { transaction in
+        try settling {
+            try write { transaction in
                 if let base, base != transaction.baseNumber { throw VersionSuperseded() }
                 transaction.changes.author = author
                 return try body(transaction)
             }
+        }
+    }
+
+    private func settling<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
         } catch let superseded as VersionSuperseded {
             // What superseded it may not be published yet; the caller would read the same version again.
             if let pending = appended.withLock({ $0 }) { try publish(pending.version, after: pending.ticket) }
@@ -132,8 +183,27 @@ public final class Engine: Sendable {
         if let next = try body(version) { published.withLock { $0 = next } }
     }
 
+    /// A transaction that the sink has taken in.
+    private struct Started<R> {
+        let result: R
+        /// Nil where nothing changed.
+        let version: EngineVersion?
+        /// Returns when the transaction is durable and published.
+        let finish: @Sendable () throws -> Void
+    }
+
     private func write<R>(_ body: (EngineTransaction) throws -> R) throws -> R {
-        let (result, pending) = try writing.withLock { () -> (R, (EngineVersion, any CommitTicket)?) in
+        let started = try start(body) { $0.append($1.baseNumber + 1) }
+        // Outside the lock, so that others append meanwhile and share the wait.
+        try started.finish()
+        return started.result
+    }
+
+    /// - Parameter note: says what the transaction has touched.
+    private func start<R>(
+        _ body: (EngineTransaction) throws -> R, note: (inout RecentChanges, EngineTransaction) -> Void
+    ) throws -> Started<R> {
+        try writing.withLock {
             if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
             let current = appended.withLock { $0?.version } ?? version
             let start = try sink?.begin(current) ?? current
@@ -149,17 +219,18 @@ public final class Engine: Sendable {
                 try transaction.base.checkDamage()
                 throw error
             }
-            guard let next = transaction.finished() else { return (result, nil) }
-            guard let ticket = try sink?.append(next, changes: transaction.changes) else {
+            guard let next = transaction.finished() else {
+                return Started(result: result, version: nil) {}
+            }
+            let ticket = try sink?.append(next, changes: transaction.changes)
+            recent.withLock { note(&$0, transaction) }
+            guard let ticket else {
                 published.withLock { $0 = next }
-                return (result, nil)
+                return Started(result: result, version: next) {}
             }
             appended.withLock { $0 = (next, ticket) }
-            return (result, (next, ticket))
+            return Started(result: result, version: next) { [self] in try publish(next, after: ticket) }
         }
-        // Outside the lock, so that others append meanwhile and share the wait.
-        if let (next, ticket) = pending { try publish(next, after: ticket) }
-        return result
     }
 
     private func publish(_ next: EngineVersion, after ticket: any CommitTicket) throws {

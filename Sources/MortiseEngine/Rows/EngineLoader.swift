@@ -4,10 +4,12 @@ public import MortiseCore
 ///
 /// Only stored values are given; derived relationships and indexes follow from them.
 public final class EngineLoader {
-    private let catalog: Catalog
+    let catalog: Catalog
     private let owner = EngineTransaction.nextOwner()
     private var tables: [TableWriter?]
     private var last: TableWriter?
+    /// The table that the record goes to whose values are being set one by one.
+    var filling: TableWriter?
 
     public init(_ catalog: Catalog) {
         self.catalog = catalog
@@ -23,7 +25,7 @@ public final class EngineLoader {
         return found
     }
 
-    private func table(_ entity: Int) -> TableWriter {
+    func table(_ entity: Int) -> TableWriter {
         if let table = tables[entity] { return table }
         let table = TableWriter(catalog.plans[entity], from: nil, owner: owner, isOutside: true)
         tables[entity] = table
@@ -62,13 +64,19 @@ public final class EngineLoader {
         }
     }
 
-    private func reference(
+    func reference(
         _ identifier: PersistentIdentifier, _ table: TableWriter, _ row: Int, _ slot: Int
     ) throws -> (sequence: UInt64, target: Int) {
         if let found = table.plan.reference(identifier, at: slot) { return (found.sequence, Int(found.entity)) }
         throw EngineError.wrongDestination(
             entity: table.plan.entityName, property: table.plan.layout.slots[slot].name,
             record: catalog.identifier(table.sequence(row), table.plan.number), target: identifier)
+    }
+
+    func removeAll() {
+        tables = Array(repeating: nil, count: tables.count)
+        last = nil
+        filling = nil
     }
 
     /// The version with everything that was added.

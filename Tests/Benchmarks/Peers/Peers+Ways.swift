@@ -129,6 +129,8 @@ final class Peers {
             ]
         case .insert:
             return [inserting(Row.grdb, onDisk: true), inserting(Row.grdbMemory, onDisk: false), insertingInC]
+        case .insertToDisk: return [inserting(Row.grdb, onDisk: true)]
+        case .commit(let saves): return [committing(saves, fixture)]
         case .update(let date): return [try updating(before: date)]
         case .delete(let start, let end): return [try deleting(from: start, to: end)]
         }

@@ -11,6 +11,10 @@ enum PeerWork {
     case equality(names: [String])
     case children(parents: Int)
     case insert
+    /// The same into a file only.
+    case insertToDisk
+    /// One record in each transaction, on the disk when it returns.
+    case commit(saves: Int)
     case update(before: Date)
     case delete(from: Date, to: Date)
 }
@@ -22,6 +26,7 @@ extension Row {
     static let grdbInterface = "GRDB, query interface"
     static let grdbMemory = "GRDB, hand-written records, in memory"
     static let sqlite = "SQLite, C API"
+    static let sqliteDurable = "SQLite, C API, WAL, synchronous=FULL"
     static let sqliteMemory = "SQLite, C API, in memory"
 }
 
@@ -31,6 +36,7 @@ final class Peers {
     init(_ fixture: Fixture) {}
 
     func ways(_ work: PeerWork) throws -> [Way] { [] }
+    func size(_ fixture: Fixture) -> [Gauge] { [] }
 
     static var note: String? {
         """

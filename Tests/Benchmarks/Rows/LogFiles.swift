@@ -5,9 +5,12 @@ extension Row {
     static var logInsert: Row {
         Row(
             name: "log-insert", title: "insert all and save to a log, three indexes", unit: "record",
-            targets: [.ratio(to: memory, atMost: 1.3, fromRecords: 100_000)]
+            targets: [
+                .ratio(to: memory, atMost: 1.3, fromRecords: 100_000),
+                .faster(than: grdb, times: 8, fromRecords: 100_000),
+            ]
         ) { fixture in
-            [(log, "log:"), (memory, "memory:")].map { name, scheme in
+            try [(log, "log:"), (memory, "memory:")].map { name, scheme in
                 Way(name: name, units: fixture.records) {
                     let path = fixture.newFile("log")
                     let container = try fixture.newContainer(store: scheme == "log:" ? scheme + path : scheme)
@@ -23,7 +26,7 @@ extension Row {
                         }
                     }
                 }
-            }
+            } + fixture.peers.ways(.insertToDisk)
         }
     }
 
@@ -55,31 +58,32 @@ extension Row {
 
     static var logReplay: Row {
         Row(
-            name: "log-replay", title: "open a log without a checkpoint, three indexes", unit: "record",
-            targets: [.linear(atMost: 2)]
+            name: "log-replay", title: "replay a log without a checkpoint, three indexes and links rebuilt",
+            unit: "kB of log", targets: [.limit(atMost: 10_000, fromRecords: 100_000), .linear(atMost: 2)]
         ) { fixture in
             let path = try LogFiles.make(fixture)
-            return [
-                Way(name: log, units: fixture.records) {
-                    {
-                        let container = try ModelContainer(
-                            for: Schema([Trip.self, Traveler.self]),
-                            configurations: [AppendLogConfiguration(path: path, checkpoints: .onCall)])
-                        return {
-                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
-                            try container.close()
-                            return count
-                        }
-                    }
-                }
-            ]
+            return [try LogFiles.replaying(Trip.self, path, Schema([Trip.self, Traveler.self]))]
+        }
+    }
+
+    static var logReplayUnindexed: Row {
+        Row(
+            name: "log-replay-unindexed", title: "replay a log without a checkpoint, no index", unit: "kB of log",
+            targets: [.limit(atMost: 3_333, fromRecords: 100_000), .linear(atMost: 2)]
+        ) { fixture in
+            let schema = Schema([UnindexedTrip.self])
+            let path = try LogFiles.make(schema, fixture) { context in
+                for values in fixture.trips { context.insert(UnindexedTrip(values)) }
+            }
+            return [try LogFiles.replaying(UnindexedTrip.self, path, schema)]
         }
     }
 
     /// The files of a log without history.
     static var logSize: Row {
         Row(
-            name: "log-size", title: "size of a compacted log's files, no history", unit: "record", ways: { _ in [] }
+            name: "log-size", title: "size of a compacted log's files, no history", unit: "record",
+            targets: [.ratio(to: sqlite, atMost: 1, fromRecords: 100_000)], ways: { _ in [] }
         ) { fixture in
             [
                 Gauge(name: log, units: fixture.records, quantity: .bytes) {
@@ -88,12 +92,29 @@ extension Row {
                     defer { LogFiles.remove(path) }
                     return Double(try LogFiles.size(path))
                 }
-            ]
+            ] + fixture.peers.size(fixture)
         }
     }
 }
 
 extension LogFiles {
+    /// Opens a log as a reader, who has nothing to write first, and reads all of it.
+    static func replaying<T: PersistentModel>(_ type: T.Type, _ path: String, _ schema: Schema) throws -> Way {
+        guard !FileManager.default.fileExists(atPath: path + ".checkpoint") else { throw ReplayedNothing() }
+        return Way(name: Row.log, units: try size(path) / 1_000) {
+            {
+                let container = try ModelContainer(
+                    for: schema,
+                    configurations: [AppendLogConfiguration(path: path, allowsSave: false, checkpoints: .onCall)])
+                return {
+                    let count = try ModelContext(container).fetchCount(FetchDescriptor<T>())
+                    try container.close()
+                    return count
+                }
+            }
+        }
+    }
+
     /// Writes a checkpoint and drops the history before it.
     static func checkpoint(_ path: String, _ fixture: Fixture) throws {
         let container = try ModelContainer(
@@ -103,3 +124,6 @@ extension LogFiles {
         try container.close()
     }
 }
+
+/// There was a checkpoint, so that opening the log would have replayed nothing of it.
+struct ReplayedNothing: Error {}

@@ -3,7 +3,8 @@ extension Row {
     static var all: [Row] {
         [
             filter, count, fetchAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert, update,
-            delete, logCommit, logWriters, logInsert, logOpen, logReplay, logSize, jsonSave, jsonLoad, resident,
+            delete, logCommit, logWriters, logInsert, logOpen, logReplay, logReplayUnindexed, logSize, jsonSave,
+            jsonLoad, resident,
             limitedFetch, readersBesideSave, evaluate, lowering, readNumber,
             readShortString, readLongString,
         ]

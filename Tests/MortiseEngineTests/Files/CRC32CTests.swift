@@ -1,5 +1,6 @@
-import MortiseEngine
 import Testing
+
+@testable import MortiseEngine
 
 @Suite struct CRC32CTests {
     static let vectors: [([UInt8], UInt32)] = [
@@ -38,6 +39,30 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Three runs of 512 bytes are summed side by side, so lengths around their multiples matter.
+    @Test func instructionsAndTablesAgreeAtAnyLengthAndAlignment() {
+        var random = SeededRandom(5)
+        let bytes = pattern(4, count: 40_000)
+        let lengths = [0, 1, 7, 8, 511, 512, 1_535, 1_536, 1_537, 3_071, 3_072, 3_073, 4_607, 4_608, 39_990]
+        let drawn = (0..<500).map { _ in Int.random(in: 0..<20_000, using: &random) }
+        bytes.withUnsafeBytes { memory in
+            for length in lengths + drawn {
+                for start in [0, Int.random(in: 1..<8, using: &random), memory.count - length] {
+                    let end = min(start + length, memory.count)
+                    let piece = UnsafeRawBufferPointer(rebasing: memory[min(start, end)..<end])
+                    let seed = UInt32.random(in: 0...UInt32.max, using: &random)
+                    var (fast, portable) = (CRC32C(resuming: seed), CRC32C(resuming: seed))
+                    fast.update(piece)
+                    portable.updatePortably(piece)
+                    #expect(fast == portable, "\(piece.count) bytes from \(start)")
+                }
+            }
+        }
+        #if arch(x86_64)
+        #expect(CRC32C.hasInstructions, "every processor of the last fifteen years has them")
+        #endif
     }
 
     @Test func everySingleBitFlipChangesTheValue() {

@@ -59,7 +59,7 @@ struct BatchInsertion<Model: PersistentModel> {
                     inserted: try upsert.inserted(), updated: upsert.updated, baseVersion: binding.version?.number)
                 let outcome: SaveOutcome
                 do {
-                    outcome = try binding.store.save(changes, for: state)
+                    outcome = try binding.store.save(changes, for: state, mayDefer: false)
                 } catch is VersionSuperseded {
                     try attempts.note(binding, on: changes.baseVersion)
                     continue

@@ -94,7 +94,7 @@ struct BatchRun<Model: PersistentModel> {
                 }
                 if changes.isEmpty { return records.count }
                 do {
-                    let outcome = try binding.store.save(changes, for: state)
+                    let outcome = try binding.store.save(changes, for: state, mayDefer: false)
                     try takeOver(changes, outcome)
                 } catch is VersionSuperseded {
                     try attempts.note(binding, on: changes.baseVersion)

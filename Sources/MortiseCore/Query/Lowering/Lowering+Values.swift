@@ -2,8 +2,9 @@ import Foundation
 
 extension PredicateExpressions.Value: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
+        if let placeholder = lowering.placeholder() { return placeholder }
         // The types that are captured most, without asking for conformances.
-        switch value {
+        return switch value {
         case let text as String: .constant(.string(text))
         case let number as Int: .constant(.integer(Int64(number)))
         case let number as Double: .constant(.double(number))

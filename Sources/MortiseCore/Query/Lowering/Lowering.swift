@@ -13,6 +13,9 @@ protocol LowerableExpression: SendableMetatype {
         at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
         into predicate: inout LoweredPredicate<Model>
     ) -> Bool
+    /// Adds the expression's parts and leaves to an outline, in the order in which its lowering comes to them.
+    /// - Returns: false for an expression whose lowered form depends on more than its type and its leaves.
+    static func outline(_ outline: inout PredicateOutline, at offset: Int) -> Bool
 }
 
 extension LowerableExpression {
@@ -23,6 +26,7 @@ extension LowerableExpression {
         at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
         into predicate: inout LoweredPredicate<Model>
     ) -> Bool { false }
+    static func outline(_ outline: inout PredicateOutline, at offset: Int) -> Bool { false }
 }
 
 /// What stopped a lowering: the part is left to be evaluated on models.
@@ -41,8 +45,20 @@ struct Lowering {
 
     private var bindings: [PredicateExpressions.VariableID: Binding] = [:]
     private var nextVariable = 1
+    /// How many captured values were replaced by placeholders; nil where they are lowered.
+    private(set) var placeholders: Int?
 
-    init(root: PredicateExpressions.VariableID) { bindings[root] = .variable(0) }
+    init(root: PredicateExpressions.VariableID, placeholders: Int? = nil) {
+        bindings[root] = .variable(0)
+        self.placeholders = placeholders
+    }
+
+    /// What stands for a captured value in a template; nil where the value itself is wanted.
+    mutating func placeholder() -> QueryExpression? {
+        guard let number = placeholders else { return nil }
+        placeholders = number + 1
+        return LoweredTemplate.placeholder(number)
+    }
 
     mutating func lower<Expression: PredicateExpression>(_ expression: Expression) throws -> QueryExpression {
         guard let type = LowerableTypes.of(Expression.self) else {
@@ -84,10 +100,38 @@ struct LoweredPredicate<Model: PersistentModel> {
     /// Joined by "and". The expressions of parts that are left to code are `onModels` with the index into `code`.
     var conjuncts: [QueryExpression] = []
     var code: [@Sendable (Model) throws -> Bool] = []
+    /// How many captured values were replaced by placeholders; nil where they are lowered.
+    private(set) var placeholders: Int?
 
     init(_ predicate: Predicate<Model>?) {
         guard let predicate else { return }
-        split(predicate.expression, predicate.variable)
+        take(predicate.expression, predicate.variable)
+    }
+
+    private mutating func take<Expression: PredicateExpression>(
+        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        if let known = PredicateShapes.lowered(expression, variable) {
+            conjuncts = known
+            return
+        }
+        split(expression, variable)
+        if code.isEmpty { PredicateShapes.remember(expression, variable, as: conjuncts) }
+    }
+
+    /// A predicate of which nothing is known from earlier ones.
+    init<Expression: PredicateExpression>(
+        anew expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        split(expression, variable)
+    }
+
+    /// A predicate with placeholders for the values that it captured.
+    init<Expression: PredicateExpression>(
+        templateOf expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        placeholders = 0
+        split(expression, variable)
     }
 
     mutating func split<Expression: PredicateExpression>(
@@ -98,7 +142,8 @@ struct LoweredPredicate<Model: PersistentModel> {
         {
             return
         }
-        var lowering = Lowering(root: variable.key)
+        var lowering = Lowering(root: variable.key, placeholders: placeholders)
+        defer { placeholders = lowering.placeholders }
         // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
         if let lowered = try? lowering.lower(expression), code.isEmpty || !lowered.mayThrow {
             conjuncts.append(lowered)

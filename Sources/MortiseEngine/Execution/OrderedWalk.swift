@@ -1,0 +1,112 @@
+import Foundation
+import MortiseCore
+
+/// A way to the first rows of an order: along an index that begins with the order's first keys. What those leave equal lies
+/// together in the index and is put in order by the other keys.
+struct OrderedWalk {
+    /// The index's number in its table.
+    let index: Int
+    let isAscending: Bool
+    /// How many of the order's keys the index has.
+    private let covered: Int
+    private let order: [StoreQuery.Order]
+    /// Whether the index has the rows in no other order than the one asked for.
+    private let isExact: Bool
+
+    /// The index of a table that has most of an order; nil where none has the first key.
+    init?(_ order: [StoreQuery.Order], _ plan: TablePlan) {
+        let keys = order.prefix { $0.stringOrder == nil && $0.isAscending == order[0].isAscending }
+            .prefix { key in if case .property(.variable(0), _) = key.expression { true } else { false } }
+        let slots = keys.map { key in if case .property(_, let property) = key.expression { property.slot } else { -1 }
+        }
+        var best: (index: Int, covered: Int, isExact: Bool)?
+        for (number, definition) in plan.indexes.enumerated() {
+            let covered = zip(definition.slots, slots).prefix { $0 == $1 }.count
+            let isExact = covered == order.count && definition.slots.count == covered
+            guard covered > 0, isExact || covered > best?.covered ?? 0, best?.isExact != true else { continue }
+            best = (number, covered, isExact)
+        }
+        guard let best else { return nil }
+        index = best.index
+        covered = best.covered
+        isExact = best.isExact
+        isAscending = order[0].isAscending
+        self.order = order
+    }
+
+    /// The walk in words, for `explain`.
+    func text(_ plan: TablePlan) -> String {
+        let names = plan.indexes[index].slots.map { plan.layout.slots[$0].name }
+        let ties = order.dropFirst(covered).map { "\($0.expression)" + ($0.isAscending ? "" : " descending") }
+        return "index \(plan.entityName)(\(names.joined(separator: ", "))) in order"
+            + (ties.isEmpty ? "" : ", ties by \(ties.joined(separator: ", "))")
+    }
+
+    /// The rows of the query's window.
+    /// - Returns: nil where going on along the index would take longer than looking at all rows in their own order.
+    /// - Throws: `QueryEvaluationError`.
+    func rows(
+        _ query: StoreQuery, _ limit: Int, in table: TableVersion, by filter: CompiledFilter, isUnfiltered: Bool,
+        reader: RecordReader, number: Int
+    ) throws -> (rows: [RecordReference], scanned: Int)? {
+        let skipped = isExact && isUnfiltered ? query.offset : 0
+        let left = query.offset - skipped
+        let (end, overflows) = limit.addingReportingOverflow(left)
+        let wanted = overflows ? Int.max : end
+        if limit == 0 { return ([], 0) }
+        var rows: [RecordReference] = []
+        var tied = TiedRows(order, covered: covered, reader: reader)
+        var scanned = 0
+        var isWorthIt = true
+        try TableIndex(table, index).forEachRow(descending: !isAscending, skipping: skipped) { row in
+            if scanned > 1024, scanned > table.count / 8 { isWorthIt = false }
+            guard isWorthIt else { return false }
+            scanned += 1
+            let record = RecordReference(table: number, row: row)
+            guard try filter.matches(record) else { return true }
+            if isExact {
+                rows.append(record)
+            } else if let finished = try tied.add(record) {
+                rows += finished
+            }
+            return rows.count < wanted
+        }
+        guard isWorthIt else { return nil }
+        if !isExact, rows.count < wanted { rows += try tied.finish() }
+        return (Array(rows.dropFirst(left).prefix(limit)), scanned)
+    }
+}
+
+/// Rows that come in the order of the first keys, with those that agree in them put in order by the others.
+private struct TiedRows {
+    private let order: [StoreQuery.Order]
+    private let covered: Int
+    private let executor: QueryExecutor
+    private let evaluator: QueryEvaluator
+    private var run: [RecordReference] = []
+    private var keys: [StoredValue] = []
+
+    init(_ order: [StoreQuery.Order], covered: Int, reader: RecordReader) {
+        self.order = order
+        self.covered = covered
+        executor = QueryExecutor(reader: reader)
+        evaluator = QueryEvaluator(reader: reader)
+    }
+
+    /// - Returns: the rows before this one, in order, if it is the first that does not agree with them.
+    mutating func add(_ record: RecordReference) throws -> [RecordReference]? {
+        let next = try order.prefix(covered).map { try evaluator.sortKey($0.expression, record) }
+        if !run.isEmpty, zip(order, zip(keys, next)).allSatisfy({ $0.compare($1.0, $1.1) == .orderedSame }) {
+            run.append(record)
+            return nil
+        }
+        defer {
+            keys = next
+            run = [record]
+        }
+        return run.isEmpty ? nil : try finish()
+    }
+
+    /// The rows since the last that were handed out, in order.
+    func finish() throws -> [RecordReference] { try executor.sort(run, by: order) }
+}

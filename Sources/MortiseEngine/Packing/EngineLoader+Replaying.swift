@@ -1,0 +1,198 @@
+import Foundation
+public import MortiseCore
+
+// Records out of a log: written into columns value by value, changed and deleted in place. Derived relationships and
+// indexes are made at the end, all at once.
+
+extension EngineLoader {
+    /// The values that a column takes without a `StoredValue` in between.
+    public enum DirectForm: Sendable {
+        case bool, integer, unsigned, float, double, date, uuid, text, reference
+        /// Only by `set(_:slot:)`.
+        case other
+    }
+
+    /// By slot of the catalog's layout.
+    public func directForms(ofEntity entity: Int) -> [DirectForm] {
+        catalog.plans[entity].columns.map { column in
+            switch column.role {
+            case .toOne: return .reference
+            case .toManyStored, .toManyDerived: return .other
+            case .attribute: break
+            }
+            switch column.form {
+            case .bool: return .bool
+            case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32: return .integer
+            case .uint64: return .unsigned
+            case .float: return .float
+            case .double: return .double
+            case .date: return .date
+            case .uuid: return .uuid
+            case .text: return .text
+            default: return .other
+            }
+        }
+    }
+
+    /// Begins a record, whose values are set next: each stored slot once.
+    /// - Throws: `EngineError.unfitValue` where the number is not greater than those of all the entity's records before.
+    public func begin(entity: Int, sequence: UInt64) throws {
+        let table = filling.flatMap { $0.plan.number == entity ? $0 : nil } ?? table(entity)
+        if table.endRow > 0, table.sequence(table.endRow - 1) >= sequence {
+            throw EngineError.unfitValue(
+                entity: table.plan.entityName, property: "", record: catalog.identifier(sequence, entity),
+                found: "a number that is not new")
+        }
+        filling = table
+        _ = table.append(sequence)
+    }
+
+    // Each returns false, and sets nothing, where the column takes no such value, or there is no record.
+
+    public func setNull(slot: Int) -> Bool {
+        guard let table = filling else { return false }
+        let (chunk, offset) = table.newest
+        let entry = chunk.place.entry(slot)
+        if entry.form != .none { chunk.clear(entry, offset, isNew: true) }
+        return true
+    }
+
+    public func set(_ value: Bool, slot: Int) -> Bool { store(value ? 1 : 0 as UInt8, slot, as: .bool) }
+
+    public func set(_ value: Int64, slot: Int) -> Bool {
+        guard let table = filling else { return false }
+        let (chunk, offset) = table.newest
+        let entry = chunk.place.entry(slot)
+        switch entry.form {
+        case .int64: chunk.store(value.littleEndian, entry, offset)
+        case .int32: if !store(Int32(exactly: value), chunk, entry, offset) { return false }
+        case .int16: if !store(Int16(exactly: value), chunk, entry, offset) { return false }
+        case .int8: if !store(Int8(exactly: value), chunk, entry, offset) { return false }
+        case .uint32: if !store(UInt32(exactly: value), chunk, entry, offset) { return false }
+        case .uint16: if !store(UInt16(exactly: value), chunk, entry, offset) { return false }
+        case .uint8: if !store(UInt8(exactly: value), chunk, entry, offset) { return false }
+        default: return false
+        }
+        chunk.setAbsent(entry, offset, false)
+        return true
+    }
+
+    private func store<T: FixedWidthInteger & BitwiseCopyable>(
+        _ value: T?, _ chunk: Chunk, _ entry: ChunkPlace.Entry, _ offset: Int
+    ) -> Bool {
+        guard let value else { return false }
+        chunk.store(value.littleEndian, entry, offset)
+        return true
+    }
+
+    public func set(unsigned value: UInt64, slot: Int) -> Bool { store(value.littleEndian, slot, as: .uint64) }
+    public func set(float bits: UInt32, slot: Int) -> Bool { store(bits.littleEndian, slot, as: .float) }
+    public func set(double bits: UInt64, slot: Int) -> Bool { store(bits.littleEndian, slot, as: .double) }
+    public func set(date bits: UInt64, slot: Int) -> Bool { store(bits.littleEndian, slot, as: .date) }
+    public func set(_ value: uuid_t, slot: Int) -> Bool { store(value, slot, as: .uuid) }
+
+    private func store<T: BitwiseCopyable>(_ value: T, _ slot: Int, as form: ColumnForm) -> Bool {
+        guard let table = filling else { return false }
+        let (chunk, offset) = table.newest
+        let entry = chunk.place.entry(slot)
+        guard entry.form == form else { return false }
+        chunk.store(value, entry, offset)
+        chunk.setAbsent(entry, offset, false)
+        return true
+    }
+
+    /// - Parameter utf8: valid UTF-8.
+    public func set(utf8: UnsafeRawBufferPointer, slot: Int) -> Bool {
+        guard let table = filling, table.plan.columns[slot].form == .text else { return false }
+        let (chunk, offset) = table.newest
+        let entry = chunk.place.entry(slot)
+        if entry.form == .text, utf8.count < Int(UInt32.max) {
+            chunk.store(bytes: utf8, entry, offset, isNew: true)
+        } else if entry.form == .code, let code = table.code(of: utf8, slot) {
+            chunk.store(UInt16(code).littleEndian, entry, offset)
+        } else {
+            // The chunk has to keep its strings itself from now on, which is the writer's affair.
+            return set(.string(String(decoding: utf8, as: UTF8.self)), slot: slot)
+        }
+        chunk.setAbsent(entry, offset, false)
+        return true
+    }
+
+    /// - Parameter entity: the number of the target's entity.
+    public func set(reference sequence: UInt64, of entity: Int, slot: Int) -> Bool {
+        guard let table = filling, let target = table.plan.columns[slot].targets.firstIndex(of: entity) else {
+            return false
+        }
+        table.write(reference: (sequence, target), table.endRow - 1, slot, isNew: true)
+        return true
+    }
+
+    /// Any value, for what has no form of its own.
+    public func set(_ value: StoredValue, slot: Int) -> Bool {
+        guard let table = filling else { return false }
+        return (try? write(value, table, table.endRow - 1, slot, isNew: true)) ?? false
+    }
+
+    // MARK: Changes
+
+    /// - Parameter changes: what changed, by slot of the catalog's layout, with the new values.
+    /// - Throws: `EngineError`.
+    public func update(entity: Int, sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
+        let (table, row) = try find(entity, sequence)
+        for (slot, value) in changes where table.plan.columns.indices.contains(slot) {
+            guard try write(value, table, row, slot, isNew: false) else {
+                throw EngineError.unfitValue(
+                    entity: table.plan.entityName, property: table.plan.layout.slots[slot].name,
+                    record: catalog.identifier(sequence, entity), found: "\(value)")
+            }
+        }
+    }
+
+    /// - Throws: `EngineError.noSuchRecord`.
+    public func delete(entity: Int, sequence: UInt64) throws {
+        let (table, row) = try find(entity, sequence)
+        table.remove(row)
+        for column in table.plan.columns where column.role == .toManyStored { clear(column.slot, table, sequence) }
+    }
+
+    /// Removes all records.
+    public func erase() { removeAll() }
+
+    private func find(_ entity: Int, _ sequence: UInt64) throws -> (table: TableWriter, row: Int) {
+        let table = table(entity)
+        guard let row = table.row(sequence) else {
+            throw EngineError.noSuchRecord(catalog.identifier(sequence, entity))
+        }
+        return (table, row)
+    }
+
+    private func clear(_ slot: Int, _ table: TableWriter, _ owner: UInt64) {
+        for (member, target) in table.links[slot].members(of: owner) {
+            table.links[slot].remove(owner, member, target, transaction: table.owner)
+        }
+    }
+
+    /// - Returns: false where the value is none of the column's kind.
+    private func write(
+        _ value: StoredValue, _ table: TableWriter, _ row: Int, _ slot: Int, isNew: Bool
+    ) throws -> Bool {
+        let column = table.plan.columns[slot]
+        switch (column.role, value) {
+        case (.attribute, _): return table.write(value, row, column, isNew: isNew)
+        case (.toOne, .null): table.write(reference: nil, row, slot, isNew: isNew)
+        case (.toOne, .identifier(let target)):
+            table.write(reference: try reference(target, table, row, slot), row, slot, isNew: isNew)
+        case (.toManyStored, .null): if !isNew { clear(slot, table, table.sequence(row)) }
+        case (.toManyStored, .identifiers(let members)):
+            let owner = table.sequence(row)
+            if !isNew { clear(slot, table, owner) }
+            for member in members {
+                let (number, target) = try reference(member, table, row, slot)
+                table.links[slot].insert(owner, number, target, transaction: table.owner)
+            }
+        case (.toManyDerived, _): break
+        default: return false
+        }
+        return true
+    }
+}

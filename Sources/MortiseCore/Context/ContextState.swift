@@ -355,12 +355,11 @@ final class ContextState {
 
     /// Forgets the insertion of models that a save has written.
     func clearInserted(_ models: [any PersistentModel]) {
-        guard models.count == inserted.count else {
+        if models.count == inserted.count, zip(models, inserted).allSatisfy({ $0 === $1 }) {
+            inserted = ModelList()
+        } else {
             for model in models { inserted.remove(model) }
-            return
         }
-        // They are all that there are.
-        inserted = ModelList()
     }
 
     func forgetVanished() { vanished = [] }

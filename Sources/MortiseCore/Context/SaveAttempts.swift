@@ -5,7 +5,10 @@
 struct SaveAttempts {
     /// Writers that take turns without a pause let everybody through well before.
     private static let limit = 1_000
+    /// A newer version may still be about to be published.
+    private static let limitWithoutNewer = 100
     private var refusals = 0
+    private var withoutNewer = 0
 
     /// Notes that a store threw `VersionSuperseded`.
     /// - Parameter base: the version that the refused changes were made on top of.
@@ -14,10 +17,11 @@ struct SaveAttempts {
     mutating func note(_ binding: StoreBinding, on base: UInt64?) throws {
         refusals += 1
         let latest = binding.store.version?.number
+        if latest == base { withoutNewer += 1 }
         let fault: String
         if latest == nil {
             fault = "Its save threw VersionSuperseded, and it has no versions."
-        } else if latest == base {
+        } else if withoutNewer >= Self.limitWithoutNewer {
             fault =
                 "Its save threw VersionSuperseded, but its latest version is still the one that the changes are for."
         } else if refusals >= Self.limit {

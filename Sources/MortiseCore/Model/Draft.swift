@@ -26,6 +26,12 @@ final class Draft {
         }
     }
 
+    /// The value of a slot that is no stored value.
+    struct Other {
+        let slot: Int
+        var value: Value
+    }
+
     /// The attributes' values by slot; null where there is none, and where `others` has it.
     // Unchecked as in a model's state: what reads and writes the values calls no other code meanwhile.
     @exclusivity(unchecked) private(set) var values: ContiguousArray<StoredValue> = []
@@ -33,8 +39,8 @@ final class Draft {
     @exclusivity(unchecked) private var plain = SlotSet()
     @exclusivity(unchecked) private(set) var present = SlotSet()
     /// What is no stored value. Most models have none or one, which takes no allocation of its own.
-    @exclusivity(unchecked) private var other: (slot: Int, value: Value)?
-    @exclusivity(unchecked) private var more: [(slot: Int, value: Value)] = []
+    @exclusivity(unchecked) private var other: Other?
+    @exclusivity(unchecked) private var more: [Other] = []
     /// The slots that a save has to write.
     @exclusivity(unchecked) var changed = SlotSet()
     /// The slots of which nobody has said anything, and that have their default: another record does not take them over.
@@ -49,22 +55,37 @@ final class Draft {
     var survivor: (any PersistentModel)?
 
     deinit {
-        guard let other else { return }
-        self.other = nil
-        if more.isEmpty, case .model(let model) = other.value {
-            if let model { Releasing.release(model) }
-            return
-        }
-        var held: [any PersistentModel] = []
-        for (_, value) in [other] + more {
-            switch value {
-            case .model(let model?), .lost(let model): held.append(model)
-            case .models(let changes): changes.surrender(to: &held)
+        if other == nil { return }
+        var target = takeOnlyTarget()
+        if target != nil { Releasing.release(&target) }
+        if other == nil { return }
+        var models = takeModels()
+        Releasing.release(&models)
+    }
+
+    // Never inlined, these two: nothing but their result may hold a model when it is released.
+
+    /// The target of the one relationship that there is; nil where there is more than that.
+    @inline(never)
+    private func takeOnlyTarget() -> (any PersistentModel)? {
+        guard more.isEmpty, case .model(let target)? = other?.value else { return nil }
+        other = nil
+        return target
+    }
+
+    @inline(never)
+    private func takeModels() -> [any PersistentModel] {
+        var models: [any PersistentModel] = []
+        for held in others {
+            switch held.value {
+            case .model(let model?), .lost(let model): models.append(model)
+            case .models(let changes): changes.surrender(to: &models)
             default: break
             }
         }
+        other = nil
         more = []
-        Releasing.release(&held)
+        return models
     }
 
     subscript(slot: Int) -> Value {
@@ -117,11 +138,11 @@ final class Draft {
 
     private func setOther(_ value: Value, at slot: Int) {
         if other == nil || other?.slot == slot {
-            other = (slot, value)
+            other = Other(slot: slot, value: value)
         } else if let place = more.firstIndex(where: { $0.slot == slot }) {
             more[place].value = value
         } else {
-            more.append((slot, value))
+            more.append(Other(slot: slot, value: value))
         }
     }
 
@@ -134,7 +155,7 @@ final class Draft {
     }
 
     /// What is no stored value, by slot in ascending order.
-    var others: [(slot: Int, value: Value)] {
+    var others: [Other] {
         guard let other else { return [] }
         return more.isEmpty ? [other] : ([other] + more).sorted { $0.slot < $1.slot }
     }
@@ -146,7 +167,7 @@ final class Draft {
     }
 
     /// The one relationship that is set, where nothing else is beside the attributes.
-    var onlyOther: (slot: Int, value: Value)? { more.isEmpty ? other : nil }
+    var onlyOther: Other? { more.isEmpty ? other : nil }
     var hasOthers: Bool { other != nil }
 
     /// An attribute's value, null included; nil for everything else.
@@ -171,7 +192,7 @@ final class Draft {
     /// Takes over what another draft has set; values that are set in both become the other's.
     func merge(_ other: Draft) {
         for slot in other.values.indices where other.plain.contains(slot) { set(other.values[slot], at: slot) }
-        for (slot, value) in other.others { self[slot] = value }
+        for held in other.others { self[held.slot] = held.value }
         changed.formUnion(other.changed)
     }
 }

@@ -190,7 +190,6 @@ public struct ModelState: ~Copyable {
     /// Makes a new model stand for the row that a save gave it.
     mutating func settle(in row: Int, _ layout: RecordLayout) {
         flags = []
-        place = 0
         self.row = row
         dropSavedDraft(layout)
     }

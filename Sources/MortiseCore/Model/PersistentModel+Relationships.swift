@@ -248,7 +248,7 @@ extension PersistentModel {
         if let only = draft.onlyOther {
             _connect(only.value, at: only.slot, in: layout, &reached)
         } else {
-            for (slot, value) in draft.others { _connect(value, at: slot, in: layout, &reached) }
+            for other in draft.others { _connect(other.value, at: other.slot, in: layout, &reached) }
         }
         return reached
     }

@@ -14,6 +14,13 @@ enum Releasing {
         var pending: [any PersistentModel] = []
         var isRunning = false
 
+        // Never inlined: nothing but the queue may hold the model afterwards.
+        @inline(never)
+        func take(_ model: inout (any PersistentModel)?) {
+            if let model { pending.append(model) }
+            model = nil
+        }
+
         func run() {
             isRunning = true
             while let model = pending.popLast() { withExtendedLifetime(model) {} }
@@ -52,9 +59,9 @@ enum Releasing {
     }
 
     /// As for several models.
-    static func release(_ model: consuming any PersistentModel) {
+    static func release(_ model: inout (any PersistentModel)?) {
         let queue = queue
-        queue.pending.append(model)
+        queue.take(&model)
         if !queue.isRunning { queue.run() }
     }
 }

@@ -76,7 +76,7 @@ public final class Engine: Sendable {
     ) throws -> [PersistentIdentifier: PersistentIdentifier] { try apply(request).pairs }
 
     /// As `save`, without making a table of identifiers.
-    package func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
+    func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
         let started = try start(request, isStrict: true)
         try started.finish()
         return started.result

@@ -33,21 +33,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         self.lock = lock
         self.identity = identity
         fileSystem = configuration.fileSystem
-        givenPath = Self.absolute(configuration.path)
+        givenPath = OpenPlace.absolute(configuration.path)
         largestFile = configuration.largestFile
         replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: configuration.fileSystem)
-    }
-
-    static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    }
-
-    /// Tells file systems apart: objects one by one, values by their type. Nil is the operating system's.
-    static func identity(of fileSystem: any FileSystem) -> ObjectIdentifier? {
-        if fileSystem is POSIXFileSystem { return nil }
-        let type = type(of: fileSystem)
-        return type is AnyClass ? ObjectIdentifier(fileSystem as AnyObject) : ObjectIdentifier(type)
     }
 
     static func open(

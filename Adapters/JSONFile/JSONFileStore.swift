@@ -60,46 +60,15 @@ public final class JSONFileStore: EngineDataStore {
 final class OpenJSONFiles: Sendable {
     static let shared = OpenJSONFiles()
 
-    private struct Opening {
-        weak var engine: Engine?
-        var configuration: JSONFileConfiguration
-        var place: StorePlace
-        var fileSystem: ObjectIdentifier?
-        var uses: Int
-    }
-    private let openings = Mutex<[Opening]>([])
+    private let engines = OpenStores<Engine, JSONFileConfiguration>()
 
     func engine(for configuration: JSONFileConfiguration, schema: StoredSchema) throws -> Engine {
-        let place = try StorePlace(of: JSONFile.absolute(configuration.path), in: configuration.fileSystem)
-        let fileSystem = JSONFile.identity(of: configuration.fileSystem)
-        return try openings.withLock { openings in
-            openings.removeAll { $0.engine == nil }
-            if let index = openings.firstIndex(where: { $0.place == place && $0.fileSystem == fileSystem }),
-                let engine = openings[index].engine
-            {
-                guard openings[index].configuration.hasSameOptions(as: configuration) else {
-                    throw EngineError.openWithOtherOptions(path: place.path)
-                }
-                openings[index].uses += 1
-                return engine
-            }
-            let engine = try JSONFile.open(configuration, at: place.path, schema: schema)
-            openings.append(
-                Opening(engine: engine, configuration: configuration, place: place, fileSystem: fileSystem, uses: 1))
-            return engine
+        let place = try OpenPlace(of: configuration.path, in: configuration.fileSystem)
+        return try engines.open(place, options: configuration, areEqual: { $0.hasSameOptions(as: $1) }) {
+            try JSONFile.open(configuration, at: place.place.path, schema: schema)
         }
     }
 
     /// Closes the engine when its last user does.
-    ///
-    /// Under the same lock as opening: who opens the file meanwhile must not find it locked by its own process.
-    func close(_ engine: Engine) throws {
-        try openings.withLock { openings in
-            guard let index = openings.firstIndex(where: { $0.engine === engine }) else { return try engine.close() }
-            openings[index].uses -= 1
-            guard openings[index].uses <= 0 else { return }
-            openings.remove(at: index)
-            try engine.close()
-        }
-    }
+    func close(_ engine: Engine) throws { try engines.close(engine) { try engine.close() } }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MortiseEngine
 
 /// What is wrong with the bytes of a payload whose checksum is right, and where.
 struct PayloadFault: Error, Hashable {
@@ -71,6 +72,14 @@ struct ByteReader {
         let value = try varint()
         guard value < UInt64(limit) else { throw fault("names \(what) \(value) of \(limit)") }
         return Int(value)
+    }
+
+    /// A number of a record or a transaction.
+    mutating func recordNumber() throws(PayloadFault) -> UInt64 {
+        let start = fault("has a number behind which there are none")
+        let value = try varint()
+        guard value < EngineVersion.numberLimit else { throw start }
+        return value
     }
 
     mutating func raw() throws(PayloadFault) -> UnsafeRawBufferPointer {

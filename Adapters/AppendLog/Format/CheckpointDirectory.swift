@@ -77,8 +77,8 @@ extension ByteWriter {
 extension ByteReader {
     mutating func directory() throws(PayloadFault) -> CheckpointDirectory {
         let schema = try schema()
-        let transaction = try varint()
-        let nextSequence = try varint()
+        let transaction = try recordNumber()
+        let nextSequence = try recordNumber()
         var places: [CheckpointDirectory.Place] = []
         for _ in 0..<(try count(of: 32)) {
             let log = try uuid()
@@ -86,7 +86,9 @@ extension ByteReader {
                 throw fault("names a place outside the log")
             }
             let position = LogPosition(end: end, sequence: try fixed(UInt64.self), transaction: transaction)
-            guard position.sequence > 0 else { throw fault("names a place outside the log") }
+            guard (1..<EngineVersion.numberLimit).contains(position.sequence) else {
+                throw fault("names a place outside the log")
+            }
             places.append(.init(log: log, position: position))
         }
         let keyForm = try fixed(UInt32.self)

@@ -51,6 +51,9 @@ struct FileHeader: Hashable {
         guard found.checksum == CRC32C.checksum(of: Array(bytes[..<60])) else { throw .damagedHeader }
         guard let kind = Kind(rawValue: found.kind), kind == expected else { throw .wrongKindOfFile }
         guard found.reserved == 0 else { throw .unsupportedVersion(found.version) }
+        guard found.base < EngineVersion.numberLimit else {
+            throw .malformed(offset: 48, what: "has a number behind which there are none")
+        }
         self.init(kind: kind, store: found.store, file: found.file, base: found.base)
     }
 

@@ -48,7 +48,7 @@ struct FrameHeader: Hashable {
         header.bytes.withUnsafeBytes { writer.raw($0) }
     }
 
-    /// The header in 48 bytes; nil where they are none of this file.
+    /// The header in 48 bytes; nil where they are none of this file, or have numbers behind which there are none.
     init?(_ raw: UnsafeRawBufferPointer, seed: UInt32) {
         guard raw.count >= Self.size, raw.loadUnaligned(as: UInt32.self).littleEndian == Self.marker else { return nil }
         var sum = CRC32C(resuming: seed)
@@ -56,7 +56,9 @@ struct FrameHeader: Hashable {
         func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
             T(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: T.self))
         }
-        guard sum.value == load(44, UInt32.self), raw[5] & ~1 == 0, load(6, UInt16.self) == 0 else { return nil }
+        guard sum.value == load(44, UInt32.self), raw[5] & ~1 == 0, load(6, UInt16.self) == 0,
+            load(8, UInt64.self) < EngineVersion.numberLimit, load(16, UInt64.self) < EngineVersion.numberLimit
+        else { return nil }
         self.init(
             kind: FrameKind(rawValue: raw[4]), isSkippable: raw[5] & 1 != 0, sequence: load(8, UInt64.self),
             transaction: load(16, UInt64.self), synced: load(24, UInt64.self), length: load(32, UInt64.self),

@@ -146,7 +146,7 @@ extension ByteReader {
         guard bits < 4 else { throw fault("is a transaction with unknown bits") }
         let author = bits & 1 == 0 ? nil : try text()
         let origin = TransactionOrigin(timestamp: timestamp, author: author, process: try text(), bundle: try text())
-        return (origin, bits & 2 != 0, try varint())
+        return (origin, bits & 2 != 0, try recordNumber())
     }
 
     /// Hands a transaction's content to the visitor.

@@ -34,7 +34,21 @@ struct CheckpointContent {
         let version = try EngineVersion.unpack(
             found.directory.tables, from: packed, number: found.directory.transaction,
             nextSequence: found.directory.nextSequence, catalog: catalog)
-        return CheckpointContent(version: version, position: found.position, size: found.size)
+        return CheckpointContent(version: version, position: try found.place(), size: found.size)
+    }
+
+    /// What can be read of a checkpoint whose directory can be, also where it names another log of the store.
+    static func salvage(_ path: String, of log: FileHeader, in fileSystem: any FileSystem) throws -> CheckpointSalvage {
+        let file = try fileSystem.open(path, mode: .read)
+        let found = try Found(file, of: log)
+        let packed = PackedFile(file, end: found.footer.offset, seed: found.header.seed) { fault in
+            AppendLogError(path: path, fault: LogFault(fault))
+        }
+        let (version, losses) = EngineVersion.salvage(
+            found.directory.tables, from: packed, number: found.directory.transaction,
+            nextSequence: found.directory.nextSequence,
+            catalog: Catalog(schema: found.directory.schema, storeIdentifier: log.store.uuidString))
+        return CheckpointSalvage(version, losses, sequence: found.position?.sequence)
     }
 
     /// The schema of a checkpoint's records, and where its log goes on; nil where there is none that can be read.
@@ -46,7 +60,7 @@ struct CheckpointContent {
         defer { try? file.close() }
         do {
             let found = try Found(file, of: log)
-            return (found.directory.schema, found.position)
+            return (found.directory.schema, try found.place())
         } catch is LogFault {
             return nil
         }
@@ -58,7 +72,14 @@ struct CheckpointContent {
         let header: FileHeader
         let footer: CheckpointFooter
         let directory: CheckpointDirectory
-        let position: LogPosition
+        /// Nil where it names other logs.
+        let position: LogPosition?
+
+        /// - Throws: `LogFault.checkpointOfAnother`.
+        func place() throws(LogFault) -> LogPosition {
+            guard let position else { throw .checkpointOfAnother }
+            return position
+        }
 
         init(_ file: any OpenFile, of log: FileHeader) throws {
             size = try file.info().size
@@ -70,10 +91,7 @@ struct CheckpointContent {
             let last = try file.readAll(count: CheckpointFooter.size, at: end)
             footer = try CheckpointFooter(last, at: UInt64(end), seed: header.seed)
             directory = try CheckpointContent.directory(footer, file, header)
-            guard let place = directory.places.first(where: { $0.log == log.file }) else {
-                throw LogFault.checkpointOfAnother
-            }
-            position = place.position
+            position = directory.places.first { $0.log == log.file }?.position
         }
     }
 
@@ -118,8 +136,9 @@ extension LogFault {
 
 extension ReplayTables {
     /// The records of a version.
+    /// - Parameter isLenient: whether what cannot be read is passed over.
     /// - Throws: the error of what the version should have and cannot be read.
-    init(_ version: EngineVersion) throws {
+    init(_ version: EngineVersion, leniently isLenient: Bool = false) throws {
         let catalog = LogCatalog(version.catalog.schema, store: version.catalog.storeIdentifier)
         self.init(catalog, nextSequence: version.nextSequence)
         for (entity, name) in catalog.names.enumerated() {
@@ -131,10 +150,10 @@ extension ReplayTables {
                 do {
                     try inserted(entity, table.sequence(ofRow: row), values)
                 } catch {
-                    throw version.damage ?? error
+                    if !isLenient { throw version.damage ?? error }
                 }
             }
         }
-        if let damage = version.damage { throw damage }
+        if !isLenient, let damage = version.damage { throw damage }
     }
 }

@@ -26,7 +26,8 @@ extension AppendLogStore {
         var result = AppendLogVerification(
             problems: survey.problems, transactions: survey.transactions, records: survey.tables?.count ?? 0,
             tornBytes: survey.tornBytes)
-        if let checkpoint = survey.checkpointAtEnd, survey.isComplete, let tables = survey.tables,
+        if let checkpoint = survey.checkpointAtEnd, survey.isComplete, survey.hasWholeCheckpoint,
+            let tables = survey.tables,
             !tables.hasSameRecords(as: checkpoint)
         {
             result.problems.append(
@@ -51,6 +52,8 @@ struct LogSurvey {
     private(set) var checkpointAtEnd: ReplayTables?
     /// Whether the log alone makes the records.
     private(set) var isComplete = true
+    /// Whether all of the checkpoint can be read.
+    private(set) var hasWholeCheckpoint = false
 
     init(path: String, fileSystem: any FileSystem) {
         self.path = path
@@ -70,19 +73,16 @@ struct LogSurvey {
         }
         isComplete = header.base == 0
         let reader = FrameReader(file, size: size, seed: header.seed)
-        let checkpoint = readCheckpoint(header)
-        if let checkpoint {
-            do {
-                checkpointAtEnd = try checkpoint.tables()
-                for what in checkpoint.version.inconsistencies() {
-                    note(LogFault.malformed(offset: 0, what: what), of: path + LogOpening.checkpointSuffix)
-                }
-            } catch let error as AppendLogError {
-                problems.append(error)
-            }
-        }
+        var checkpoint = try readCheckpoint(header) ?? salvageCheckpoint(header)
+        checkpointAtEnd = checkpoint?.takeTables()
         try follow(reader, header, checkpoint)
-        if !isComplete, let checkpointAtEnd { tables = checkpointAtEnd }
+        if !isComplete, var found = checkpointAtEnd, let checkpoint {
+            // What is left of the history may have what the checkpoint has lost.
+            let names = found.catalog.names
+            if let tables { found.add(tables) { checkpoint.mayHaveHad(names[$0], $1) } }
+            checkpointAtEnd = found
+            tables = found
+        }
     }
 
     private mutating func note(_ fault: any Error, of path: String? = nil) {
@@ -97,20 +97,45 @@ struct LogSurvey {
         }
     }
 
-    private mutating func readCheckpoint(_ header: FileHeader) -> CheckpointContent? {
-        let checkpointPath = path + LogOpening.checkpointSuffix
+    /// The checkpoint, whole.
+    private mutating func readCheckpoint(_ header: FileHeader) throws -> CheckpointSalvage? {
+        let found: CheckpointContent
         do {
-            let found = try CheckpointContent.read(checkpointPath, of: header, in: fileSystem)
-            if found == nil, header.base > 0 { note(LogFault.checkpointMissing(transaction: header.base)) }
-            return found
+            guard let content = try CheckpointContent.read(checkpointPath, of: header, in: fileSystem) else {
+                if header.base > 0 { note(LogFault.checkpointMissing(transaction: header.base)) }
+                return nil
+            }
+            found = content
         } catch {
             note(error, of: checkpointPath)
             return nil
         }
+        do {
+            let tables = try found.tables()
+            for what in found.version.inconsistencies() {
+                note(LogFault.malformed(offset: 0, what: what), of: checkpointPath)
+            }
+            hasWholeCheckpoint = true
+            return CheckpointSalvage(found, tables)
+        } catch let error as AppendLogError {
+            problems.append(error)
+            return nil
+        }
     }
 
+    /// As much of the checkpoint as can be read.
+    private mutating func salvageCheckpoint(_ header: FileHeader) -> CheckpointSalvage? {
+        guard let found = try? CheckpointContent.salvage(checkpointPath, of: header, in: fileSystem) else { return nil }
+        for case let problem as AppendLogError in found.problems where !problems.contains(problem) {
+            problems.append(problem)
+        }
+        return found
+    }
+
+    private var checkpointPath: String { path + LogOpening.checkpointSuffix }
+
     /// Reads frame after frame, and where one is damaged goes on at the next that is not.
-    private mutating func follow(_ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointContent?) throws {
+    private mutating func follow(_ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?) throws {
         var position = LogPosition.first
         var catalog: LogCatalog?
         while true {
@@ -133,36 +158,32 @@ struct LogSurvey {
     }
 
     private mutating func read(
-        _ frame: ScannedFrame, _ header: FileHeader, _ checkpoint: CheckpointContent?, _ catalog: inout LogCatalog?
+        _ frame: ScannedFrame, _ header: FileHeader, _ checkpoint: CheckpointSalvage?, _ catalog: inout LogCatalog?
     ) {
+        let isBehindCheckpoint = checkpoint?.isFollowed(by: frame) ?? false
         do {
             if frame.header.kind == .schema {
                 let schema = try frame.reading { try $0.schema() }
                 catalog = LogCatalog(schema, store: header.store.uuidString)
                 if tables == nil { tables = catalog.map { ReplayTables($0) } } else { try tables?.migrate(to: schema) }
-                if frame.position.sequence >= checkpoint?.position.sequence ?? .max {
-                    try checkpointAtEnd?.migrate(to: schema)
-                }
+                if isBehindCheckpoint { try checkpointAtEnd?.migrate(to: schema) }
                 return
             }
-            guard frame.header.kind == .transaction, let catalog else {
+            let behind = isBehindCheckpoint ? checkpointAtEnd?.catalog : nil
+            guard frame.header.kind == .transaction, catalog != nil || behind != nil else {
                 throw LogFault.malformed(offset: frame.position.offset, what: "does not belong there")
             }
             transactions += 1
-            if isComplete || header.base == 0 {
+            if let catalog {
                 var lenient = LenientReplay(tables: tables ?? ReplayTables(catalog), isStrict: isComplete)
                 tables = nil
                 defer { tables = lenient.tables }
                 try frame.reading { try $0.transaction(catalog, to: &lenient) }
-            } else {
-                var nothing = LenientReplay(tables: ReplayTables(catalog), isStrict: false)
-                try frame.reading { try $0.transaction(catalog, to: &nothing) }
             }
-            if let checkpoint, frame.position.sequence >= checkpoint.position.sequence, let behind = checkpointAtEnd {
-                var lenient = LenientReplay(tables: behind, isStrict: isComplete)
-                checkpointAtEnd = nil
+            if let behind, let found = checkpointAtEnd.take() {
+                var lenient = LenientReplay(tables: found, isStrict: isComplete && hasWholeCheckpoint)
                 defer { checkpointAtEnd = lenient.tables }
-                try frame.reading { try $0.transaction(behind.catalog, to: &lenient) }
+                try frame.reading { try $0.transaction(behind, to: &lenient) }
             }
         } catch {
             note(error)

@@ -63,6 +63,52 @@ struct ReplayTables: TransactionVisitor {
         tables[entity].values.append(contentsOf: values)
     }
 
+    /// Takes in records of the same schema that are not here and that are wanted.
+    mutating func add(_ other: ReplayTables, where isWanted: (_ entity: Int, _ sequence: UInt64) -> Bool) {
+        guard catalog.schema == other.catalog.schema else { return }
+        nextSequence = max(nextSequence, other.nextSequence)
+        for entity in tables.indices {
+            let (mine, theirs) = (tables[entity], other.tables[entity])
+            let width = catalog.layouts[entity].slots.count
+            var merged = Rows()
+            func take(_ row: Int, of rows: Rows) {
+                merged.sequences.append(rows.sequences[row])
+                merged.isLive.append(rows.isLive[row])
+                merged.values.append(contentsOf: rows.values[(row * width)..<((row + 1) * width)])
+            }
+            var row = 0
+            for extra in theirs.sequences.indices {
+                let sequence = theirs.sequences[extra]
+                guard theirs.isLive[extra], isWanted(entity, sequence) else { continue }
+                while row < mine.sequences.count, mine.sequences[row] < sequence {
+                    take(row, of: mine)
+                    row += 1
+                }
+                // One that was deleted stays so.
+                if row < mine.sequences.count, mine.sequences[row] == sequence { continue }
+                take(extra, of: theirs)
+            }
+            while row < mine.sequences.count {
+                take(row, of: mine)
+                row += 1
+            }
+            tables[entity] = merged
+        }
+    }
+
+    /// Takes empty strings for missing values, where the slot may have none.
+    mutating func forgetEmptyStrings(ofEntity name: String, slot: Int) {
+        guard let entity = catalog.numbers[name], catalog.layouts[entity].slots.indices.contains(slot),
+            catalog.layouts[entity].slots[slot].property.isOptional
+        else { return }
+        let width = catalog.layouts[entity].slots.count
+        for row in tables[entity].sequences.indices {
+            if case .string("") = tables[entity].values[row * width + slot] {
+                tables[entity].values[row * width + slot] = .null
+            }
+        }
+    }
+
     /// Goes on under another schema.
     /// - Throws: `EngineError.schemaMismatch`.
     mutating func migrate(to schema: StoredSchema) throws {

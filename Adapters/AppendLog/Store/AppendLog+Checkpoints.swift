@@ -24,19 +24,19 @@ extension AppendLog {
     func checkpoint(_ progress: MaintenanceProgress = .init()) throws {
         try maintenance.withLock {
             let (version, position, header) = try snapshot()
-            try write(
-                checkpointWriter(version, progress), [.init(log: header.file, position: position)], behind: position.end
-            )
+            let size = try write(
+                checkpointWriter(version, progress), [.init(log: header.file, position: position)])
+            background.noteCheckpoint(behind: position.end, size: size)
         }
     }
 
-    /// - Parameter end: where the log goes on behind it.
-    func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointDirectory.Place], behind end: Int64) throws {
+    /// - Returns: how long the checkpoint is.
+    func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointDirectory.Place]) throws -> Int64 {
         let permissions = try fileSystem.info(path, followingLinks: true).permissions
         try AppendLogError.naming(path) {
             try checkpoint.write(to: checkpointPath, places: places, permissions: permissions, in: fileSystem)
         }
-        background.noteCheckpoint(behind: end, size: try fileSystem.info(checkpointPath, followingLinks: true).size)
+        return try fileSystem.info(checkpointPath, followingLinks: true).size
     }
 
     /// Lets checkpoints be written in the background from now on.
@@ -57,6 +57,7 @@ final class BackgroundCheckpoints: @unchecked Sendable {
     private let lock = NSLock()
     private var run: (@Sendable () throws -> Void)?
     private var isRunning = false
+    private var isHeld = false
     private var hasStopped = false
     /// The length of log at which the next one is due.
     private var due = Int64.max
@@ -74,6 +75,10 @@ final class BackgroundCheckpoints: @unchecked Sendable {
         }
     }
 
+    /// Starts none until `release()`, because the log is about to be another, of another length.
+    func hold() { lock.withLock { isHeld = true } }
+    func release() { lock.withLock { isHeld = false } }
+
     func noteCheckpoint(behind end: Int64, size: Int64) {
         lock.withLock {
             delay = 0
@@ -83,7 +88,7 @@ final class BackgroundCheckpoints: @unchecked Sendable {
 
     func noteAppended(upTo end: Int64) {
         let next: (@Sendable () throws -> Void)? = lock.withLock {
-            guard let run, end >= due, !isRunning else { return nil }
+            guard let run, end >= due, !isRunning, !isHeld else { return nil }
             isRunning = true
             return run
         }

@@ -15,6 +15,8 @@ extension AppendLog {
             // The others would go on in the old log.
             try writer.holdAlone()
             defer { writer.share() }
+            background.hold()
+            defer { background.release() }
             catchUp()
             let (version, position, header) = try snapshot()
             let checkpoint = checkpointWriter(version, progress)
@@ -22,36 +24,40 @@ extension AppendLog {
             progress.begin(total: 2 * position.end)
             let dropped = try transactionsToDrop(before: position, of: header, progress, keeps)
             if dropped.isEmpty {
-                try write(checkpoint, [.init(log: header.file, position: position)], behind: position.end)
+                let size = try write(checkpoint, [.init(log: header.file, position: position)])
+                background.noteCheckpoint(behind: position.end, size: size)
                 try progress.advance(to: 2 * position.end)
                 return 0
             }
             let next = FileHeader(kind: .log, store: header.store, base: version.number)
             var isHolding = false
+            var isReplaced = false
             var taken: LogPosition?
+            var written: (end: Int64, size: Int64)?
             do {
                 try DurableReplacement(of: path, in: fileSystem).replace { file in
                     var frames = try FrameWriter(next, to: file)
                     try copyHistory(without: dropped, to: position, of: header, progress, into: &frames)
                     frames.skip(to: version.number)
-                    try write(
+                    let base = frames.position
+                    let size = try write(
                         checkpoint,
-                        [
-                            .init(log: header.file, position: position),
-                            .init(log: next.file, position: frames.position),
-                        ],
-                        behind: frames.position.end)
+                        [.init(log: header.file, position: position), .init(log: next.file, position: base)])
+                    background.noteCheckpoint(behind: position.end, size: size)
+                    written = (base.end, size)
                     try progress.advance(to: 2 * position.end)
                     let end = try writer.holdAppends()
                     isHolding = true
                     try copyTail(from: position, to: end, of: header, into: &frames)
                     taken = frames.position
                 }
+                isReplaced = true
                 let file = try fileSystem.open(path, mode: .readWrite)
                 guard let taken else { throw EngineError.latched(store: path, cause: "nothing was copied") }
                 try writer.releaseAppends(takingUp: file, header: next, position: taken)
+                if let written { background.noteCheckpoint(behind: written.end, size: written.size) }
             } catch {
-                if isHolding { writer.releaseAppends(after: error) }
+                if isHolding { writer.releaseAppends(after: error, isReplaced: isReplaced) }
                 throw error
             }
             return dropped.count

@@ -105,7 +105,10 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     }
 
     /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.
+    /// - Throws: `EngineError.latched`; `FileError`, also where the log is not the one at the path any more: a checkpoint of it
+    ///   would not fit the one that is.
     func snapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader) {
+        try writer.checkWritable()
         if state.withLock({ needsSchema }) {
             // Whoever reads on from a checkpoint knows its schema; whoever reads the whole log needs it there too.
             _ = try writer.append([(.schema, try catalog.schemaPayload())], transaction: 0)
@@ -131,6 +134,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         background.stop()
         // One that runs notices and ends; what it has written is a temporary.
         maintenance.withLock {}
+        // Whoever waits for a sync is promised it; where it fails, it is theirs to tell.
+        if case .full = configuration.durability { try? writer.syncAll() }
         let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }
         writer.close()
         try result.get()

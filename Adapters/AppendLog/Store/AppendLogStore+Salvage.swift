@@ -34,6 +34,8 @@ extension AppendLogStore {
         guard var tables = found, let store = UUID(uuidString: tables.catalog.store) else {
             throw survey.problems.first ?? AppendLogError(path: path, fault: .notALog)
         }
+        // An empty store would look as if there had been nothing.
+        if tables.count == 0, !survey.isComplete, let problem = survey.problems.first { throw problem }
         result.clearedReferences = tables.clearDanglingReferences(leavingOut: &result.leftOut)
         let schema = tables.catalog.schema
         var version: EngineVersion?
@@ -43,6 +45,7 @@ extension AppendLogStore {
             } catch EngineError.notUnique(_, _, let record, _) {
                 result.leftOut.append(record)
                 tables.remove(record)
+                result.clearedReferences += tables.clearDanglingReferences(leavingOut: &result.leftOut)
             }
         }
         guard let version else { return result }

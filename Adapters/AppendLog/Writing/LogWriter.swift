@@ -200,10 +200,29 @@ final class LogWriter: @unchecked Sendable {
         try locked {
             try checkOpen()
             if checkingName {
-                allocated = try file.info().size
+                try noteLength()
                 try checkUntouched()
             }
             return file
+        }
+    }
+
+    /// Others may have made a shared log longer. None makes it shorter than its frames.
+    private func noteLength() throws {
+        guard isShared else { return }
+        let size = try file.info().size
+        if size < position.end {
+            throw FileError(.changed(.truncated(from: position.end, to: size)), operation: .write, path: path)
+        }
+        allocated = size
+    }
+
+    /// - Throws: `EngineError.latched`; `FileError` where the log is not the one at the path any more.
+    func checkWritable() throws {
+        try locked {
+            try checkOpen()
+            try noteLength()
+            try checkUntouched()
         }
     }
 
@@ -221,28 +240,46 @@ final class LogWriter: @unchecked Sendable {
 
     /// Writes frames of others once more that none calls synced: a sync of theirs may have failed, and would then never be
     /// told of. The next sync makes them durable with this process's own.
+    ///
+    /// An error ends the writer: it stands behind those frames already, and what is to follow would be made without them.
     func takeOver() throws {
         try locked {
-            allocated = try file.info().size
-            guard let doubtful else { return }
-            synced = min(synced, doubtful.sequence - 1)
-            var offset = doubtful.offset
-            while offset < position.end {
-                let bytes = try file.readAll(count: Int(min(position.end - offset, 1 << 20)), at: offset)
-                if bytes.isEmpty { break }
-                try file.writeAll(bytes, at: offset)
-                offset += Int64(bytes.count)
+            try checkOpen()
+            do {
+                try noteLength()
+                try writeDoubtful()
+            } catch {
+                failure = "\(error)"
+                throw error
             }
         }
     }
 
+    private func writeDoubtful() throws {
+        guard let doubtful else { return }
+        synced = min(synced, doubtful.sequence - 1)
+        var offset = doubtful.offset
+        while offset < position.end {
+            let bytes = try file.readAll(count: Int(min(position.end - offset, 1 << 20)), at: offset)
+            if bytes.isEmpty { break }
+            try file.writeAll(bytes, at: offset)
+            offset += Int64(bytes.count)
+        }
+    }
+
     /// Keeps others from opening the log.
-    /// - Throws: `FileError` with `locked` where others have it open.
+    /// - Throws: `FileError` with `locked` where others have it open. Where the lock was lost, or may have been, the writer
+    ///   takes no more.
     func holdAlone() throws {
         guard isShared else { return }
-        guard try lock.change(to: .exclusive) else {
-            throw FileError(.locked(holder: nil), operation: .lock, path: lock.path)
+        let isAlone: Bool
+        do {
+            isAlone = try lock.change(to: .exclusive)
+        } catch {
+            locked { failure = failure ?? "\(error)" }
+            throw error
         }
+        if !isAlone { throw FileError(.locked(holder: nil), operation: .lock, path: lock.path) }
     }
 
     /// Lets others open the log again.
@@ -264,6 +301,7 @@ final class LogWriter: @unchecked Sendable {
         do {
             while isSyncing { condition.wait() }
             try checkOpen()
+            try noteLength()
             try checkUntouched()
             if syncedAppends < appends {
                 let result = Result { () throws(FileError) in try file.sync(.data) }
@@ -291,8 +329,9 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Goes on in this file, unless another may have taken its name.
-    func releaseAppends(after error: any Error) {
-        if (error as? FileError)?.outcomeIsUnknown ?? true { failure = failure ?? "\(error)" }
+    /// - Parameter isReplaced: whether another has.
+    func releaseAppends(after error: any Error, isReplaced: Bool) {
+        if isReplaced || (error as? FileError)?.outcomeIsUnknown ?? true { failure = failure ?? "\(error)" }
         condition.unlock()
     }
 

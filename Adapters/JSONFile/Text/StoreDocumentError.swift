@@ -64,6 +64,8 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case oneSidedReference(target: UInt64, inverse: String)
         /// The numbers of a to-many relationship are not in ascending order, each once.
         case referencesOutOfOrder
+        /// `nextSequence` has to be below the limit, so that new records can have numbers.
+        case nextSequenceTooLarge(limit: UInt64)
         /// Another record has the same values in properties that are unique together.
         case notUnique(properties: [String], other: UInt64)
     }
@@ -116,6 +118,8 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
         case .invalidText(let kind): "The text is no \(kind.rawValue) in the form that FORMAT.md gives. Correct it."
         case .invalidWord(let found, let expected): "\"\(found)\" is not defined here. Write \(expected)."
         case .unknownEntity(let name): "The schema has no entity \"\(name)\". Correct the name, or remove its records."
+        case .nextSequenceTooLarge(let limit):
+            "\"nextSequence\" has to be below \(limit). Set it to one more than the highest \"$id\"."
         case .missingEntity(let name): "There is no list of records for the entity \(name). Add \"\(name)\": []."
         default: recordDescription
         }

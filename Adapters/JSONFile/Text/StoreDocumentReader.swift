@@ -1,4 +1,5 @@
 import MortiseCore
+import MortiseEngine
 
 /// Reads a store document record by record, and checks all of it.
 ///
@@ -91,7 +92,12 @@ extension StoreDocumentReader {
                 entity: subject.entity, property: subject.property)
         }
         try expectMember("nextSequence", &reader)
+        _ = try reader.peek()
+        let nextStart = reader.position
         let next = try readCount(&reader)
+        guard next < EngineVersion.numberLimit else {
+            throw DocumentFault(.nextSequenceTooLarge(limit: EngineVersion.numberLimit), at: nextStart)
+        }
         try expectMember("records", &reader)
         let header = StoreDocumentHeader(
             storeIdentifier: store, schema: schema, nextSequence: next, isSealed: seal == .intact)

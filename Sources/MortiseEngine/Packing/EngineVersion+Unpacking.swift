@@ -24,6 +24,31 @@ extension EngineVersion {
         return EngineVersion(number: number, nextSequence: nextSequence, tables: found, catalog: catalog, packed: file)
     }
 
+    /// What can be read of a version that was packed into a file, all of its rows now, without indexes. Tables count the
+    /// rows that there should be.
+    /// - Parameters: as for `unpack`.
+    /// - Returns: the version, and what cannot be read. Links are read when they are asked for: `damage` tells of more.
+    public static func salvage(
+        _ tables: [PackedTable], from file: PackedFile, number: UInt64, nextSequence: UInt64, catalog: Catalog
+    ) -> (version: EngineVersion, losses: [PackedLoss]) {
+        let losses = PackedLosses(file)
+        var found: [String: TableVersion] = [:]
+        for packed in tables where catalog.plans.indices.contains(packed.entity) {
+            let plan = catalog.plans[packed.entity]
+            let unpacker = TableUnpacker(
+                packed, plan, file, catalog: catalog, nextSequence: nextSequence, losses: losses)
+            do {
+                let table = try unpacker.table()
+                if found[plan.entityName] == nil { found[plan.entityName] = table }
+            } catch {
+                losses.note(plan.entityName, .table, error)
+            }
+        }
+        let version = EngineVersion(
+            number: number, nextSequence: nextSequence, tables: found, catalog: catalog, packed: file)
+        return (version, losses.found)
+    }
+
     /// The first error met in reading what is still in a file; answers given since may lack something.
     public var damage: (any Error)? { packed?.damage }
 
@@ -50,8 +75,14 @@ private struct TableUnpacker {
     let file: PackedFile
     let catalog: Catalog
     let nextSequence: UInt64
+    /// Where to note what cannot be read, to go on without it; nil where nothing may be missing.
+    let losses: PackedLosses?
 
-    init(_ packed: PackedTable, _ plan: TablePlan, _ file: PackedFile, catalog: Catalog, nextSequence: UInt64) {
+    init(
+        _ packed: PackedTable, _ plan: TablePlan, _ file: PackedFile, catalog: Catalog, nextSequence: UInt64,
+        losses: PackedLosses? = nil
+    ) {
+        self.losses = losses
         self.packed = packed
         self.plan = plan
         self.file = file
@@ -82,6 +113,15 @@ private struct TableUnpacker {
             // Each string takes two bytes at least.
             guard UInt64(entry.region.length) >= 2 * UInt64(entry.count) else {
                 throw fault("a dictionary that cannot be")
+            }
+            if let losses {
+                do {
+                    dictionaries[entry.slot] = StringDictionary(try Self.strings(of: entry, in: file))
+                } catch {
+                    losses.note(plan.entityName, .strings(slot: entry.slot), error)
+                    dictionaries[entry.slot] = StringDictionary(Array(repeating: "", count: entry.count))
+                }
+                continue
             }
             dictionaries[entry.slot] = StringDictionary(count: entry.count) { [file] in
                 do {
@@ -124,13 +164,26 @@ private struct TableUnpacker {
         var groups: ContiguousArray<ChunkGroup> = []
         for first in stride(from: 0, to: packed.chunks.count, by: ChunkGroup.capacity) {
             let end = min(first + ChunkGroup.capacity, packed.chunks.count)
-            groups.append(
-                ChunkGroup(
-                    PackedCells(
-                        packed.chunks[first..<end], firstRow: first << Chunk.shift, endRow: endRow,
-                        limit: end < packed.chunks.count ? packed.chunks[end].firstSequence : nextSequence, rules)))
+            let cells = PackedCells(
+                packed.chunks[first..<end], firstRow: first << Chunk.shift, endRow: endRow,
+                limit: end < packed.chunks.count ? packed.chunks[end].firstSequence : nextSequence, rules)
+            groups.append(losses == nil ? ChunkGroup(cells) : ChunkGroup(readable(cells)))
         }
         return groups
+    }
+
+    /// The chunks, read now, with nothing but deleted rows in place of those that cannot be.
+    private func readable(_ packed: PackedCells) -> ContiguousArray<ChunkCell> {
+        ContiguousArray(
+            packed.cells.map { cell in
+                guard case .packed(let chunk) = cell else { return cell }
+                do {
+                    return .chunk(try chunk.read())
+                } catch {
+                    losses?.note(plan.entityName, .rows(chunk.place.first..<chunk.place.limit), error)
+                    return .chunk(chunk.blank())
+                }
+            })
     }
 
     private func links() throws -> [LinkSet] {
@@ -141,12 +194,18 @@ private struct TableUnpacker {
             else { throw fault("links that cannot be") }
             // What a link leads to is numbered among the targets of its property, or among all entities.
             let targets = number < plan.columns.count ? plan.targets[number].count : catalog.plans.count
-            links[number] = LinkSet(pairs: try unpack(tree, rowLimit: UInt64(max(1, targets))))
+            do {
+                links[number] = LinkSet(pairs: try unpack(tree, rowLimit: UInt64(max(1, targets))))
+            } catch {
+                guard let losses else { throw error }
+                losses.note(plan.entityName, .links, error)
+            }
         }
         return links
     }
 
     private func indexes() throws -> [OrderedIndex] {
+        if losses != nil { return plan.indexes.map { OrderedIndex(isWide: $0.isWide) } }
         guard packed.indexes.map(\.slots) == plan.indexes.map(\.slots),
             packed.indexes.map(\.isWide) == plan.indexes.map(\.isWide),
             packed.indexes.allSatisfy({ $0.count == packed.count })

@@ -131,10 +131,11 @@ final class PackedChunk: Sendable {
         }
     }
 
-    private func blank() -> Chunk {
+    /// The rows, all of them deleted.
+    func blank() -> Chunk {
         let chunk = Chunk(forms: rules.plan.columns.map(\.form), capacity: Chunk.capacity, owner: 0)
         for offset in 0..<place.rows {
-            chunk.begin(place.first + UInt64(offset), at: offset)
+            chunk.begin(place.first &+ UInt64(offset), at: offset)
             chunk.remove(offset)
         }
         return chunk

@@ -63,10 +63,13 @@ public final class PackedFile: Sendable {
     }
 
     func note(_ error: any Error) {
-        let explained = (error as? PackedFault).map(explain) ?? error
+        let explained = explaining(error)
         firstDamage.withLock { $0 = $0 ?? explained }
         isDamaged.store(true, ordering: .releasing)
     }
+
+    /// The error that users of the store get.
+    func explaining(_ error: any Error) -> any Error { (error as? PackedFault).map(explain) ?? error }
 
     /// Runs the body with a region's bytes, which are aligned to sixteen.
     /// - Throws: `PackedFault`; `FileError`; what the body throws.

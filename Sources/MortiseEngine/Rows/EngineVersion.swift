@@ -2,6 +2,10 @@ public import MortiseCore
 
 /// A state of an engine: every table, with its indexes. Immutable; old versions live as long as somebody reads them.
 public final class EngineVersion: StoreVersion {
+    /// Numbers of records and transactions stay below this. Whoever reads them out of a file has to refuse others: behind
+    /// them there would soon be none.
+    public static let numberLimit: UInt64 = 1 << 62
+
     public let number: UInt64
     /// Greater than the number of every record there has ever been.
     public let nextSequence: UInt64

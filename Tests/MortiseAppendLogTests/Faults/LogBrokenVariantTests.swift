@@ -43,6 +43,15 @@ import Testing
         #expect(!violations.isEmpty)
     }
 
+    /// What is written once more and is not on the disk, and a lock that is believed to be held.
+    @Test func aLogThatTakesOverWithoutLookingIsCaught() throws {
+        let overwrite = try LogTakeOverCheck(
+            code: .noSpace, othersSyncFails: true, mistake: .ignoresFullDisk
+        ).run()
+        #expect(!overwrite.violations.isEmpty)
+        #expect(try !LogLostLockCheck(mistake: .ignoresLocks).run().violations.isEmpty)
+    }
+
     @Test(arguments: NaiveLogReader.Mistake.allCases)
     func everyNaiveReaderIsCaughtByTheDamage(mistake: NaiveLogReader.Mistake) throws {
         let reader = NaiveLogReader(mistake: mistake)
@@ -58,6 +67,7 @@ import Testing
             try LogShortTransferCheck().run(), try LogSyncFailureCheck().run(), try LogLockCheck().run(),
             try LogBehindTheBackCheck().run(), try LogOrphanCheck().run(), try LogLinkCheck().run(),
             try LogPermissionCheck().run(), try LogFullDiskCheck(step: 211).run(),
+            try LogTakeOverCheck(code: .noSpace, othersSyncFails: true).run(), try LogLostLockCheck().run(),
         ]
         #expect(findings.flatMap(\.violations).isEmpty)
     }

@@ -39,7 +39,7 @@ final class ClaimingStore: QueryableDataStore {
     let identifier = "claiming"
     let schema: Schema
     let configuration: ClaimingConfiguration
-    private var records = SnapshotTable()
+    private var records = KeptRecords()
     private var behaviour: Behaviour { configuration.behaviour }
 
     init(_ configuration: ClaimingConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {

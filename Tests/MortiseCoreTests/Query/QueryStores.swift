@@ -41,7 +41,7 @@ final class PlainStore: DataStore {
     let identifier = "plain"
     let schema: Schema
     let configuration: PlainConfiguration
-    private var records = SnapshotTable()
+    private var records = KeptRecords()
     /// How often the store was asked.
     private(set) var fetches = 0
 
@@ -77,7 +77,7 @@ final class PlainStore: DataStore {
 }
 
 /// The records of a test store.
-struct SnapshotTable {
+struct KeptRecords {
     private(set) var records: [PersistentIdentifier: DefaultSnapshot] = [:]
     private var lastKey = 0
 

@@ -210,6 +210,14 @@ import Testing
         #expect(error?.position == document.position)
     }
 
+    /// Behind such a number there would be none for new records.
+    @Test(arguments: [1 << 62, 1 << 63, UInt64.max]) func aNextNumberWithoutRoomBehindItIsRefused(number: UInt64) {
+        let document = DocumentText(Self.entities, "\"T\": [\(Self.good)]" + Self.empty, next: "§\(number)")
+        let error = StoreDocumentError.reading(document.text)
+        #expect(error?.path == "$.nextSequence")
+        #expect(error?.position == document.position)
+    }
+
     /// The same document without a mistake is read.
     @Test func withoutMistakeItIsRead() throws {
         #expect(try read(DocumentText(Self.entities, "\"T\": [\(Self.good)]" + Self.empty).text).count == 1)

@@ -91,7 +91,11 @@ final class SimulatedFile: OpenFile {
         try disk.perform(.lock, path) { state throws(FileError.Code) in
             let (id, _) = try state.node(of: handle)
             for (other, entry) in state.handles where other != handle && entry.node == id {
-                if let held = entry.lock, held == .exclusive || kind == .exclusive { return false }
+                if let held = entry.lock, held == .exclusive || kind == .exclusive {
+                    // As `flock` does: changing a lock gives it up first.
+                    state.handles[handle]?.lock = nil
+                    return false
+                }
             }
             state.handles[handle]?.lock = kind
             return true

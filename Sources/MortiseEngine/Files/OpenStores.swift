@@ -1,0 +1,122 @@
+import Foundation
+
+/// Where a store is and what that is on, the same however its path is spelled.
+package struct OpenPlace: Hashable, Sendable {
+    package let place: StorePlace
+    /// Tells file systems apart: objects one by one, values by their type. Nil is the operating system's.
+    private let fileSystem: ObjectIdentifier?
+
+    /// - Parameter path: relative to the current folder unless it begins with a slash.
+    /// - Throws: as `StorePlace`.
+    package init(of path: String, in fileSystem: any FileSystem) throws(FileError) {
+        place = try StorePlace(of: Self.absolute(path), in: RepeatingFileSystem(fileSystem))
+        let type = type(of: fileSystem)
+        if fileSystem is POSIXFileSystem {
+            self.fileSystem = nil
+        } else {
+            self.fileSystem = type is AnyClass ? ObjectIdentifier(fileSystem as AnyObject) : ObjectIdentifier(type)
+        }
+    }
+
+    package static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+}
+
+/// The stores of one kind that are open in this process: a place has one, however often it is opened, but for those that
+/// stand apart.
+///
+/// A place that is being opened or closed makes others of the same place wait, and nobody else: opening may read a large
+/// file.
+///
+/// @unchecked Sendable: what changes is behind the condition's lock.
+package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: @unchecked Sendable {
+    private struct Opening {
+        weak var store: Store?
+        var options: Options
+        var uses = 1
+    }
+    private let condition = NSCondition()
+    private var openings: [OpenPlace: [Opening]] = [:]
+    /// Where somebody opens or closes a store now.
+    private var busy: Set<OpenPlace> = []
+
+    package init() {}
+
+    private func locked<R>(_ body: () throws -> R) rethrows -> R {
+        condition.lock()
+        defer { condition.unlock() }
+        return try body()
+    }
+
+    private func free(_ place: OpenPlace) {
+        busy.remove(place)
+        condition.broadcast()
+    }
+
+    /// The store at a place: the one that is open there, or the one that the body opens.
+    /// - Parameters:
+    ///   - areEqual: whether the store may be shared by who opened it with the first options and who asks with the second.
+    ///   - areApart: whether stores with these options have nothing to do with each other, though they are at one place.
+    /// - Throws: `EngineError.openWithOtherOptions`; what the body throws.
+    package func open(
+        _ place: OpenPlace, options: Options, areEqual: (Options, Options) -> Bool,
+        areApart: (Options, Options) -> Bool = { _, _ in false }, _ body: () throws -> Store
+    ) throws -> Store {
+        let known: Store? = try locked {
+            while busy.contains(place) { condition.wait() }
+            openings = openings.compactMapValues { list in
+                let open = list.filter { $0.store != nil }
+                return open.isEmpty ? nil : open
+            }
+            for (index, opening) in (openings[place] ?? []).enumerated() {
+                guard let store = opening.store, !areApart(opening.options, options) else { continue }
+                guard areEqual(opening.options, options) else {
+                    throw EngineError.openWithOtherOptions(path: place.place.path)
+                }
+                openings[place]?[index].uses += 1
+                return store
+            }
+            busy.insert(place)
+            return nil
+        }
+        if let known { return known }
+        let result = Result { try body() }
+        locked {
+            if case .success(let store) = result {
+                openings[place, default: []].append(Opening(store: store, options: options))
+            }
+            free(place)
+        }
+        return try result.get()
+    }
+
+    /// Runs the body, which closes the store, when its last user closes it. Until the body is done nobody opens the place, who
+    /// would find it locked by their own process.
+    /// - Throws: what the body throws.
+    package func close(_ store: Store, _ body: () throws -> Void) throws {
+        var place: OpenPlace?
+        let isLast: Bool = locked {
+            while let found = openings.first(where: { $0.value.contains { $0.store === store } })?.key {
+                // Another store at the place may be opening.
+                if busy.contains(found) {
+                    condition.wait()
+                    continue
+                }
+                guard let index = openings[found]?.firstIndex(where: { $0.store === store }) else { break }
+                openings[found]?[index].uses -= 1
+                guard let uses = openings[found]?[index].uses, uses <= 0 else { return false }
+                openings[found]?.remove(at: index)
+                busy.insert(found)
+                place = found
+                break
+            }
+            return true
+        }
+        guard isLast else { return }
+        defer {
+            if let place { locked { free(place) } }
+        }
+        try body()
+    }
+}

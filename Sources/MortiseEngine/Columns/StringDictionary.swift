@@ -11,6 +11,8 @@ struct StringDictionary: Sendable {
     private(set) var count = 0
     private var strings: StringStore
     private let codes: StringCodes
+    /// How many strings there were, and rows before it, when the last chunk with codes began.
+    private var lastChunk = (strings: 0, row: 0)
 
     init() {
         strings = StringStore(capacity: 64)
@@ -20,6 +22,7 @@ struct StringDictionary: Sendable {
     /// A dictionary with these strings under the numbers from zero.
     init(_ strings: [String]) {
         count = strings.count
+        lastChunk.strings = count
         self.strings = StringStore(capacity: max(64, strings.count))
         codes = StringCodes()
         for (code, string) in strings.enumerated() { self.strings.set(string, at: code) }
@@ -29,6 +32,7 @@ struct StringDictionary: Sendable {
     /// - Parameter read: hands over all of them; nil where they cannot be read, which it has to note.
     init(count: Int, reading read: @escaping @Sendable () -> [String]?) {
         self.count = count
+        lastChunk.strings = count
         strings = StringStore(count: count, reading: read)
         codes = StringCodes()
     }
@@ -46,6 +50,16 @@ struct StringDictionary: Sendable {
     /// Where the strings lie, for as long as this value is kept. They are there once the dictionary is prepared, which it is
     /// before any chunk is handed out that has their numbers.
     var start: UnsafePointer<String> { strings.start }
+
+    /// Whether the chunk that begins at a row is to have codes: where few strings are, or few were new in the last one that
+    /// had them. Where most are new it is tried again only when the table has doubled, so that a table of strings that are
+    /// all different keeps hardly any of them here.
+    mutating func beginChunk(atRow row: Int) -> Bool {
+        let isFew = count <= Chunk.capacity || count - lastChunk.strings <= Chunk.capacity / 4
+        guard isFew || row >= 2 * lastChunk.row, count + Chunk.capacity < Self.limit else { return false }
+        lastChunk = (count, row)
+        return true
+    }
 
     /// The numbers of the strings that are canonically equivalent to one. For readers, who cannot use the writer's table.
     func codes(equalTo string: String) -> [Int] { (0..<count).filter { self[$0] == string } }

@@ -142,14 +142,10 @@ final class TableWriter {
         return row..<(row + 1 + more)
     }
 
-    /// Strings stay coded while few of them are new.
     private func chooseForms() {
         for column in plan.columns where column.form == .text {
-            guard let dictionary = dictionaries[column.slot] else { continue }
-            let isWorthIt =
-                dictionary.count <= max(48, endRow / 8)
-                && dictionary.count + Chunk.capacity < StringDictionary.limit
-            forms[column.slot] = isWorthIt ? .code : .text
+            let isCoded = dictionaries[column.slot]?.beginChunk(atRow: endRow) ?? false
+            forms[column.slot] = isCoded ? .code : .text
         }
     }
 

@@ -2,8 +2,8 @@ import Foundation
 import Mortise
 
 extension Row {
-    /// What a fetch costs before the first record is looked at: predicates and sort orders are lowered anew each time, since
-    /// the values that they capture differ.
+    /// What a fetch costs before the first record is looked at: of a predicate whose shape is known only the captured values
+    /// are put in, and the sort order is lowered anew.
     static var lowering: Row {
         Row(
             name: "lowering", title: "fetch from an empty store", unit: "fetch", isSized: false

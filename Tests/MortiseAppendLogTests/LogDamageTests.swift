@@ -90,6 +90,23 @@ struct LogDamageTests {
         #expect(try contents(logConfiguration(other)).contains { $0.contains("green") })
     }
 
+    /// Numbers may come again after a restart: what an earlier recovery kept is neither written over nor in the way.
+    @Test func aTailKeptEarlierUnderTheSameNameStays() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let torn = Array(try #require(disk.contents(at: logPath)).dropLast(5))
+        let kept = try #require(try open(torn).recovery?.keptAside)
+        let other = try makeDisk(with: torn)
+        try other.install([1, 2, 3], at: kept)
+        let store = try openStore(logConfiguration(other))
+        let keptNow = try #require(store.recovery?.keptAside)
+        #expect(keptNow != kept)
+        try store.close()
+        #expect(other.contents(at: kept) == [1, 2, 3])
+        #expect(other.contents(at: keptNow)?.isEmpty == false)
+        #expect(try contents(logConfiguration(other)) == states[3])
+    }
+
     @Test func zeroedSectorsOfTheLastFrameAreATornTail() throws {
         let disk = try makeDisk()
         try withLog(logConfiguration(disk)) { context in

@@ -78,8 +78,7 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
     @Test(.disabled(if: program == nil, "the program is not beside the tests"))
     func savesThatWereOnlyPromisedAreFound() throws {
         let (status, output) = try run(
-            // Many, since some leave half a file, which is found first.
-            "--subject", "CSV folder that writes late", "--case", "lifecycle.saving-nothing", "--kills", "20", "--seed",
+            "--subject", "CSV folder that writes late", "--case", "lifecycle.saving-nothing", "--kills", "6", "--seed",
             "7")
         #expect(status == 1, "\(output)")
         #expect(output.contains("was acknowledged"), "\(output)")

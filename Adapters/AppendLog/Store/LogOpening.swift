@@ -143,8 +143,7 @@ struct LogOpening {
         of file: any OpenFile, path: String, at position: LogPosition, bytes: Int64, in fileSystem: any FileSystem
     ) throws -> String {
         let offset = position.offset
-        let digits = String(fileSystem.uniqueNumber(), radix: 16)
-        let kept = "\(path).torn-\(offset)-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+        let kept = try newName(behind: "\(path).torn-\(offset)-", in: fileSystem)
         let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
         let writer = FileWriter(copy)
         var done: Int64 = 0
@@ -161,6 +160,15 @@ struct LogOpening {
         try file.truncate(to: position.end)
         try file.sync(.full)
         return kept
+    }
+
+    /// A name that none has: a number may come again after a restart, and no recovery stops at a file that is kept.
+    private static func newName(behind start: String, in fileSystem: any FileSystem) throws -> String {
+        while true {
+            let digits = String(fileSystem.uniqueNumber(), radix: 16)
+            let path = "\(start)\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+            if try fileSystem.infoIfPresent(path, followingLinks: false) == nil { return path }
+        }
     }
 
     /// Writes the frames once more that no frame calls synced. A sync of them may have failed in an earlier process: then

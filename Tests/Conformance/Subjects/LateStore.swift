@@ -45,12 +45,16 @@ final class LateStore: ClosableDataStore {
         try FileManager.default.removeItem(at: memory)
     }
 
+    /// A generation comes whole or not at all, as the sample's own: the one fault is that it comes late.
     private func write() throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: memory.path) {
+        let files = FileManager.default
+        for name in try files.contentsOfDirectory(atPath: memory.path) {
             let target = configuration.folder.appending(path: name)
-            if !FileManager.default.fileExists(atPath: target.path) {
-                try FileManager.default.copyItem(at: memory.appending(path: name), to: target)
-            }
+            if files.fileExists(atPath: target.path) { continue }
+            let new = configuration.folder.appending(path: "\(name).late")
+            if files.fileExists(atPath: new.path) { try files.removeItem(at: new) }
+            try files.copyItem(at: memory.appending(path: name), to: new)
+            try files.moveItem(at: new, to: target)
         }
     }
 }

@@ -55,8 +55,10 @@ struct StringDictionary: Sendable {
     /// had them. Where most are new it is tried again only when the table has doubled, so that a table of strings that are
     /// all different keeps hardly any of them here.
     mutating func beginChunk(atRow row: Int) -> Bool {
-        let isFew = count <= Chunk.capacity || count - lastChunk.strings <= Chunk.capacity / 4
-        guard isFew || row >= 2 * lastChunk.row, count + Chunk.capacity < Self.limit else { return false }
+        let isFew = count < Chunk.capacity || count - lastChunk.strings <= Chunk.capacity / 4
+        guard isFew || row >= 2 * max(lastChunk.row, Chunk.capacity), count + Chunk.capacity < Self.limit else {
+            return false
+        }
         lastChunk = (count, row)
         return true
     }

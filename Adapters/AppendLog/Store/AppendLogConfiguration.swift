@@ -46,6 +46,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     package var allocationStep = LogWriter.allocationStep
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
+    /// How often a reader looks again at damage that a writer's work of the moment may look like.
+    var looksAgain = 5
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
 

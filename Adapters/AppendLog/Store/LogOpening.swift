@@ -43,7 +43,7 @@ struct LogOpening {
                 return OpenLog(
                     path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil),
                     tail: tail)
-            } catch let error as AppendLogError where error.fault.mayPass && attempts < 5 {
+            } catch let error as AppendLogError where error.fault.mayPass && attempts < configuration.looksAgain {
                 attempts += 1
                 Thread.sleep(forTimeInterval: 0.01)
             }

@@ -8,9 +8,10 @@ import FoundationNetworking
 
 /// Asks a service, and waits for the answer.
 ///
-/// The thread that asks waits on a semaphore; everything else happens on the session's own threads. Stores are called by
-/// whoever uses a context, and model actors do so on dispatch queues of their own, so that no thread of the cooperative
-/// pool waits. Every wait ends: by an answer, or at the deadline.
+/// The thread that asks waits on a semaphore; everything else happens on the session's own threads. A store is called on
+/// the thread of whoever uses the context: in a model actor that is one of a dispatch queue of its own, so that no thread
+/// of the cooperative pool waits. A plain task that uses a context would wait on a thread of the pool: use a model actor.
+/// Every wait ends: by an answer, or at the deadline.
 final class RemoteConnection: Sendable {
     let service: URL
     let timeout: Double

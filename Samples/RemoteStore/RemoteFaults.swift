@@ -101,10 +101,13 @@ struct RemoteFaults {
         throw Fault(text: "no error though there is no service")
     }
 
-    /// Threads of dispatch wait, as model actors do; the cooperative pool has none to spare.
+    /// Model actors that save, more of them than the cooperative pool has threads, leave it to other tasks.
     private func tasksGoOn() throws {
         let store = try store()
         let waiting = 8
+        let container = try ModelContainer(
+            for: Schema([]), configurations: [RemoteConfiguration(address, store: UUID().uuidString)])
+        let savers = (0..<waiting).map { _ in Saver(container) }
         service.misbehaviour.withLock { ($0.late, $0.delay) = (waiting, 1) }
         let ticks = Mutex(0)
         let ticker = Task {
@@ -113,10 +116,40 @@ struct RemoteFaults {
                 try? await Task.sleep(for: .milliseconds(10))
             }
         }
-        DispatchQueue.concurrentPerform(iterations: waiting) { _ in try? save(store) }
+        let saved = Mutex(0)
+        let done = DispatchSemaphore(value: 0)
+        Task {
+            await withTaskGroup(of: Void.self) { group in
+                for saver in savers {
+                    group.addTask {
+                        guard (try? await saver.save(to: store)) != nil else { return }
+                        saved.withLock { $0 += 1 }
+                    }
+                }
+            }
+            done.signal()
+        }
+        done.wait()
         ticker.cancel()
+        try container.close()
+        try expect(saved.withLock { $0 } == waiting, "not every save succeeded")
         let count = ticks.withLock { $0 }
         try expect(count >= 30, "a task came to run \(count) times in the second that saves waited")
+    }
+}
+
+/// A model actor that saves in its own isolation, on the thread of its executor.
+private actor Saver: ModelActor {
+    nonisolated let modelContainer: ModelContainer
+    nonisolated let modelExecutor: any ModelExecutor
+
+    init(_ container: ModelContainer) {
+        modelContainer = container
+        modelExecutor = DefaultSerialModelExecutor(modelContext: ModelContext(container))
+    }
+
+    func save(to store: RemoteStore) throws {
+        _ = try store.save(DataStoreSaveChangesRequest(editingState: EditingState()))
     }
 }
 #endif

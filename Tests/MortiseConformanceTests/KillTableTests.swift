@@ -52,6 +52,19 @@ import Testing
         #expect(KillTable.isCaught(fault, by: conformanceCase), "\(conformanceCase.requirement)")
     }
 
+    /// What is found by chance is told by a case small enough to read.
+    @Test func randomFailuresAreShrunk() throws {
+        let fault = try #require(StoreFault.all.first { $0.id == "less-or-equal-for-less" })
+        let random = try #require(ConformanceCase.named("random.conditions"))
+        let failure = #expect(throws: ConformanceFailure.self) { try fault.subject.check(random) }
+        let text = try #require(failure).description
+        let asked = try #require(text.split(separator: "\n").first { $0.contains("ask ") })
+        let smallest = try #require(text.split(separator: "\n").first { $0.contains("smaller, and still wrong: ") })
+        #expect(smallest.count < asked.count, "\(text)")
+        // One comparison, without another condition around or beside it.
+        #expect(!smallest.contains("&&") && !smallest.contains("||") && smallest.contains("<"), "\(text)")
+    }
+
     @Test(.enabled(if: isFullSize, "the whole table is some ten minutes' work; MORTISE_TEST_SIZE=full"))
     func theWholeTableHoldsAndIsTheDocumentedOne() throws {
         let table = KillTable()

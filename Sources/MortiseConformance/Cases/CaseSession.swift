@@ -87,7 +87,7 @@ public final class CaseSession {
 
     static func text<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) -> String {
         var text = "\(T.self)"
-        if let predicate = descriptor.predicate { text += " where \(short(predicate.description))" }
+        if let predicate = descriptor.predicateText { text += " where \(short(predicate))" }
         if !descriptor.sortBy.isEmpty {
             text +=
                 " sorted by "
@@ -98,9 +98,5 @@ public final class CaseSession {
         return text
     }
 
-    /// A predicate's description holds its captures on lines of their own; the last line is the expression.
-    private static func short(_ description: String) -> String {
-        let line = description.split(separator: "\n").last.map(String.init) ?? description
-        return line.count > 160 ? line.prefix(160) + "…" : line
-    }
+    private static func short(_ text: String) -> String { text.count > 160 ? text.prefix(160) + "…" : text }
 }

@@ -42,18 +42,22 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     /// The capability without which the case makes no sense. A subject that does not claim it has to refuse it cleanly;
     /// that is what the case then tests.
     public let capability: StoreCapability?
+    /// Further capabilities that it takes, each of which has to be refused in the same way where it is not claimed.
+    public let otherCapabilities: [StoreCapability]
     /// The usual cause of a failure.
     public let hint: String
     private let body: @Sendable (CaseContext) throws -> Void
 
     /// A case; `all` holds those of the kit, and an author may add cases of their own.
     public init(
-        _ id: String, level: Level, capability: StoreCapability? = nil, requirement: String, hint: String,
+        _ id: String, level: Level, capability: StoreCapability? = nil, and others: [StoreCapability] = [],
+        requirement: String, hint: String,
         body: @escaping @Sendable (CaseContext) throws -> Void
     ) {
         self.id = id
         self.level = level
         self.capability = capability
+        otherCapabilities = others
         self.requirement = requirement
         self.hint = hint
         self.body = body
@@ -66,15 +70,17 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     public static func == (lhs: ConformanceCase, rhs: ConformanceCase) -> Bool { lhs.id == rhs.id }
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-    /// Whether the subject lacks the capability, so that its refusal is what is tested.
-    public func testsRefusal(by subject: ConformanceSubject) -> Bool {
-        capability.map { !subject.capabilities.contains($0) } ?? false
+    /// Whether the subject lacks a capability that the case takes, so that its refusal is what is tested.
+    public func testsRefusal(by subject: ConformanceSubject) -> Bool { missing(in: subject) != nil }
+
+    private func missing(in subject: ConformanceSubject) -> StoreCapability? {
+        ([capability].compactMap { $0 } + otherCapabilities).first { !subject.capabilities.contains($0) }
     }
 
     /// Runs the case in a context that was made for it.
     /// - Throws: `ConformanceFailure`; what the store throws where nobody expects it.
     public func run(in context: CaseContext) throws {
-        if let capability, testsRefusal(by: context.subject) {
+        if let capability = missing(in: context.subject) {
             try Refusals.check(capability, in: context)
         } else {
             try body(context)

@@ -6,11 +6,12 @@ extension ConformanceCase {
         "A save returns before what it wrote is where the next process finds it; or closing does what saving has to."
 
     private static func durable(
-        _ id: String, level: Level = .core, _ requirement: String, hint: String = lossHint,
-        body: @escaping @Sendable (CaseContext) throws -> Void
+        _ id: String, level: Level = .core, and others: [StoreCapability] = [], _ requirement: String,
+        hint: String = lossHint, body: @escaping @Sendable (CaseContext) throws -> Void
     ) -> ConformanceCase {
         ConformanceCase(
-            "durability.\(id)", level: level, capability: .durability, requirement: requirement, hint: hint, body: body)
+            "durability.\(id)", level: level, capability: .durability, and: others, requirement: requirement, hint: hint,
+            body: body)
     }
 
     static let durabilityCases: [ConformanceCase] = [
@@ -113,10 +114,9 @@ extension ConformanceCase {
             try c.expect(try c.session().all(Entry.self).map(\.name), is: ["e0", "e1", "e2"], "names:")
         },
         durable(
-            "erasure", level: .full, "An erased store is empty after the end of the process.",
+            "erasure", level: .full, and: [.erase], "An erased store is empty after the end of the process.",
             hint: "The erasure is written when the store is closed."
         ) { c in
-            guard c.subject.capabilities.contains(.erase) else { return }
             try c.session().store(Entry("old"))
             c.note("erase")
             try c.container.erase()

@@ -36,6 +36,12 @@ extension ConformanceCase {
             #Predicate { $0.numbers.first == 1 }
         },
         query(
+            "expressions.array-last", "The last element is the last.",
+            hint: "Elements are in another order, or only the first is looked at.", finds: ["timber"]
+        ) {
+            #Predicate { $0.numbers.last == 1 && $0.numbers.count > 1 }
+        },
+        query(
             "expressions.array-index", "An element is found by its index, counted from 0.",
             hint: "The store counts from 1.", finds: ["timber"]
         ) { #Predicate { $0.numbers.count > 1 && $0.numbers[1] == 1 } },

@@ -184,6 +184,17 @@ extension ConformanceCase {
             hint: "The store compares bytes. Claim residual, or compare in normal form.", finds: ["e\u{301}crin"]
         ) { #Predicate { $0.name == "écrin" } },
         query(
+            "expressions.text-localized-standard",
+            "localizedStandardContains looks without regard to case and diacritics, as people search.",
+            hint: "It was taken for contains, or for the collation's own idea of case alone.", finds: ["e\u{301}crin"]
+        ) { #Predicate { $0.name.localizedStandardContains("ECR") } },
+        query(
+            "expressions.text-regular-expression", "A regular expression matches anywhere in a text, as a pattern.",
+            hint: "The pattern was looked for as text, or taken for one of LIKE or GLOB.", finds: ["bell", "bellows"]
+        ) {
+            #Predicate { $0.name.contains(/b.l+/) }
+        },
+        query(
             "expressions.text-order", "Text is ordered as Swift does, capitals first.",
             hint: "The store's collation is another one.", finds: ["anvil", "Candle"]
         ) { #Predicate { $0.name < "b" } },

@@ -72,11 +72,11 @@ extension ConformanceCase {
             try c.expect(try c.session().all(Entry.self).map(\.rank), is: [2], "ranks:")
         },
         ConformanceCase(
-            "batch.store-checks-the-version", level: .full, capability: .batchUpdate,
+            "batch.store-checks-the-version", level: .full, capability: .batchUpdate, and: [.versions],
             requirement: "A batch on another version than the latest throws VersionSuperseded, and changes nothing.",
             hint: "The base of a batch is not looked at, and what was saved since is overwritten."
         ) { c in
-            guard let versioned = try c.store.store as? any VersionedDataStore else { return }
+            let versioned = try c.require(try c.store.store as? any VersionedDataStore, "a store with versions")
             try storeEntries(c)
             let entries = try c.session().all(Entry.self)
             var batch = try update(.records(entries.map(\.persistentModelID)), rank: 9, c)

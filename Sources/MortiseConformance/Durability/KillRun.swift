@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import MortiseCore
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -41,12 +43,17 @@ public struct KillRun: Sendable {
         public let faults: [String]
     }
 
+    /// How many processes are killed where nobody says, for a store that claims durability.
+    public static let usual = 20
+
     let subject: ConformanceSubject
     let program: String
     let kills: Int
     let seed: UInt64
 
     static let childArgument = "--save-until-killed"
+    /// How many seconds a child may take to the point at which it is killed.
+    private static let patience = 60.0
 
     /// What the child does; it ends only by being killed, or by an error.
     static func child(_ subject: ConformanceSubject, folder: URL) throws {
@@ -74,14 +81,16 @@ public struct KillRun: Sendable {
         var faults: [String] = []
         var acknowledged = 0
         for kill in 1...max(1, kills) {
-            let point = Point.random(&numbers)
-            let lines = try runChild(folder, point)
+            // The first one waits for a save, however slow the machine is, so that something is tried.
+            let point = kill == 1 ? .acknowledged(1) : Point.random(&numbers)
+            let (lines, ending) = try runChild(folder, point)
             let begun = lines.last { $0.hasPrefix("begin ") }.flatMap { Int($0.dropFirst(6)) } ?? acknowledged
             acknowledged = max(acknowledged, lines.last { $0.hasPrefix("done ") }.flatMap { Int($0.dropFirst(5)) } ?? 0)
             if let line = lines.first(where: { !$0.hasPrefix("begin ") && !$0.hasPrefix("done ") }) {
                 faults.append("kill \(kill): the child ended by itself: \(line)")
                 break
             }
+            if let ending { faults.append("kill \(kill), \(point): \(ending)") }
             do {
                 let container = try Self.open(subject, folder)
                 let found = try SaveLoop.last(in: container)
@@ -103,8 +112,8 @@ public struct KillRun: Sendable {
         return Result(subject: subject.name, kills: kills, saves: acknowledged, faults: faults)
     }
 
-    /// - Returns: the lines that the child wrote before it died.
-    private func runChild(_ folder: URL, _ point: Point) throws -> [String] {
+    /// - Returns: the lines that the child wrote before it died, and how it died if not by being killed at that point.
+    private func runChild(_ folder: URL, _ point: Point) throws -> (lines: [String], ending: String?) {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: program)
@@ -117,6 +126,13 @@ public struct KillRun: Sendable {
         func count(_ word: String) -> Int {
             String(decoding: text, as: UTF8.self).components(separatedBy: word).count - 1
         }
+        // A child that stands still would keep this waiting for ever.
+        let isLate = Atomic(false)
+        let watch = DispatchWorkItem { [identifier = process.processIdentifier] in
+            isLate.store(true, ordering: .relaxed)
+            kill(identifier, SIGKILL)
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: watch)
         switch point {
         case .after(let microseconds): usleep(microseconds)
         case .beginning(let wanted):
@@ -124,12 +140,23 @@ public struct KillRun: Sendable {
         case .acknowledged(let wanted):
             while count("done ") < wanted, case let data = handle.availableData, !data.isEmpty { text += data }
         }
+        watch.cancel()
         kill(process.processIdentifier, SIGKILL)
         text += handle.readDataToEndOfFile()
         process.waitUntilExit()
         // A last line without its end was cut off by the kill.
-        return String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            .map(String.init)
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .dropLast().map(String.init)
+        if isLate.load(ordering: .relaxed) {
+            return (lines, "the child did not get there within \(Int(Self.patience)) seconds")
+        }
+        let isKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
+        return (lines, isKilled ? nil : "the child died by itself, with \(ending(of: process))")
+    }
+
+    private func ending(of process: Process) -> String {
+        process.terminationReason == .uncaughtSignal
+            ? "signal \(process.terminationStatus)" : "status \(process.terminationStatus)"
     }
     #else
     /// - Throws: `KillFault`, since this system lets no program start another.

@@ -5,7 +5,8 @@ import Synchronization
 public struct KillTable: Sendable {
     public struct Row: Sendable {
         public let fault: StoreFault
-        /// The ids of the cases that a store with the fault fails.
+        /// The ids of the cases that a store with the fault fails, those first that fewest other faults fail: what they say
+        /// is nearest to what is wrong.
         public let caughtBy: [String]
     }
 
@@ -38,8 +39,13 @@ public struct KillTable: Sendable {
             (found[place] ?? []).map { "\(references[place]): \($0)" }
         }
         let alarmed = Set(references.indices.flatMap { found[$0] ?? [] })
+        let caught = faults.indices.map { (found[references.count + $0] ?? []).filter { !alarmed.contains($0) } }
+        let order = Dictionary(uniqueKeysWithValues: cases.enumerated().map { ($0.element.id, $0.offset) })
+        var breadth: [String: Int] = [:]
+        for id in caught.joined() { breadth[id, default: 0] += 1 }
+        func rank(_ id: String) -> (Int, Int) { (breadth[id] ?? 0, order[id] ?? 0) }
         rows = faults.enumerated().map { place, fault in
-            Row(fault: fault, caughtBy: (found[references.count + place] ?? []).filter { !alarmed.contains($0) })
+            Row(fault: fault, caughtBy: caught[place].sorted { rank($0) < rank($1) })
         }
         falseAlarms = alarms
         let proved = Set(rows.flatMap(\.caughtBy))

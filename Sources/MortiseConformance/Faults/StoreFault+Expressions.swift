@@ -170,6 +170,12 @@ extension StoreFault {
         taking("nothing-begins-nothing", "takes no text for one that starts with the empty one") { part in
             if case .startsWith(_, .constant(.string(""))) = part { .constant(.bool(false)) } else { nil }
         },
+        taking("searches-exactly", "takes localizedStandardContains for contains") { part in
+            if case .localizedStandardContains(let a, let b) = part { .hasRun(a, b) } else { nil }
+        },
+        taking("patterns-as-text", "looks for the text of a regular expression") { part in
+            if case .matches(let a, let pattern) = part { .hasRun(a, .constant(.string(pattern))) } else { nil }
+        },
         taking("counts-at-least", "takes a count for a least one") { part in
             guard case .compare(.equal, .count(let a), let b) = part else { return nil }
             return .compare(.greaterOrEqual, .count(a), b)
@@ -195,6 +201,9 @@ extension StoreFault {
         },
         taking("last-for-first", "takes the last element for the first") { part in
             if case .first(let a) = part { .last(a) } else { nil }
+        },
+        taking("first-for-last", "takes the first element for the last") { part in
+            if case .last(let a) = part { .first(a) } else { nil }
         },
         taking("counts-from-one", "counts the index of an element from 1") { part in
             guard case .element(let a, let b) = part else { return nil }

@@ -4,12 +4,26 @@ struct ConformanceOptions {
     var level = ConformanceCase.Level.full
     var only: [ConformanceCase] = []
     var format = ConformanceReport.Format.text
-    var kills = 0
+    /// Nil where nobody says: then as many as are usual, if the whole of a level is run on a store that claims durability.
+    var kills: Int?
     var seed: UInt64 = 1
     var timeLimit: Duration?
+    /// Whether the subjects were named.
+    private var isChosen = false
     var isList = false
     var isKillTable = false
     var isHelp = false
+
+    /// How many processes to kill while they save to a subject's storage.
+    /// - Throws: `UsageError` where kills are asked of a subject by name that they cannot be tried on.
+    func kills(of subject: ConformanceSubject) throws -> Int {
+        if let kills, kills > 0, isChosen, subject.inFolder == nil {
+            throw UsageError(text: "--kills: \(subject) keeps nothing in a folder that another process could open.")
+        }
+        if let kills { return subject.inFolder == nil ? 0 : kills }
+        let isUsual = only.isEmpty && level > .firstHour && subject.capabilities.contains(.durability)
+        return isUsual && subject.inFolder != nil ? KillRun.usual : 0
+    }
 
     static func usage(_ schemes: [String]) -> String {
         let store =
@@ -29,7 +43,8 @@ struct ConformanceOptions {
             \(store)  --level LEVEL    run the cases up to that level; full where nothing is said
               --case ID        run this case, whatever its level; may be repeated
               --format FORMAT  how to report; text where nothing is said
-              --kills N        also kill N processes that save, for subjects whose storage is a folder
+              --kills N        kill N processes that save, for subjects whose storage is a folder; \(KillRun.usual) where nothing
+                               is said, durability is claimed, and no case was chosen
               --seed S         where the kills are at random, the seed
               --time-limit S   how many seconds a case may take before the store counts as standing still; 120 where
                                nothing is said
@@ -115,7 +130,7 @@ struct ConformanceOptions {
             default: throw UsageError(text: "\"\(option)\" is no option.")
             }
         }
-        if !chosen.isEmpty { self.subjects = chosen }
+        if !chosen.isEmpty { (self.subjects, isChosen) = (chosen, true) }
         if let timeLimit { self.subjects = self.subjects.map { $0.limitingCases(to: timeLimit) } }
     }
 }

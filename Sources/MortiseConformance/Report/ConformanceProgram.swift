@@ -53,10 +53,11 @@ public enum ConformanceProgram {
             options.only.isEmpty
             ? ConformanceRun(subject, level: options.level) : ConformanceRun(subject, only: options.only)
         var kills: KillRun.Result?
-        if options.kills > 0, subject.inFolder != nil {
+        let count = try options.kills(of: subject)
+        if count > 0 {
             kills = try KillRun(
                 subject: subject, program: Bundle.main.executablePath ?? CommandLine.arguments[0],
-                kills: options.kills, seed: options.seed
+                kills: count, seed: options.seed
             ).run()
         }
         let report = run.report().adding(kills)

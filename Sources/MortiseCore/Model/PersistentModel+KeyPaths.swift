@@ -16,6 +16,7 @@ extension PersistentModel {
         if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? Value { return value }
         let stored = _modelState.storedValue(at: slot)
         if let value = PropertyAccess.value(stored, as: Value.self) { return value }
+        if let value = PropertyValue.empty(Value.self, default: _defaultValue(at: slot)) { return value }
         PropertyValue.missing(Value.self, slot: slot, of: self)
     }
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: PersistentModel {

@@ -10,6 +10,16 @@ enum PropertyValue {
         return try? StoredValueDecoder().decode(T.self, from: value)
     }
 
+    /// What a required property without a stored value reads as: its declared default, or an empty value of its type.
+    static func empty<T: Decodable>(_ type: T.Type, default declared: StoredValue) -> T? {
+        if !declared.isNull, let value = PropertyAccess.value(declared, as: type) { return value }
+        if let scalar = type as? any PersistentScalar.Type { return scalar.placeholder as? T }
+        for empty in [StoredValue.array([]), .object([:])] {
+            if let value: T = coded(empty) { return value }
+        }
+        return nil
+    }
+
     /// The end of a chain of impossibilities: a required property without a value, of a type that has none to offer.
     static func missing<T>(_ type: T.Type, slot: Int, of model: any PersistentModel) -> Never {
         let name = ModelLayout.of(Swift.type(of: model)).record.slots.dropFirst(slot).first?.name ?? "slot \(slot)"
@@ -97,7 +107,7 @@ extension PersistentModel {
 
     /// What a required property without a stored value has: the default that the model declares. Ephemeral attributes of
     /// fetched models come to this.
-    private func _defaultValue(at slot: Int) -> StoredValue {
+    func _defaultValue(at slot: Int) -> StoredValue {
         let properties = ModelLayout.of(type(of: self)).properties
         return (properties.dropFirst(slot).first as? Schema.Attribute)?.storedDefault ?? .null
     }

@@ -12,6 +12,8 @@ import Testing
     private static let subjects: [String: ConformanceSubject] = [
         "FirstStore": ConformanceSubject("FirstStore") { SubjectStorage(open: { FirstConfiguration() }) },
         "SecondStore": ConformanceSubject("SecondStore") { SubjectStorage(open: { SecondConfiguration() }) },
+        "PlainCSVStore": ConformanceSubject("CSV folder", folder: { PlainCSVConfiguration(folder: $0) }),
+        "HastyCSVStore": ConformanceSubject("CSV folder", folder: { HastyCSVConfiguration(folder: $0) }),
         "CSVStore": PackageSubjects.csv,
     ]
 

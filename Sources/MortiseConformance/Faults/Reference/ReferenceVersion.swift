@@ -9,9 +9,13 @@ final class ReferenceVersion: StoreVersion {
     let number: UInt64
     private let entities: [String: [UInt64: DefaultSnapshot]]
     private let index: InverseIndex
+    private let isLatest: Bool
 
-    init(_ state: ReferenceStorage.State, _ work: ReferenceWork, number: UInt64? = nil) {
+    /// - Parameter isLatest: whether the store's state is this one for as long as the version is used, which whoever holds
+    ///   the storage's lock can say.
+    init(_ state: ReferenceStorage.State, _ work: ReferenceWork, number: UInt64? = nil, isLatest: Bool = false) {
         self.number = number ?? state.version
+        self.isLatest = isLatest
         self.state = state
         self.work = work
         let ordered = state.records.sorted { $0.key < $1.key }
@@ -24,7 +28,7 @@ final class ReferenceVersion: StoreVersion {
         guard let layout = work.layouts[name] else { return work.steps.knowsEveryEntity ? RowSource() : nil }
         return ReferenceRows(
             records: entities[name] ?? [:], endRow: Int(state.nextNumber) - 1, version: state.version,
-            layout: layout, index: index, work: work)
+            layout: layout, index: index, work: work, isLatest: isLatest)
     }
 
     func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier? {
@@ -48,12 +52,14 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
     private let layout: RecordLayout
     private let index: InverseIndex
     private let work: ReferenceWork
+    private let isLatest: Bool
 
     init(
         records: [UInt64: DefaultSnapshot], endRow: Int, version: UInt64, layout: RecordLayout, index: InverseIndex,
-        work: ReferenceWork
+        work: ReferenceWork, isLatest: Bool
     ) {
         self.version = version
+        self.isLatest = isLatest
         if work.steps.numbersRowsAnew {
             let anew = records.sorted { $0.key < $1.key }.enumerated().map { (UInt64($0.offset) + 1, $0.element.value) }
             self.records = Dictionary(anew, uniquingKeysWith: { first, _ in first })
@@ -68,6 +74,7 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
 
     /// Whether the latest state is shown in place of this one.
     private var isForgotten: Bool {
+        if isLatest { return false }
         if work.steps.readsLive { return true }
         guard let limit = work.steps.forgetsAfter else { return false }
         return work.storage.state.withLock { $0.version } > version + limit

@@ -31,7 +31,7 @@ extension ReferenceWork {
     ) throws -> [PersistentIdentifier] {
         switch selection {
         case .query(let query):
-            let version = ReferenceVersion(state, self)
+            let version = ReferenceVersion(state, self, isLatest: true)
             let found = try rows(for: plan(query), in: version)
             let sources = found.entities.map { version.rows(ofEntity: $0) }
             return found.rows.compactMap { sources[$0.table]?.identifier(ofRow: $0.row) }
@@ -50,7 +50,7 @@ extension ReferenceWork {
         var working = state
         do {
             for assignment in assignments {
-                let version = ReferenceVersion(steps.assignsInTurn ? working : state, self)
+                let version = ReferenceVersion(steps.assignsInTurn ? working : state, self, isLatest: true)
                 let reader = RecordReader(schema: schema.stored, layouts: layouts) { version.rows(ofEntity: $0) }
                 for identifier in selected {
                     guard let number = identifier.sequenceNumber, let record = working.records[number],

@@ -10,7 +10,8 @@ extension ConformanceCase {
         hint: String = lossHint, body: @escaping @Sendable (CaseContext) throws -> Void
     ) -> ConformanceCase {
         ConformanceCase(
-            "durability.\(id)", level: level, capability: .durability, and: others, requirement: requirement, hint: hint,
+            "durability.\(id)", level: level, capability: .durability, and: others, requirement: requirement,
+            hint: hint,
             body: body)
     }
 

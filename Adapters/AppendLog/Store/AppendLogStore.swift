@@ -22,11 +22,13 @@ public final class AppendLogStore: EngineDataStore {
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
     ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
-    ///   `DataStoreError.unsupportedFeature` without a schema.
+    ///   `DataStoreError.unsupportedFeature` without a schema,
+    ///   `MigrationError` where the plan has code to run before this file is of the schema.
     public init(_ configuration: AppendLogConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
+        try configuration.checkStages(of: migrationPlan)
         opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
         if let recovery = opened.recovery {
             StoreEvents.emit(.recovery(store: configuration.name, bytes: recovery.droppedBytes))

@@ -67,4 +67,25 @@ struct ExploredByToolTests {
             }
         }
     }
+
+    /// The same where the store is there: its path looks like an address with a password.
+    @Test func samplesPrintThePlaceOfAStoreWithoutSecrets() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.makeFolder("x:")
+        try sandbox.makeFolder("tree")
+        try sandbox.makeFolder("other")
+        let store = "json:" + sandbox.path("x:") + "//ada:hunter2@catalog.json"
+        let shown = "x://ada:…@catalog.json"
+        let first = try await SampleProgram.fileCatalog.run(sandbox.path("tree"), "--store", store)
+        #expect(first.status == 0 && first.output.contains(shown) && !first.output.contains("hunter2"), "\(first)")
+        let json = try await SampleProgram.fileCatalog.run(sandbox.path("tree"), "--store", store, "--json")
+        #expect(json.status == 0 && !json.output.contains("hunter2"), "\(json)")
+        let other = try await SampleProgram.fileCatalog.run(sandbox.path("other"), "--store", store)
+        expectOneLineFailure(other, mentioning: shown)
+        #expect(!other.errors.contains("hunter2"))
+        let empty = "json:" + sandbox.path("x:") + "//ada:hunter2@library.json"
+        let answers = try await SampleProgram.musicLibrary.run("answers", "--store", empty)
+        expectOneLineFailure(answers, mentioning: "x://ada:…@library.json")
+        #expect(!answers.errors.contains("hunter2"))
+    }
 }

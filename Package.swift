@@ -71,7 +71,7 @@ let package = Package(
             name: "Mortise",
             dependencies: [
                 "MortiseCore", "MortiseEngine", "MortiseMacros", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog",
+                "MortiseAppendLog", .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
@@ -196,7 +196,7 @@ let package = Package(
                 "fault-helper",
             ], exclude: ["Golden"]),
         .testTarget(
-            name: "SamplesTests", dependencies: ["FileCatalog", "MusicLibrary", "Trips"]),
+            name: "SamplesTests", dependencies: ["FileCatalog", "MortiseProgram", "MusicLibrary", "Trips"]),
     ],
     swiftLanguageModes: [.v6]
 )

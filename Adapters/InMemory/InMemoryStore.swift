@@ -29,6 +29,7 @@ public final class InMemoryStore: EngineDataStore {
     public let engine: Engine
     public var allowsSave: Bool { true }
 
+    /// - Parameter migrationPlan: a store that begins empty has nothing to migrate.
     /// - Throws: `DataStoreError.unsupportedFeature` for a configuration without schema, which a container never passes.
     public init(_ configuration: InMemoryConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }

@@ -19,11 +19,13 @@ public final class JSONFileStore: EngineDataStore {
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file),
     ///   `JSONFileError` for what is wrong with the text, `EngineError.schemaMismatch`,
-    ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema.
+    ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema,
+    ///   `MigrationError` where the plan has code to run before this file is of the schema.
     public init(_ configuration: JSONFileConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
+        try configuration.checkStages(of: migrationPlan)
         engine = try OpenJSONFiles.shared.engine(for: configuration, schema: schema.stored)
     }
 

@@ -8,8 +8,10 @@ struct Catalog {
     let folder: String
     /// The absolute path of the folder, free of symbolic links; kept as the name of the root folder in the catalogue.
     let rootName: String
-    /// The URL of the store.
+    /// The URL of the store; it may hold a secret.
     let store: String
+    /// The URL of the store as it may be printed.
+    var storeName: String { StoreRegistry.standard.redacted(store) }
     let context: ModelContext
 
     /// Opens the catalogue that `options` name; nothing is written yet.
@@ -26,7 +28,7 @@ struct Catalog {
         container.fullScanPolicy = .refuse
         context = ModelContext(container)
         if let root = try root(), !root.name.utf8.elementsEqual(rootName.utf8) {
-            throw CatalogError.otherFolder(wanted: rootName, found: root.name, store: store)
+            throw CatalogError.otherFolder(wanted: rootName, found: root.name, store: storeName)
         }
     }
 

@@ -27,7 +27,7 @@ struct CatalogScan {
         for tag in try context.fetch(FetchDescriptor<Tag>()) { tags[tag.name] = tag }
         unseenFolders = Set(folders.keys)
         report = ScanReport(
-            folder: catalog.rootName, store: catalog.store, isFirst: folders.isEmpty, limit: limit)
+            folder: catalog.rootName, store: catalog.storeName, isFirst: folders.isEmpty, limit: limit)
     }
 
     /// Walks, updates, saves and reports. To be called once.

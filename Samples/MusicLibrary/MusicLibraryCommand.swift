@@ -33,6 +33,23 @@ struct StoreOption: ParsableArguments {
     }
 }
 
+/// The file of an import, and what it means for the store.
+enum LibraryImport {
+    /// Imports all of a file into an open library, or nothing of it.
+    /// - Returns: how many rows of how many tables, in words.
+    /// - Throws: ``LibraryError`` where the library holds data that nobody said to replace; what reading and saving throw.
+    static func run(_ source: ChinookFile, into context: ModelContext, store: String, replace: Bool) throws -> String {
+        if try !Library.isEmpty(context) {
+            guard replace else { throw LibraryError.holdsData(store: Library.shown(store)) }
+            try Library.deleteAll(in: context)
+        }
+        var importer = ChinookImport(into: context)
+        try importer.insert(source)
+        try context.save()
+        return "\(source.rowCount) rows of \(source.tableCount) tables"
+    }
+}
+
 extension MusicLibraryCommand {
     /// Imports the JSON file: all of it or, if anything in it is wrong, nothing.
     struct Import: ParsableCommand {
@@ -49,15 +66,8 @@ extension MusicLibraryCommand {
         func run() throws {
             let source = try ChinookFile(contentsOf: URL(fileURLWithPath: file))
             let store = try option.store
-            let context = try Library.open(store)
-            if try !Library.isEmpty(context) {
-                guard replace else { throw LibraryError.holdsData(store: store) }
-                try Library.deleteAll(in: context)
-            }
-            var importer = ChinookImport(into: context)
-            try importer.insert(source)
-            try context.save()
-            print("imported \(source.rowCount) rows of \(source.tableCount) tables into \(store)")
+            let imported = try LibraryImport.run(source, into: Library.open(store), store: store, replace: replace)
+            print("imported \(imported) into \(Library.shown(store))")
         }
     }
 
@@ -68,10 +78,16 @@ extension MusicLibraryCommand {
 
         @OptionGroup var option: StoreOption
 
+        @Option(
+            help: "Import this Chinook JSON file first; a library in memory, which ends with the program, needs that.")
+        var from: String?
+
         func run() throws {
+            let source = try from.map { try ChinookFile(contentsOf: URL(fileURLWithPath: $0)) }
             let store = try option.store
             let context = try Library.open(store)
-            if try Library.isEmpty(context) { throw LibraryError.holdsNothing(store: store) }
+            if let source { _ = try LibraryImport.run(source, into: context, store: store, replace: false) }
+            if try Library.isEmpty(context) { throw LibraryError.holdsNothing(store: Library.shown(store)) }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             print(String(decoding: try encoder.encode(Answers(from: context)), as: UTF8.self))

@@ -70,6 +70,14 @@ public final class DefaultStore: EngineDataStore {
     public func close() throws { try base.close() }
 }
 
+extension DefaultStore: RecoveryReporting, EventReportingDataStore {
+    public var recoveryDescription: String? { (base as? any RecoveryReporting)?.recoveryDescription }
+
+    public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
+        (base as? any EventReportingDataStore)?.reportEvents(to: handler)
+    }
+}
+
 extension DefaultStore: HistoryProviding {
     public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
 

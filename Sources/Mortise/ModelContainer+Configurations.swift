@@ -1,3 +1,4 @@
+public import Logging
 public import MortiseCore
 
 extension ModelContainer {
@@ -33,20 +34,23 @@ extension ModelContainer {
     }
 
     /// Opens the store that a store URL names, such as `memory:` or `json:library.json`.
+    /// - Parameter logger: told what opening put right, and the value that the container's `logger` begins with.
     /// - Throws: `StoreURLError` for a URL that names none; as `init(for:migrationPlan:configurations:)`.
     public convenience init(
         for forTypes: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil, store: String,
-        registry: StoreRegistry = .standard
+        registry: StoreRegistry = .standard, logger: Logger = Logger(label: "mortise")
     ) throws {
-        try self.init(for: Schema(forTypes), migrationPlan: migrationPlan, store: store, registry: registry)
+        try self.init(
+            for: Schema(forTypes), migrationPlan: migrationPlan, store: store, registry: registry, logger: logger)
     }
 
     public convenience init(
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, store: String,
-        registry: StoreRegistry = .standard
+        registry: StoreRegistry = .standard, logger: Logger = Logger(label: "mortise")
     ) throws {
         try self.init(
-            for: givenSchema, migrationPlan: migrationPlan, configurations: [try registry.configuration(for: store)])
+            for: givenSchema, migrationPlan: migrationPlan, configurations: [try registry.configuration(for: store)],
+            logger: logger)
     }
 
     /// Opens several stores, each for the models that are listed behind its URL and for all that these reach, as in
@@ -54,8 +58,8 @@ extension ModelContainer {
     /// - Throws: as `init(stores:migrationPlan:registry:)`.
     public convenience init(
         stores: KeyValuePairs<String, [any PersistentModel.Type]>,
-        migrationPlan: (any SchemaMigrationPlan.Type)? = nil
+        migrationPlan: (any SchemaMigrationPlan.Type)? = nil, logger: Logger = Logger(label: "mortise")
     ) throws {
-        try self.init(stores: stores, migrationPlan: migrationPlan, registry: .standard)
+        try self.init(stores: stores, migrationPlan: migrationPlan, registry: .standard, logger: logger)
     }
 }

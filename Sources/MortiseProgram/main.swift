@@ -7,4 +7,4 @@ import MortiseJSONFile
 
 let registry = StoreRegistry(.memory, .json, .log)
 let settings = ToolSettings { name in try StoreSettings.standard(arguments: []).url(named: name, registry: registry) }
-MortiseTool(registry: registry, settings: settings).run()
+MortiseTool(registry: registry, settings: settings, version: "mortise 0.1.0-dev").run()

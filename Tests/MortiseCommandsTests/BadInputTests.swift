@@ -76,6 +76,76 @@ import Testing
         }
     }
 
+    /// The verbs that a kind of store has not: they say so, and do not look at the file first.
+    @Test func whatAKindCannotDoItCannotDoToADamagedStoreEither() throws {
+        let folder = try ToolFolder()
+        let (json, log) = (try folder.trips("trips.json", 10), try folder.trips("trips.log", 10))
+        for name in ["trips.json", "trips.log"] {
+            let url = folder.url.appending(path: name)
+            var bytes = try Data(contentsOf: url)
+            bytes[bytes.count / 2] ^= 0x20
+            try bytes.write(to: url)
+        }
+        let unsupported = ToolExitStatus.unsupported
+        try expect(["compact", json], status: unsupported, saying: "cannot be compacted", in: folder)
+        try expect(
+            ["salvage", json, folder.path("new")], status: unsupported, saying: "cannot be salvaged", in: folder)
+        try expect(["reseal", log], status: unsupported, saying: "cannot be resealed", in: folder)
+    }
+
+    /// A file that was cut has no end, and no seal can make it one.
+    @Test func aTextThatIsCutIsNotResealed() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 10)
+        let url = folder.url.appending(path: "trips.json")
+        let whole = try Data(contentsOf: url)
+        for length in [0, 1, whole.count / 3, whole.count / 2, whole.count - 40] {
+            try whole.prefix(length).write(to: url)
+            try expect(["reseal", store], status: ToolExitStatus.damaged, saying: "trips.json", in: folder)
+        }
+    }
+
+    /// What is written is the new store alone; the damaged one stays as it is, and a status says that something was lost.
+    @Test func salvagingADamagedLogLeavesItAlone() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 10)
+        let url = folder.url.appending(path: "trips.log")
+        var bytes = try Data(contentsOf: url)
+        bytes[((bytes.lastIndex { $0 != 0 } ?? 0) + 1) / 2] ^= 0x20
+        try bytes.write(to: url)
+        let before = try folder.contents()
+        let run = try ToolRun("salvage", store, folder.path("new.log"))
+        #expect(run.status == ToolExitStatus.damaged, "\(run.errors)")
+        #expect(run.errorLines.count == 1 && run.errors.hasPrefix("mortise: error: "), "\(run.errors)")
+        let after = try folder.contents()
+        for (name, content) in before { #expect(after[name] == content, "\(name)") }
+        #expect(after.keys.filter { before[$0] == nil }.allSatisfy { $0.hasPrefix("new.log") }, "\(after.keys)")
+        #expect(after["new.log"] != nil)
+
+        // Of what is no log at all nothing can be saved, and nothing is written.
+        try Data("hello\n".utf8).write(to: url)
+        try expect(
+            ["salvage", store, folder.path("other.log")], status: ToolExitStatus.damaged, saying: "trips.log",
+            in: folder)
+    }
+
+    /// Salvaging reads, and needs no lock; while somebody writes, what is saved is some state of the store.
+    @Test func aLockedStoreCanBeSalvaged() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 10)
+        let json = try folder.trips("trips.json", 10)
+        let writers = [try TripStore.open(folder.path("trips.log")), try TripStore.open(folder.path("trips.json"))]
+        let before = try folder.contents()
+        let run = try ToolRun("salvage", store, folder.path("new.log"))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try ToolRun("compare", store, folder.storeURL("new.log")).status == 0)
+        for (name, content) in before { #expect(try folder.contents()[name] == content, "\(name)") }
+        try expect(
+            ["salvage", json, folder.path("other")], status: ToolExitStatus.unsupported, saying: "cannot be salvaged",
+            in: folder)
+        withExtendedLifetime(writers) {}
+    }
+
     @Test func whatIsNoStoreIsNone() throws {
         let folder = try ToolFolder()
         try Data("hello\n".utf8).write(to: folder.url.appending(path: "text"))

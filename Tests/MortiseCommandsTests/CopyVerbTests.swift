@@ -72,6 +72,19 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
+    @Test func aCopyIsReportedAsJSON() throws {
+        let folder = try ToolFolder()
+        let (source, target) = (try folder.trips("a.json", 6), folder.storeURL("b.log"))
+        for (arguments, isCompared) in [([], true), (["--replace", "--no-check"], false)] {
+            let run = try ToolRun(["copy", source, target, "--format", "json"] + arguments)
+            #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+            let found = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+            #expect(found["result"] as? String == "copied" && found["records"] as? Int == 23)
+            #expect(found["source"] as? String == source && found["target"] as? String == target)
+            #expect(found["isCompared"] as? Bool == isCompared)
+        }
+    }
+
     // MARK: Interruption
 
     @Test(arguments: ["b.json", "b.log"], [SIGKILL, SIGINT])

@@ -29,6 +29,19 @@ import Testing
         #expect(run.errors.contains("a.log.checkpoint"), "\(run.errors)", sourceLocation: location)
     }
 
+    @Test func infoTellsTheDamageAndWhatIsThere() throws {
+        try expectDamage("info", source)
+        let text = try ToolRun("info", source).output
+        #expect(text.contains("health        damaged: 1 problem"), "\(text)")
+        #expect(text.contains("Guide  3 records"), "\(text)")
+        let json = try ToolRun("info", source, "--format", "json")
+        #expect(json.status == ToolExitStatus.damaged)
+        let found = try #require(JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        let health = try #require(found["health"] as? [String: Any])
+        #expect(health["state"] as? String == "damaged")
+        #expect((health["problems"] as? [String])?.first?.contains("a.log.checkpoint") == true, "\(health)")
+    }
+
     @Test(arguments: ["b.json", "b.log"]) func aCopyOfAPartIsNone(_ target: String) throws {
         try expectDamage("copy", source, folder.storeURL(target))
         try expectDamage("copy", source, folder.storeURL(target), "--replace", "--no-check")

@@ -101,12 +101,47 @@ import Testing
         #expect(text.contains("records       125"))
         #expect(text.contains("Stop  80 records"))
         #expect(text.contains("  place: string, nights: int64, trip: Trip"))
-        #expect(text.contains { $0.contains("125") || $0.contains("5 inserted  by tester") })
+        // Guides and labels, then trips with their stops, then what is labelled.
+        let transactions = text.filter { $0.contains("by tester") }
+        #expect(transactions.count == 3, "\(text)")
+        #expect(transactions.contains { $0.contains(" 5 inserted") }, "\(text)")
+        #expect(transactions.contains { $0.contains(" 120 inserted") }, "\(text)")
+        #expect(transactions.contains { $0.contains(" 2 updated") && !$0.contains("inserted") }, "\(text)")
+        #expect(text.contains("health        sound: every byte was checked"), "\(text)")
         let run = try ToolRun("info", store, "--format", "json")
         let found = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
         #expect(found["records"] as? Int == 125)
         #expect((found["entities"] as? [[String: Any]])?.count == 5)
         #expect((found["transactions"] as? [Any])?.count == 3)
+        let health = try #require(found["health"] as? [String: Any])
+        #expect(health["state"] as? String == "sound" && health["isWhole"] as? Bool == true)
+        #expect((health["problems"] as? [Any])?.isEmpty == true && (health["notes"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func infoTellsWhatACrashLeftBehind() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 5)
+        let url = folder.url.appending(path: "trips.log")
+        var bytes = try Data(contentsOf: url)
+        bytes.removeSubrange(((bytes.lastIndex { $0 != 0 } ?? 0) - 20)...)
+        try bytes.write(to: url)
+        let text = try lines("info", store)
+        #expect(text.contains("health        sound: every byte was checked"), "\(text)")
+        #expect(text.contains { $0.hasPrefix("note") && $0.contains("never acknowledged") }, "\(text)")
+    }
+
+    @Test func aCountComesInEveryFormat() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 4)
+        #expect(try lines("fetch", store, "Trip", "--count") == ["4"])
+        #expect(try lines("fetch", store, "Trip", "--count", "--format", "json") == ["{\"count\":4}"])
+        #expect(try lines("fetch", store, "Trip", "--count", "--format", "csv") == ["count", "4"])
+    }
+
+    @Test func theVersionIsPrinted() throws {
+        let run = try ToolRun("--version")
+        #expect(run.status == 0 && run.errors == "")
+        #expect(run.output.wholeMatch(of: /mortise \d+\.\d+\.\d+(-[a-z.0-9]+)?\n/) != nil, "\(run.output)")
     }
 
     @Test func aWriterIsNotDisturbed() throws {

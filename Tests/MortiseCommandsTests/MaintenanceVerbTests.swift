@@ -44,6 +44,8 @@ import Testing
         let text = try String(contentsOf: url, encoding: .utf8)
         try Data(text.replacingOccurrences(of: "\"Trip 3\"", with: "\"Edited\"").utf8).write(to: url)
         #expect(try ToolRun("info", store).status == ToolExitStatus.damaged)
+        let taken = try ToolRun("info", store + "?integrity=acceptEdits")
+        #expect(taken.status == 0 && taken.output.contains("the seal does not fit"), "\(taken.output)\(taken.errors)")
         #expect(try ToolRun("reseal", store).status == 0)
         #expect(try ToolRun("fetch", store, "Trip", "--where", "name == 'Edited'", "--count").output == "1\n")
 

@@ -80,4 +80,116 @@ import Testing
             try ModelContainer(stores: ["memory:a": [Memo.self], "floppy:b": [Country.self]], registry: Self.registry)
         } throws: { $0 is StoreURLError }
     }
+
+    // MARK: Migration plans
+
+    private enum First: VersionedSchema {
+        static var models: [any PersistentModel.Type] { [Country.self] }
+        static var versionIdentifier: Schema.Version { Schema.Version(1, 0, 0) }
+    }
+    private enum Second: VersionedSchema {
+        static var models: [any PersistentModel.Type] { [Country.self, Memo.self] }
+        static var versionIdentifier: Schema.Version { Schema.Version(2, 0, 0) }
+    }
+    private enum Lightweight: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [First.self, Second.self] }
+        static var stages: [MigrationStage] { [.lightweight(fromVersion: First.self, toVersion: Second.self)] }
+    }
+    private enum Custom: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [First.self, Second.self] }
+        static var stages: [MigrationStage] {
+            [.custom(fromVersion: First.self, toVersion: Second.self, willMigrate: nil, didMigrate: { _ in })]
+        }
+    }
+
+    private func open(
+        _ url: String, _ version: any VersionedSchema.Type, _ plan: (any SchemaMigrationPlan.Type)? = nil
+    ) throws -> ModelContainer {
+        try ModelContainer(
+            for: Schema(versionedSchema: version), migrationPlan: plan,
+            configurations: [Self.registry.configuration(for: url)])
+    }
+
+    @Test(arguments: ["json:", "log:"]) func aStageWithCodeIsNeverPassedOver(_ scheme: String) throws {
+        let folder = try ToolFolder()
+        let url = scheme + folder.path("a")
+        var container = try open(url, First.self, Custom.self)
+        var context = ModelContext(container)
+        context.insert(Country(code: "NO"))
+        try context.save()
+        try container.close()
+
+        let before = try folder.contents()
+        for suffix in ["", "?allowsSave=false"] {
+            #expect {
+                _ = try open(url + suffix, Second.self, Custom.self)
+            } throws: { error in
+                guard
+                    case .customStage("a", Schema.Version(1, 0, 0), Schema.Version(2, 0, 0), let stage)? =
+                        error as? MigrationError
+                else { return false }
+                return stage == Schema.Version(2, 0, 0) && SwiftDataError.loadIssueModelContainer ~= error
+                    && "\(error)".contains("version 1.0.0") && "\(error)".contains("lightweight")
+            }
+        }
+        #expect(try folder.contents() == before)
+
+        // The way to the next version is the one that a lightweight stage describes; after it there is none to go.
+        container = try open(url, Second.self, Lightweight.self)
+        context = ModelContext(container)
+        context.insert(Memo(title: "new"))
+        try context.save()
+        try container.close()
+        container = try open(url, Second.self, Custom.self)
+        context = ModelContext(container)
+        #expect(try context.fetch(FetchDescriptor<Country>()).map(\.code) == ["NO"])
+        #expect(try context.fetch(FetchDescriptor<Memo>()).map(\.title) == ["new"])
+        try container.close()
+    }
+
+    @Test func aStoreOfAnotherPackageIsHandedThePlanBesideOthers() throws {
+        let folder = try ToolFolder()
+        var registry = Self.registry
+        registry.register(
+            StoreScheme("planned", summary: "keeps its plan", location: .name) { _ in PlannedConfiguration() })
+        for (url, plan) in [("memory:", Custom.self), ("log:" + folder.path("a.log"), Custom.self), ("memory:b", nil)]
+            as [(String, (any SchemaMigrationPlan.Type)?)]
+        {
+            let container = try ModelContainer(
+                stores: ["planned:": [Country.self], url: [Memo.self]], migrationPlan: plan, registry: registry)
+            let store = try #require(container.store(PlannedStore.self))
+            #expect(store.plan == plan.map { ObjectIdentifier($0) })
+            let context = ModelContext(container)
+            context.insert(Country(code: "NO"))
+            context.insert(Memo(title: "one"))
+            try context.save()
+            #expect(try context.fetch(FetchDescriptor<Country>()).map(\.code) == ["NO"])
+            #expect(try context.fetchCount(FetchDescriptor<Memo>()) == 1)
+            try container.close()
+        }
+    }
+}
+
+private struct PlannedConfiguration: DataStoreConfiguration {
+    typealias Store = PlannedStore
+    var name = "planned"
+    var schema: Schema?
+}
+
+/// A store that knows which migration plan it was handed.
+private final class PlannedStore: EngineDataStore {
+    typealias Snapshot = DefaultSnapshot
+    let configuration: PlannedConfiguration
+    let schema: Schema
+    let engine: Engine
+    let plan: ObjectIdentifier?
+    var allowsSave: Bool { true }
+
+    init(_ configuration: PlannedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.configuration = configuration
+        self.schema = schema
+        plan = migrationPlan.map { ObjectIdentifier($0) }
+        engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: "planned")))
+    }
 }

@@ -42,15 +42,26 @@ import Testing
         #expect(!"\(events)".contains("secret"))
     }
 
-    @Test func recoveriesAndCompactionsAreTold() throws {
-        let folder = try ToolFolder()
+    /// A log as a crash leaves it: the last frame's end was never written.
+    private func makeTornLog(_ folder: ToolFolder) throws {
         try TripStore.make(folder.path("trips.log"), trips: 5)
         let url = folder.url.appending(path: "trips.log")
         var bytes = try Data(contentsOf: url)
         let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
-        // As a crash leaves it: the last frame's end was never written.
         bytes.removeSubrange((end - 20)...)
         try bytes.write(to: url)
+    }
+
+    private func trips(_ folder: ToolFolder, _ logger: Logger) throws -> ModelContainer {
+        try ModelContainer(
+            for: Schema(stored: TripStore.schema),
+            configurations: [AppendLogConfiguration(path: folder.path("trips.log"))],
+            logger: logger)
+    }
+
+    @Test func recoveriesAndCompactionsAreTold() throws {
+        let folder = try ToolFolder()
+        try makeTornLog(folder)
         let events = try observing {
             let store = try #require(try TripStore.open(folder.path("trips.log")) as? AppendLogStore)
             try store.compact()
@@ -74,23 +85,48 @@ import Testing
         #expect(!found.joined().contains("secret"))
     }
 
-    @Test func aRecoveryIsLoggedWhenAContainerOpens() throws {
+    @Test func aRecoveryIsLoggedByTheLoggerOfTheContainer() throws {
+        let folder = try ToolFolder()
+        try makeTornLog(folder)
+        let lines = LogLines()
+        for _ in 0..<2 {
+            try trips(folder, Logger(label: "test") { _ in LineHandler(lines: lines) }).close()
+        }
+        let found = lines.lines.withLock { $0 }
+        #expect(found.count == 1, "\(found)")
+        #expect(found.allSatisfy { $0.contains("recovered") && $0.contains("trips") }, "\(found)")
+        #expect(found.allSatisfy { $0.contains("never acknowledged") }, "\(found)")
+    }
+
+    @Test func aCompactionIsLoggedByTheLoggerOfTheContainer() throws {
         let folder = try ToolFolder()
         try TripStore.make(folder.path("trips.log"), trips: 5)
-        let url = folder.url.appending(path: "trips.log")
-        var bytes = try Data(contentsOf: url)
-        bytes.removeSubrange(((bytes.lastIndex { $0 != 0 } ?? 0) - 20)...)
-        try bytes.write(to: url)
-        let lines = LogLines()
-        LoggingSystem.bootstrap { _ in LineHandler(lines: lines) }
-        for _ in 0..<2 {
-            let container = try ModelContainer(
-                for: Schema(stored: TripStore.schema),
-                configurations: [AppendLogConfiguration(path: folder.path("trips.log"))])
-            try container.close()
+        let (first, second) = (LogLines(), LogLines())
+        let container = try trips(folder, Logger(label: "test") { _ in LineHandler(lines: first) })
+        let store = try #require(container.store(AppendLogStore.self))
+        try store.compact()
+        container.logger = Logger(label: "other") { _ in LineHandler(lines: second) }
+        try store.compact()
+        for lines in [first, second] {
+            let found = lines.lines.withLock { $0 }
+            #expect(found.count == 1, "\(found)")
+            #expect(found.allSatisfy { $0.hasPrefix("notice compacted") && $0.contains("trips") }, "\(found)")
+            #expect(found.allSatisfy { $0.contains("\"dropped\": 0") }, "\(found)")
         }
-        let found = lines.lines.withLock { $0.filter { $0.contains("recovered") && $0.contains("trips") } }
-        #expect(found.count == 1 && found[0].contains("never acknowledged"), "\(found)")
+        try container.close()
+    }
+
+    /// Whoever asks for nothing is told of nothing that a fetch costs.
+    @Test func fetchesAreLoggedOnlyWhereALimitIsSet() throws {
+        let lines = LogLines()
+        let context = try memos(10)
+        context.container.logger = Logger(label: "test") { _ in LineHandler(lines: lines) }
+        _ = try context.fetch(FetchDescriptor<Memo>(predicate: #Predicate { $0.size > 3 }))
+        #expect(lines.lines.withLock { $0.isEmpty })
+        context.container.fullScanPolicy = .warn(above: 9)
+        _ = try context.fetch(FetchDescriptor<Memo>(predicate: #Predicate { $0.size > 3 }))
+        let found = lines.lines.withLock { $0 }
+        #expect(found.count == 1 && found.allSatisfy { $0.hasPrefix("warning full scan") }, "\(found)")
     }
 
     @Test func metricsCountThem() throws {
@@ -101,10 +137,19 @@ import Testing
         let context = try memos(10)
         _ = try context.fetch(FetchDescriptor<Memo>())
         _ = try context.fetch(FetchDescriptor<Memo>(predicate: #Predicate { $0.size > 3 }))
+        let folder = try ToolFolder()
+        try makeTornLog(folder)
+        let container = try trips(folder, Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let store = try #require(container.store(AppendLogStore.self))
+        for _ in 0..<2 { try store.compact() }
+        try container.close()
         let found = metrics.counts.withLock { $0 }
         #expect((found["mortise.fetch.slow store=memos entity=Memo"] ?? 0) >= 2, "\(found)")
         #expect((found["mortise.fetch.full_scans store=memos entity=Memo"] ?? 0) >= 1, "\(found)")
         #expect((found["mortise.fetch.duration store=memos entity=Memo"] ?? 0) >= 2, "\(found)")
+        #expect(found["mortise.recoveries store=trips"] == 1, "\(found)")
+        #expect(found["mortise.compactions store=trips"] == 2, "\(found)")
+        #expect(found["mortise.compaction.duration store=trips"] == 2, "\(found)")
     }
 }
 

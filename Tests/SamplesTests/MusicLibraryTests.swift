@@ -13,6 +13,10 @@ struct MusicLibraryTests {
         try await expectReferenceAnswers(from: store)
     }
 
+    @Test func aLibraryInMemoryIsImportedAndAskedByOneProcess() async throws {
+        try await expectReferenceAnswers(from: "memory:", options: "--from", Chinook.data.path)
+    }
+
     @Test func aSecondImportIsRefusedAndReplacesWhenAsked() async throws {
         let sandbox = try Sandbox()
         let store = "json:" + sandbox.path("library.json")
@@ -41,8 +45,8 @@ struct MusicLibraryTests {
         #expect(sandbox.contents("library.json") == saved)
     }
 
-    private func expectReferenceAnswers(from store: String) async throws {
-        let outcome = try await SampleProgram.musicLibrary.run("answers", "--store", store)
+    private func expectReferenceAnswers(from store: String, options: String...) async throws {
+        let outcome = try await SampleProgram.musicLibrary.run(["answers", "--store", store] + options)
         #expect(outcome.status == 0, "\(outcome.errors)")
         let answers = try JSONDecoder().decode([String: JSONValue].self, from: Data(outcome.output.utf8))
         let reference = try Chinook.reference()

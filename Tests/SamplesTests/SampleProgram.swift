@@ -22,6 +22,10 @@ struct SampleProgram: Sendable {
     /// - Parameter dataFolder: the folder that the program takes for the user's data folder.
     /// - Throws: an error of Foundation if the program is not built or cannot be started.
     func run(_ arguments: String..., dataFolder: URL? = nil) async throws -> Outcome {
+        try await run(arguments, dataFolder: dataFolder)
+    }
+
+    func run(_ arguments: [String], dataFolder: URL? = nil) async throws -> Outcome {
         let scratch = try Sandbox()
         let (output, errors) = (try scratch.write("", to: "output"), try scratch.write("", to: "errors"))
         let process = Process()

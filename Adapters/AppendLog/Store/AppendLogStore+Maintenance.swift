@@ -30,8 +30,7 @@ extension AppendLogStore {
                 return try sink.compact(progress) { transaction, _ in transaction > last }
             }
         }
-        StoreEvents.emit(
-            .compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
+        tell(.compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
         return dropped
     }
 

@@ -19,17 +19,20 @@ public final class AppendLogStore: EngineDataStore {
     let opened: OpenLog
     private let isClosed = Atomic(false)
     private let remoteChanges = Mutex<RemoteChanges?>(nil)
+    private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
     ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
-    ///   `DataStoreError.unsupportedFeature` without a schema.
+    ///   `DataStoreError.unsupportedFeature` without a schema,
+    ///   `MigrationError` where the plan has code to run before this file is of the schema.
     public init(_ configuration: AppendLogConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
+        try configuration.checkStages(of: migrationPlan)
         opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
         if let recovery = opened.recovery {
-            StoreEvents.emit(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
+            tell(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
         }
         if configuration.sharing == .shared, configuration.allowsSave {
             let changes = RemoteChanges(self)
@@ -38,6 +41,11 @@ public final class AppendLogStore: EngineDataStore {
     }
 
     deinit { try? close() }
+
+    func tell(_ event: StoreEvent) {
+        StoreEvents.emit(event)
+        eventHandler.withLock { $0 }?(event)
+    }
 
     public var capabilities: StoreCapabilities {
         engineCapabilities.union([configuration.durability == .full ? .durability : .reopening])
@@ -48,6 +56,12 @@ public final class AppendLogStore: EngineDataStore {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         remoteChanges.withLock { $0.take() }?.stop()
         try OpenLogs.shared.close(opened)
+    }
+}
+
+extension AppendLogStore: EventReportingDataStore {
+    public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
+        eventHandler.withLock { $0 = handler }
     }
 }
 

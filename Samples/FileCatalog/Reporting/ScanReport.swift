@@ -30,7 +30,7 @@ struct ScanReport: Encodable, Sendable {
 
     /// The absolute path of the scanned folder.
     let folder: String
-    /// The URL of the store that keeps the catalogue.
+    /// The URL of the store that keeps the catalogue, without secrets.
     let store: String
     /// Whether the catalogue was empty before.
     let isFirst: Bool

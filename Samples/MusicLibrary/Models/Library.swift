@@ -19,6 +19,9 @@ enum Library {
         return ModelContext(container)
     }
 
+    /// The URL of a store as it may be printed: without secrets.
+    static func shown(_ store: String) -> String { StoreRegistry.standard.redacted(store) }
+
     /// Whether `context` finds nothing at all.
     static func isEmpty(_ context: ModelContext) throws -> Bool {
         func holds<T: PersistentModel>(_ type: T.Type) throws -> Bool {

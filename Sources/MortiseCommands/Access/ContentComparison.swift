@@ -6,6 +6,8 @@ struct ContentComparison {
     private(set) var differences: [String] = []
     private(set) var differing = 0
     private(set) var compared = 0
+    /// Which record of the second store stands at the place of one of the first.
+    private(set) var places = RecordMap()
     private static let listed = 5
 
     var isEqual: Bool { differing == 0 }
@@ -53,6 +55,7 @@ struct ContentComparison {
             compared = number + 1
             progress(compared)
         }
+        places = map
         try a.check()
         try b.check()
     }

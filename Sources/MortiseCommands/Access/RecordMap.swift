@@ -4,6 +4,9 @@ import MortiseCore
 struct RecordMap {
     private var entities: [String: (source: RowSource, targets: ContiguousArray<PersistentIdentifier?>)] = [:]
 
+    /// Knows no record.
+    init() {}
+
     init(_ version: any StoreVersion, _ schema: StoredSchema) {
         for entity in schema.entities {
             guard let source = version.rows(ofEntity: entity.name) else { continue }

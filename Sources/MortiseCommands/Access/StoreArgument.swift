@@ -4,15 +4,16 @@ import MortiseCore
 struct StoreArgument {
     let url: StoreURL
     let configuration: any DataStoreConfiguration
-
     /// The URL as it may be shown.
-    var name: String { url.redacted.shown(limit: 300) }
+    let name: String
 
     /// - Throws: `StoreURLError`; `ToolError` for a name that the configuration does not explain.
     init(_ text: String) throws {
         let url = try StoreURL(try ToolContext.current.settings.url(named: text))
         self.url = url
-        configuration = try ToolContext.current.registry.configuration(for: url)
+        let registry = ToolContext.current.registry
+        configuration = try registry.configuration(for: url)
+        name = registry.redacted(url.text).shown(limit: 300)
     }
 
     /// The configuration as one of a store that can be opened without its models.

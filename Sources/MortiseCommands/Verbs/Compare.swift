@@ -7,7 +7,10 @@ struct Compare: ParsableCommand {
         abstract: "Compares two stores: should I switch? Same data, same answers, plans, times, durability and size.",
         discussion: """
             Both need one schema. A query is written as "Entity where PREDICATE sort KEYS limit N", each part but the first \
-            where it is wanted. The exit status is 1 where data or an answer differs.
+            where it is wanted. Records are told apart by their place in the order of insertion, not by their numbers: \
+            where both stores hold the same, equal answers have the records of the same places in the same order; where \
+            they do not, equal answers have the same values and lead to the same places. The exit status is 1 where data \
+            or an answer differs.
 
             EXAMPLES
               mortise compare json:library.json log:library.log --query 'Track where unitPrice > 1 sort -name limit 10' \
@@ -47,7 +50,7 @@ struct Compare: ParsableCommand {
         let content = try ContentComparison(
             try left.version(), try right.version(), left.schema, left.layouts, showingValues: values)
         let asked = try zip(query, texts).map { text, parsed in
-            try QueryComparison(text, parsed, left, right, times: times, isSameData: content.isEqual)
+            try QueryComparison(text, parsed, left, right, times: times, content)
         }
         let output = ToolContext.current.output
         let sides = try zip([left, right], arguments).map { try StoreSide($0, $1) }
@@ -149,9 +152,9 @@ private struct QueryComparison {
     let scanned: (Int, Int)
     let seconds: (Double, Double)
 
-    /// - Parameter isSameData: whether both hold the same records; then equal answers are those at the same places.
     init(
-        _ text: String, _ query: QueryText, _ left: OpenStore, _ right: OpenStore, times: Int, isSameData: Bool
+        _ text: String, _ query: QueryText, _ left: OpenStore, _ right: OpenStore, times: Int,
+        _ content: ContentComparison
     ) throws {
         self.text = text
         let (a, b) = (try Self.ask(query.query(left), left, times), try Self.ask(query.query(right), right, times))
@@ -159,7 +162,7 @@ private struct QueryComparison {
         plans = (a.run.explanation.detail, b.run.explanation.detail)
         scanned = (a.run.explanation.rowsScanned, b.run.explanation.rowsScanned)
         seconds = (a.seconds, b.seconds)
-        isEqual = try Self.haveSameRecords(a.run, b.run, left, right)
+        isEqual = try AnswerComparison(a.run, b.run, content).isEqual
     }
 
     private static func ask(
@@ -174,24 +177,6 @@ private struct QueryComparison {
         }
         seconds.sort()
         return (try run ?? StoreQueryRun(query, in: store), seconds.isEmpty ? 0 : seconds[seconds.count / 2])
-    }
-
-    /// Whether two answers have the same attributes in the same order.
-    private static func haveSameRecords(
-        _ a: StoreQueryRun, _ b: StoreQueryRun, _ left: OpenStore, _ right: OpenStore
-    ) throws -> Bool {
-        guard a.records.count == b.records.count else { return false }
-        for (one, two) in zip(a.records, b.records) {
-            let (x, y) = (a.reader.tables[one.table], b.reader.tables[two.table])
-            guard x.entityName == y.entityName else { return false }
-            for (slot, property) in x.layout.slots.enumerated() where property.role == .attribute {
-                guard property.property.attribute?.options.contains(.ephemeral) != true else { continue }
-                guard a.reader.value(one, slot: slot).isIdentical(to: b.reader.value(two, slot: slot)) else {
-                    return false
-                }
-            }
-        }
-        return true
     }
 
     var json: JSONText {

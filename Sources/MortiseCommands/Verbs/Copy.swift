@@ -39,6 +39,9 @@ struct Copy: ParsableCommand {
     @Option(help: "When to show progress: auto (on a terminal), always or never.")
     var progress: ProgressChoice = .auto
 
+    @Option(help: "How to print: text or json.")
+    var format: ReportFormat = .text
+
     func validate() throws {
         if batch < 1 || batch > 1_000_000 { throw ValidationError("A batch has 1 to 1000000 records.") }
         if resume, replace { throw ValidationError("Pass --resume or --replace, not both.") }
@@ -56,10 +59,23 @@ struct Copy: ParsableCommand {
         try fill(to, from: source, total, interruption)
         if check { try compare(source, to, total, interruption) }
         try source.close()
-        let result = check ? "copied and compared" : "copied"
-        try ToolContext.current.output.line(
-            "\(result) \(FigureText.plural(total, "record")): \(from.name) and \(to.name)"
-                + (check ? " are equal in content and order" : ""))
+        try report(total, from.name, to.name)
+    }
+
+    private func report(_ records: Int, _ source: String, _ target: String) throws {
+        let output = ToolContext.current.output
+        switch format {
+        case .text:
+            let result = check ? "copied and compared" : "copied"
+            let names = check ? "\(source) and \(target) are equal in content and order" : "\(source) into \(target)"
+            try output.line("\(result) \(FigureText.plural(records, "record")): \(names)")
+        case .json:
+            try output.line(
+                JSONText.object([
+                    ("result", .text("copied")), ("source", .text(source)), ("target", .text(target)),
+                    ("records", .number(records)), ("isCompared", .bool(check)),
+                ]).description)
+        }
     }
 
     /// In a function of its own, so that the target's memory is given free before it is read again.

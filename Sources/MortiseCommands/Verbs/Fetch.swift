@@ -68,7 +68,7 @@ struct Fetch: ParsableCommand {
     @Option(help: "How to print: table, json (one array) or csv.")
     var format: RecordFormat = .table
 
-    @Flag(help: "Print only how many there are.")
+    @Flag(help: "Print only how many there are; with --format json as {\"count\":3}, with csv under a heading.")
     var count = false
 
     func run() throws {
@@ -77,7 +77,12 @@ struct Fetch: ParsableCommand {
         let columns = try RecordColumns(select, entity: options.entity, store)
         let run = try StoreQueryRun(query, in: store)
         if count {
-            try ToolContext.current.output.line("\(run.count)")
+            let output = ToolContext.current.output
+            switch format {
+            case .table: try output.line("\(run.count)")
+            case .json: try output.line(JSONText.object([("count", .number(run.count))]).description)
+            case .csv: try output.line("count\n\(run.count)")
+            }
         } else {
             try RecordPrinter(columns, run.reader, format, checking: run.version).print(run.records)
         }

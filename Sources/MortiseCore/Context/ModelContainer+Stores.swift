@@ -1,3 +1,5 @@
+public import Logging
+
 extension ModelContainer {
     /// Opens several stores, each for the models that are listed behind its URL and for all that these reach.
     ///
@@ -6,7 +8,8 @@ extension ModelContainer {
     ///   one name, which for a file is its name without extension.
     public convenience init(
         stores: KeyValuePairs<String, [any PersistentModel.Type]>,
-        migrationPlan: (any SchemaMigrationPlan.Type)? = nil, registry: StoreRegistry
+        migrationPlan: (any SchemaMigrationPlan.Type)? = nil, registry: StoreRegistry,
+        logger: Logger = Logger(label: "mortise")
     ) throws {
         let configurations = try stores.map { url, types in
             var configuration = try registry.configuration(for: url)
@@ -14,6 +17,7 @@ extension ModelContainer {
             return configuration
         }
         try self.init(
-            for: Schema(stores.flatMap(\.value)), migrationPlan: migrationPlan, configurations: configurations)
+            for: Schema(stores.flatMap(\.value)), migrationPlan: migrationPlan, configurations: configurations,
+            logger: logger)
     }
 }

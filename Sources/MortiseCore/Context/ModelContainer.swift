@@ -11,16 +11,17 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     /// The configurations, with the schema that each store was opened with, in the order given.
     public let storeConfigurations: [any DataStoreConfiguration]
     let stores: [AnyStore]
-    private let settings = Mutex(Settings())
+    private let settings: Mutex<Settings>
 
     private struct Settings {
         var fullScanPolicy = FullScanPolicy.allow
         var verifiesPushDown = false
-        var logger = Logger(label: "mortise")
+        var logger: Logger
         var slowFetchLimit: Duration?
     }
 
-    /// What to do about fetches that look at every record, unless their context or descriptor says otherwise.
+    /// What to do about fetches that look at every record, unless their context or descriptor says otherwise. With
+    /// `.allow`, which is the default, full scans are not logged; `.warn(above:)` logs them.
     public var fullScanPolicy: FullScanPolicy {
         get { settings.withLock { $0.fullScanPolicy } }
         set { settings.withLock { $0.fullScanPolicy = newValue } }
@@ -39,7 +40,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         set { settings.withLock { $0.slowFetchLimit = newValue } }
     }
 
-    /// Where warnings go. They hold names and numbers, never values of models.
+    /// Where warnings of slow fetches and full scans go, and notices of recoveries and compactions; those of opening
+    /// go to the logger that the initializer takes. They hold names and numbers, never values of models.
     public var logger: Logger {
         get { settings.withLock { $0.logger } }
         set { settings.withLock { $0.logger = newValue } }
@@ -50,14 +52,19 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
 
     /// Opens the stores. Each entity goes to the first configuration whose schema holds it; a configuration without a
     /// schema takes all of the container's.
-    /// - Throws: `SchemaError`; `SwiftDataError.duplicateConfiguration` for two configurations of one name,
+    /// - Parameters:
+    ///   - migrationPlan: handed to every store. What a store of another package makes of it is its own; a store of this
+    ///     one adapts records by itself as far as a lightweight stage does, and throws where a stage has code to run.
+    ///   - logger: told what opening put right, and the value that `logger` begins with.
+    /// - Throws: `SchemaError`; `MigrationError`; `SwiftDataError.duplicateConfiguration` for two configurations of one name,
     ///   `.configurationSchemaNotFoundInContainerSchema` for one that holds what the container does not,
     ///   `.loadIssueModelContainer` where an entity has no store or relationships lead from store to store; the stores'
     ///   own errors.
     public init(
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
-        configurations: [any DataStoreConfiguration]
+        configurations: [any DataStoreConfiguration], logger: Logger = Logger(label: "mortise")
     ) throws {
+        settings = Mutex(Settings(logger: logger))
         try givenSchema.validate()
         schema = givenSchema
         self.migrationPlan = migrationPlan
@@ -78,10 +85,13 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             completed.append(complete)
         }
         try Self.check(indices, givenSchema)
-        for configuration in completed { opened.append(try Self.open(configuration, migrationPlan)) }
+        for configuration in completed { opened.append(try Self.open(configuration, migrationPlan, logger)) }
         storeConfigurations = completed
         stores = opened
         storeIndices = indices
+        for store in opened {
+            (store.underlying as? any EventReportingDataStore)?.reportEvents { [weak self] event in self?.log(event) }
+        }
     }
 
     /// Opens the stores for the models named and for all that they reach.
@@ -136,14 +146,20 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     private static func open<C: DataStoreConfiguration>(
-        _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?
+        _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
     ) throws -> AnyStore {
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
         if let recovery = (store as? any RecoveryReporting)?.recoveryDescription {
-            Logger(label: "mortise").notice(
+            logger.notice(
                 "recovered", metadata: ["store": "\(configuration.name)", "detail": "\(recovery)"])
         }
         return StoreBox(store, configurationName: configuration.name)
+    }
+
+    private func log(_ event: StoreEvent) {
+        guard case .compaction(let store, let dropped, let duration) = event else { return }
+        logger.notice(
+            "compacted", metadata: ["store": "\(store)", "dropped": "\(dropped)", "duration": "\(duration)"])
     }
 
     func storeIndex(ofEntity name: String) -> Int? { storeIndices[name] }

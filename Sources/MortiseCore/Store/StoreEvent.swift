@@ -45,3 +45,12 @@ public protocol RecoveryReporting: DataStore {
     /// it when it opens the store.
     var recoveryDescription: String? { get }
 }
+
+/// A store that tells its container what happens in it while it is open.
+public protocol EventReportingDataStore: DataStore {
+    /// Hands every event of this store from here on to a handler, in the place of the one before. A container sets one
+    /// that logs compactions.
+    ///
+    /// The handler is called on the thread on which the event happened, by several at once, and does not use the store.
+    func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void)
+}

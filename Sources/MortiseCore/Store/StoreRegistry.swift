@@ -30,4 +30,11 @@ public struct StoreRegistry: Sendable {
         }
         return scheme
     }
+
+    /// A text that should be a store URL as it may be shown and logged: without passwords, without what its scheme or its
+    /// name calls secret, and without what is not understood.
+    public func redacted(_ text: String) -> String {
+        let scheme = schemes[text.prefix { $0 != ":" }.lowercased()]
+        return StoreURLRedaction.redacted(text, hiding: Set(scheme?.options.filter(\.isSecret).map(\.name) ?? []))
+    }
 }

@@ -32,9 +32,11 @@ public struct StoreURL: Sendable, Hashable {
         path = String(rest[..<question])
         var options: [String: String] = [:]
         if question != rest.endIndex {
-            for item in rest[rest.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false) {
+            let items = rest[rest.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
+            for (place, item) in items.enumerated() {
                 guard let equals = item.firstIndex(of: "="), equals != item.startIndex else {
-                    throw malformed("\"\(item)\" is no option; write name=value")
+                    // What stands there may be the secret itself, and is told by its place.
+                    throw malformed("option \(place + 1) behind the question mark is none; write name=value")
                 }
                 let name = String(item[..<equals])
                 guard let value = item[item.index(after: equals)...].removingPercentEncoding else {
@@ -88,19 +90,20 @@ enum StoreURLRedaction {
     }
 
     private static func redactedItem(_ item: Substring, _ secrets: Set<String>) -> String {
-        guard let equals = item.firstIndex(of: "="),
-            isSecret(item[..<equals]) || secrets.contains(String(item[..<equals]))
-        else { return String(item) }
+        // Without a name nobody can say that a value is no secret.
+        guard let equals = item.firstIndex(of: "="), equals != item.startIndex else {
+            return item.isEmpty ? "" : item.first == "=" ? "=…" : "…"
+        }
+        guard isSecret(item[..<equals]) || secrets.contains(String(item[..<equals])) else { return String(item) }
         return item[...equals] + "…"
     }
 
-    /// Of `scheme://user:password@host`, what stands between the second colon and the last `@` before the path.
+    /// Of `scheme://user:password@host`, what stands between the second colon and the last `@`; a password may hold a
+    /// slash, although it should not.
     private static func withoutPassword(_ text: Substring) -> String {
-        guard let start = text.range(of: "://")?.upperBound else { return String(text) }
-        let authority = text[start...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
-            return String(text)
-        }
+        guard let start = text.range(of: "://")?.upperBound, let at = text[start...].lastIndex(of: "@"),
+            let colon = text[start..<at].firstIndex(of: ":")
+        else { return String(text) }
         return text[...colon] + "…" + text[at...]
     }
 }

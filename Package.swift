@@ -155,7 +155,8 @@ let package = Package(
             dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
             path: "Tests/Faults/Workload"),
         .executableTarget(
-            name: "fault-helper", dependencies: ["FaultWorkload", "MortiseAppendLog", "MortiseCore", "MortiseEngine"],
+            name: "fault-helper",
+            dependencies: ["FaultWorkload", "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
             path: "Tests/Faults/Helper"),
         .target(
             name: "ReaderFuzzing",

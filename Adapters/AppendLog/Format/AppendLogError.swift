@@ -37,6 +37,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case damagedRegion(offset: Int64, what: String)
     /// A frame of a kind that may not be skipped and is not known.
     case unknownKind(offset: Int64, kind: UInt8)
+    /// A frame with flags that are not known, so that nobody knows what else it asks for.
+    case unknownFlags(offset: Int64, flags: UInt8)
     /// The checksum is right and the content is not: another program wrote it.
     case malformed(offset: Int64, what: String)
     /// A frame stands where another should.
@@ -76,6 +78,8 @@ extension LogFault: CustomStringConvertible {
             "At offset \(offset) the checkpoint \(what). Salvage the store, or restore a backup."
         case .unknownKind(let offset, let kind):
             "At offset \(offset) stands a frame of kind \(kind), which this library does not know. Update the library."
+        case .unknownFlags(let offset, let flags):
+            "At offset \(offset) stands a frame with flags \(flags), which this library does not know. Update the library."
         case .malformed(let offset, let what): "At offset \(offset) the content of a frame \(what)."
         case .outOfOrder(let offset, let expected, let found):
             "At offset \(offset) stands number \(found) where \(expected) should. Salvage the store, or restore a backup."

@@ -12,6 +12,7 @@ struct PayloadFault: Error, Hashable {
 struct ByteReader {
     private let base: UnsafeRawBufferPointer
     private(set) var offset = 0
+    private var budget = ValueBudget()
 
     init(_ bytes: UnsafeRawBufferPointer) { base = bytes }
 
@@ -66,6 +67,31 @@ struct ByteReader {
         let value = try varint()
         guard value <= UInt64(rest / size) else { throw fault("counts \(value) where there is no room for them") }
         return Int(value)
+    }
+
+    /// Begins another record, of whose values none has been read.
+    mutating func beginRecord() { budget = ValueBudget() }
+
+    /// Counts memory before it is allocated.
+    mutating func spend(_ cost: Int) throws(PayloadFault) {
+        budget.spend(cost)
+        guard budget.isWithin(base.count) else { throw fault("has a coded value that takes too much memory") }
+    }
+
+    /// A count of different records, by ascending number. Each is a byte and a number, of which few are short: a count
+    /// for which there is room is that of references which are there, up to a small factor.
+    mutating func countOfReferences() throws(PayloadFault) -> Int {
+        let start = fault("counts more references than there is room for")
+        let count = try count(of: 2)
+        var (least, left, digits) = (count, count, 1)
+        while left > 0 {
+            let ofThatLength = digits < 9 ? min(left, 1 << (7 * digits)) : left
+            least += ofThatLength * digits
+            left -= ofThatLength
+            digits += 1
+        }
+        guard least <= rest else { throw start }
+        return count
     }
 
     mutating func number(below limit: Int, _ what: String) throws(PayloadFault) -> Int {

@@ -3,12 +3,29 @@ import Foundation
 /// Collects the bytes of a payload.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
+    private var budget = ValueBudget()
+    private var recordStart = 0
 
     init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
     var count: Int { bytes.count }
 
-    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        beginRecord()
+    }
+
+    /// Begins another record, of whose values none has been written.
+    mutating func beginRecord() {
+        budget = ValueBudget()
+        recordStart = bytes.count
+    }
+
+    /// Counts what reading will take.
+    mutating func spend(_ cost: Int) { budget.spend(cost) }
+
+    /// Whether the record, as far as it is written, can be read again.
+    var isWithinBudget: Bool { budget.isWithin(bytes.count - recordStart) }
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 

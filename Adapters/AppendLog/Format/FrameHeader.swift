@@ -50,19 +50,35 @@ struct FrameHeader: Hashable {
 
     /// The header in 48 bytes; nil where they are none of this file, or have numbers behind which there are none.
     init?(_ raw: UnsafeRawBufferPointer, seed: UInt32) {
-        guard raw.count >= Self.size, raw.loadUnaligned(as: UInt32.self).littleEndian == Self.marker else { return nil }
-        var sum = CRC32C(resuming: seed)
-        sum.update(UnsafeRawBufferPointer(rebasing: raw[0..<44]))
+        guard Self.isSealed(raw, seed: seed) else { return nil }
         func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
             T(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: T.self))
         }
-        guard sum.value == load(44, UInt32.self), raw[5] & ~1 == 0, load(6, UInt16.self) == 0,
-            load(8, UInt64.self) < EngineVersion.numberLimit, load(16, UInt64.self) < EngineVersion.numberLimit
+        guard raw[5] & ~1 == 0, load(6, UInt16.self) == 0, load(8, UInt64.self) < EngineVersion.numberLimit,
+            load(16, UInt64.self) < EngineVersion.numberLimit
         else { return nil }
         self.init(
             kind: FrameKind(rawValue: raw[4]), isSkippable: raw[5] & 1 != 0, sequence: load(8, UInt64.self),
             transaction: load(16, UInt64.self), synced: load(24, UInt64.self), length: load(32, UInt64.self),
             checksum: load(40, UInt32.self))
+    }
+
+    /// Whether the bytes are what some program wrote as a header of this file.
+    private static func isSealed(_ raw: UnsafeRawBufferPointer, seed: UInt32) -> Bool {
+        guard raw.count >= size, raw.loadUnaligned(as: UInt32.self).littleEndian == marker else { return false }
+        var sum = CRC32C(resuming: seed)
+        sum.update(UnsafeRawBufferPointer(rebasing: raw[0..<44]))
+        return sum.value == raw.loadUnaligned(fromByteOffset: 44, as: UInt32.self).littleEndian
+    }
+
+    /// Why 48 bytes are no header although their checksum is right; nil where it is wrong, or nothing else is.
+    static func oddity(of raw: UnsafeRawBufferPointer, seed: UInt32, at offset: Int64) -> LogFault? {
+        guard isSealed(raw, seed: seed), FrameHeader(raw, seed: seed) == nil else { return nil }
+        if raw[5] & ~1 != 0 { return .unknownFlags(offset: offset, flags: raw[5]) }
+        if raw[6] | raw[7] != 0 {
+            return .malformed(offset: offset + 6, what: "has a header with bytes set that are not known")
+        }
+        return .malformed(offset: offset + 8, what: "has a header with a number behind which there are none")
     }
 
     init(

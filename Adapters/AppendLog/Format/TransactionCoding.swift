@@ -53,6 +53,7 @@ extension ByteWriter {
             let rows = before.tables[catalog.names[entity]]
             let layout = catalog.layouts[entity]
             return { writer, identifier, sequence in
+                writer.beginRecord()
                 writer.varint(sequence)
                 let row = rows?.row(of: identifier)
                 let slots = row == nil ? [] : catalog.preservedSlots[entity]
@@ -75,6 +76,7 @@ extension ByteWriter {
             let layout = catalog.layouts[entity]
             let stored = SlotSet(catalog.storedSlots[entity])
             return { writer, identifier, sequence in
+                writer.beginRecord()
                 writer.varint(sequence)
                 let changed = (slots[identifier] ?? SlotSet()).slots.filter(stored.contains)
                 guard let rows, let row = rows.row(of: identifier) else { return writer.varint(0) }
@@ -101,6 +103,7 @@ extension ByteWriter {
     mutating func record(
         _ sequence: UInt64, _ rows: RowSource, _ row: Int, _ entity: Int, _ catalog: LogCatalog
     ) throws {
+        beginRecord()
         varint(sequence)
         let layout = catalog.layouts[entity]
         for slot in catalog.storedSlots[entity] {
@@ -187,6 +190,7 @@ extension ByteReader {
         let width = catalog.layouts[entity].slots.count
         let stored = catalog.storedSlots[entity]
         for _ in 0..<count {
+            beginRecord()
             let sequence = try varint()
             var values = ContiguousArray<StoredValue>(repeating: .null, count: width)
             for slot in stored { values[slot] = try fitting(entity, slot, catalog) }
@@ -197,8 +201,11 @@ extension ByteReader {
     private mutating func pairs(
         _ entity: Int, _ catalog: LogCatalog
     ) throws(PayloadFault) -> [(slot: Int, value: StoredValue)] {
+        beginRecord()
         var pairs: [(slot: Int, value: StoredValue)] = []
-        for _ in 0..<(try count(of: 2)) {
+        let count = try count(of: 2)
+        guard count <= catalog.layouts[entity].slots.count else { throw fault("names more slots than there are") }
+        for _ in 0..<count {
             let slot = try number(below: catalog.layouts[entity].slots.count, "slot")
             pairs.append((slot, try fitting(entity, slot, catalog)))
         }

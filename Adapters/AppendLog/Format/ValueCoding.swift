@@ -61,7 +61,7 @@ enum ValueTag {
     static let deepest = 512
 }
 
-/// A value that would not come back bit for bit.
+/// A value that would not come back: not bit for bit, or not within the memory that reading may take.
 struct UnwritableValue: Error {}
 
 extension ByteWriter {
@@ -88,6 +88,7 @@ extension ByteWriter {
             self.text(text)
         case .string(let value):
             byte(ValueTag.string)
+            if depth > 0 { spend(ValueBudget.string(length: value.utf8.count)) }
             text(value)
         case .data(let value):
             byte(ValueTag.data)
@@ -106,21 +107,39 @@ extension ByteWriter {
         case .identifiers(let values):
             byte(ValueTag.references)
             varint(values.count)
-            for value in values { try reference(value, catalog) }
+            var previous: UInt64?
+            for value in Self.ascending(values) {
+                guard let number = value.sequenceNumber, previous.map({ $0 < number }) ?? true else {
+                    throw UnwritableValue()
+                }
+                previous = number
+                try reference(value, catalog)
+            }
         case .array(let values):
             guard depth < ValueTag.deepest else { throw UnwritableValue() }
             byte(ValueTag.array)
             varint(values.count)
+            spend(ValueBudget.container + values.count * ValueBudget.element)
             for value in values { try self.value(value, catalog, depth: depth + 1) }
         case .object(let values):
             guard depth < ValueTag.deepest else { throw UnwritableValue() }
             byte(ValueTag.object)
             varint(values.count)
+            spend(ValueBudget.container + values.count * ValueBudget.member)
             for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+                spend(ValueBudget.string(length: key.utf8.count))
                 text(key)
                 try self.value(value, catalog, depth: depth + 1)
             }
         }
+        if depth == 0, !isWithinBudget { throw UnwritableValue() }
+    }
+
+    /// Records by ascending number, as they mostly come already.
+    private static func ascending(_ records: [PersistentIdentifier]) -> [PersistentIdentifier] {
+        let numbers = records.map { $0.sequenceNumber ?? 0 }
+        if zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) { return records }
+        return records.sorted { ($0.sequenceNumber ?? 0) < ($1.sequenceNumber ?? 0) }
     }
 
     private mutating func reference(
@@ -159,7 +178,9 @@ extension ByteReader {
             let start = fault("has a decimal number that is none")
             guard let value = Decimal(logText: try text()) else { throw start }
             return .decimal(value)
-        case ValueTag.string: return .string(try text())
+        case ValueTag.string:
+            if depth > 0 { try spend(ValueBudget.string(length: min(try peekLength(), rest))) }
+            return .string(try text())
         case ValueTag.data: return .data(Data(try raw()))
         case ValueTag.date:
             return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(UInt64.self))))
@@ -174,11 +195,7 @@ extension ByteReader {
             return .url(value)
         case ValueTag.reference: return .identifier(try reference(catalog))
         case ValueTag.references:
-            let count = try count(of: 2)
-            var values: [PersistentIdentifier] = []
-            values.reserveCapacity(count)
-            for _ in 0..<count { values.append(try reference(catalog)) }
-            return .identifiers(values)
+            return .identifiers(try references(catalog))
         case ValueTag.array: return .array(try array(catalog, depth))
         case ValueTag.object: return .object(try object(catalog, depth))
         case let tag: throw fault("has a value of kind \(tag), which there is not")
@@ -189,17 +206,46 @@ extension ByteReader {
         catalog.identifier(try number(below: catalog.names.count, "entity"), try varint())
     }
 
+    private mutating func references(_ catalog: LogCatalog) throws(PayloadFault) -> [PersistentIdentifier] {
+        let count = try countOfReferences()
+        var values: [PersistentIdentifier] = []
+        values.reserveCapacity(count)
+        var previous: UInt64?
+        for _ in 0..<count {
+            let start = fault("has references that do not ascend")
+            let entity = try number(below: catalog.names.count, "entity")
+            let number = try varint()
+            guard previous.map({ $0 < number }) ?? true else { throw start }
+            previous = number
+            values.append(catalog.identifier(entity, number))
+        }
+        return values
+    }
+
+    /// The length of a text that stands next.
+    private func peekLength() throws(PayloadFault) -> Int {
+        var copy = self
+        return Int(clamping: try copy.varint())
+    }
+
     private mutating func array(_ catalog: LogCatalog, _ depth: Int) throws(PayloadFault) -> [StoredValue] {
         guard depth < ValueTag.deepest else { throw fault("nests too deep") }
+        let count = try count()
+        try spend(ValueBudget.container + count * ValueBudget.element)
         var values: [StoredValue] = []
-        for _ in 0..<(try count()) { values.append(try value(catalog, depth: depth + 1)) }
+        values.reserveCapacity(count)
+        for _ in 0..<count { values.append(try value(catalog, depth: depth + 1)) }
         return values
     }
 
     private mutating func object(_ catalog: LogCatalog, _ depth: Int) throws(PayloadFault) -> [String: StoredValue] {
         guard depth < ValueTag.deepest else { throw fault("nests too deep") }
+        let count = try count(of: 2)
+        try spend(ValueBudget.container + count * ValueBudget.member)
         var values: [String: StoredValue] = [:]
-        for _ in 0..<(try count(of: 2)) {
+        values.reserveCapacity(count)
+        for _ in 0..<count {
+            try spend(ValueBudget.string(length: min(try peekLength(), rest)))
             let key = try text()
             guard values.updateValue(try value(catalog, depth: depth + 1), forKey: key) == nil else {
                 throw fault("has two members of one name")

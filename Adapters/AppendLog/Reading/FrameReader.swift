@@ -40,6 +40,14 @@ final class FrameReader {
         return try withBytes(at: offset, count: FrameHeader.size) { FrameHeader($0, seed: seed) }
     }
 
+    /// Why there is no header at a place although the checksum is right.
+    func oddity(at offset: Int64) throws -> LogFault? {
+        guard size - offset >= Int64(FrameHeader.size) else { return nil }
+        return try withBytes(at: offset, count: FrameHeader.size) {
+            FrameHeader.oddity(of: $0, seed: seed, at: offset)
+        }
+    }
+
     /// Whether the payload of a header at an offset lies within the file.
     func hasWhole(_ header: FrameHeader, at offset: Int64) -> Bool {
         header.length <= UInt64(size - offset - Int64(FrameHeader.size))

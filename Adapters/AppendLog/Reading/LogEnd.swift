@@ -32,10 +32,11 @@ enum LogEnd: Hashable, Sendable {
 
 extension FrameReader {
     /// Decides whether the log ends at a place without a valid frame, or was torn there.
-    /// - Throws: `LogFault.damagedFrame`.
+    /// - Throws: `LogFault`: `damagedFrame`, or why a header whose checksum is right is none.
     func end(at position: LogPosition) throws -> LogEnd {
         let offset = position.offset
         guard offset < size else { return .clean }
+        if let oddity = try oddity(at: offset) { throw oddity }
         guard let reason = try damage(at: offset) else {
             if try isZero(offset..<size) { return .clean }
             if let witness = try frameCallingSynced(position.sequence, behind: offset) {

@@ -52,6 +52,7 @@ struct LogLoad: TransactionVisitor {
         let forms = forms[entity]
         let stored = catalog.storedSlots[entity]
         for _ in 0..<count {
+            reader.beginRecord()
             let sequence = try reader.varint()
             try begin(entity, sequence)
             for slot in stored {

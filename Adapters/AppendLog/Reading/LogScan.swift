@@ -22,15 +22,17 @@ struct ScannedFrame {
 extension FrameReader {
     /// Hands over each frame from a position on, verified, to the first place where there is none.
     ///
-    /// Kinds that are not known and may be skipped are skipped.
+    /// Kinds that are not known and may be skipped are skipped, unless they are asked for.
     /// - Parameters:
-    ///   - allowsGaps: whether transactions up to this one may be missing.
+    ///   - base: transactions up to this one may be missing.
+    ///   - includesUnknown: whether the body gets frames too whose kind is not known.
     ///   - body: gets each frame; the payload is valid inside only. Returns false to stop behind the frame.
     /// - Returns: the position behind the last frame, why it ends there (nil where the body stopped it), and where the
     ///   frames begin that none calls synced.
     /// - Throws: `LogFault`; what the body throws.
     func scan(
-        from start: LogPosition, allowingGapsTo base: UInt64 = 0, _ body: (ScannedFrame) throws -> Bool
+        from start: LogPosition, allowingGapsTo base: UInt64 = 0, includingUnknown includesUnknown: Bool = false,
+        _ body: (ScannedFrame) throws -> Bool
     ) throws -> (position: LogPosition, end: LogEnd?, unsynced: LogPosition) {
         var position = start
         var unsynced: [LogPosition] = []
@@ -46,7 +48,7 @@ extension FrameReader {
                 guard isKnown || header.isSkippable else {
                     throw LogFault.unknownKind(offset: offset, kind: header.kind.rawValue)
                 }
-                if !isKnown { return true }
+                if !isKnown, !includesUnknown { return true }
                 return try body(ScannedFrame(header: header, position: position, payload: payload))
             }
             guard let goesOn else { break }

@@ -46,6 +46,8 @@ extension AppendLog {
                     claimed = max(claimed, frame.header.synced)
                     return true
                 }
+                // Behind it may be frames of a later time, which are skipped and stay.
+                last = scan.position
                 unsynced = scan.unsynced
                 if case .torn(let bytes) = scan.end, isTurn {
                     // Whoever wrote it died on it: nobody writes but with the turn.
@@ -57,7 +59,7 @@ extension AppendLog {
             }
         }
         guard let replay, last.transaction > current.number else {
-            if isTurn { writer.follow(to: last, unsynced: unsynced, claimed: claimed) }
+            if isTurn || last != position { writer.follow(to: last, unsynced: unsynced, claimed: claimed) }
             return current
         }
         let version = try replay.finish(last.transaction)
@@ -88,6 +90,10 @@ extension AppendLog {
 extension AppendLogStore {
     /// Posted on `NotificationCenter.default`, with the store as its object, when a shared log has saves of other
     /// processes. A fetch shows them.
+    ///
+    /// Only stores that are open with `sharing: .shared` and may save post it, once for several saves that come close
+    /// together, and on any thread. On Linux the system tells of each write, at once; where it does not (on other systems,
+    /// and where the process may watch no more files), the log is looked at ten times a second.
     public static let remoteChange = Notification.Name("MortiseAppendLogRemoteChange")
 
     /// The latest state; of a shared log, or one that is only read, with what other processes have saved by now.
@@ -144,7 +150,7 @@ final class RemoteChanges: @unchecked Sendable {
         // Simulated files are none that the system knows.
         let isReal = store.configuration.givenFileSystem is POSIXFileSystem
         watch = isReal ? FileWatch(store.opened.path) : nil
-        interval = watch == nil ? .milliseconds(100) : .seconds(2)
+        interval = .milliseconds(watch == nil ? 100 : Int(store.configuration.looksWhereTold * 1_000))
         watch?.start { [weak self] in self?.look() }
         schedule()
     }
@@ -161,7 +167,8 @@ final class RemoteChanges: @unchecked Sendable {
 
     private func schedule() {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, !lock.withLock({ hasStopped }) else { return }
+            guard let self, let watch = lock.withLock({ hasStopped ? nil : Optional(watch) }) else { return }
+            watch?.renew()
             look()
             schedule()
         }

@@ -73,7 +73,7 @@ extension AppendLog {
         let reader = FrameReader(file, size: end.end, seed: header.seed)
         if start == end { return }
         let scan = try AppendLogError.naming(path) {
-            try reader.scan(from: start, allowingGapsTo: header.base) { frame in
+            try reader.scan(from: start, allowingGapsTo: header.base, includingUnknown: true) { frame in
                 try body(frame)
                 return true
             }
@@ -115,6 +115,15 @@ extension AppendLog {
                 if !isWritten { try frames.append(.schema, schema) }
                 isWritten = true
                 try frames.append(.transaction, frame.payload, transaction: frame.header.transaction)
+            } else if frame.header.kind != .transaction {
+                // Of a later time: who does not know what it is for does not throw it away.
+                if !isWritten, !schema.isEmpty {
+                    try frames.append(.schema, schema)
+                    isWritten = true
+                }
+                try frames.append(
+                    frame.header.kind, frame.payload, transaction: frame.header.transaction,
+                    isSkippable: frame.header.isSkippable)
             }
             try progress.advance(to: end.end + frame.position.end)
         }
@@ -125,7 +134,9 @@ extension AppendLog {
         from start: LogPosition, to end: LogPosition, of header: FileHeader, into frames: inout FrameWriter
     ) throws {
         try scan(of: header, from: start, to: end) { frame in
-            try frames.append(frame.header.kind, frame.payload, transaction: frame.header.transaction)
+            try frames.append(
+                frame.header.kind, frame.payload, transaction: frame.header.transaction,
+                isSkippable: frame.header.isSkippable)
         }
     }
 }

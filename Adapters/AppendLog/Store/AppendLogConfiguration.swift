@@ -47,7 +47,9 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
     /// How often a reader looks again at damage that a writer's work of the moment may look like.
-    var looksAgain = 5
+    package var looksAgain = 5
+    /// How often a shared log is looked at where the system tells of each write, in seconds.
+    var looksWhereTold = 2.0
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
 

@@ -15,16 +15,21 @@ struct FrameWriter {
     }
 
     /// Appends a frame.
-    /// - Parameter transaction: its number where it is a transaction; otherwise the last one before it, if that is not the
-    ///   last frame's.
-    mutating func append(_ kind: FrameKind, _ payload: UnsafeRawBufferPointer, transaction: UInt64? = nil) throws {
+    /// - Parameters:
+    ///   - transaction: its number where it is a transaction; otherwise the last one before it, if that is not the last
+    ///     frame's.
+    ///   - isSkippable: whether those who do not know the kind may go on.
+    mutating func append(
+        _ kind: FrameKind, _ payload: UnsafeRawBufferPointer, transaction: UInt64? = nil, isSkippable: Bool = false
+    ) throws {
         var gap = ByteWriter(capacity: 512)
         gap.zeros(Int(position.offset - position.end))
         var sum = CRC32C(resuming: seed)
         sum.update(payload)
         // The whole file is synced before it gets its name, so every frame before this one counts as synced.
         let frame = FrameHeader(
-            kind: kind, sequence: position.sequence, transaction: transaction ?? position.transaction,
+            kind: kind, isSkippable: isSkippable, sequence: position.sequence,
+            transaction: transaction ?? position.transaction,
             synced: position.sequence - 1, length: UInt64(payload.count), checksum: sum.value)
         frame.write(to: &gap, seed: seed)
         try writer.append(gap.bytes)

@@ -1,35 +1,59 @@
 import MortiseAppendLog
+import MortiseCore
 import MortiseEngine
 
 /// What libFuzzer tries on the log: an input is a log, or a checkpoint of the log that it begins like, or both, one behind
 /// the other.
 ///
 /// Checksums are made to fit first, so that inputs get beyond them; the input as it is, is tried too. An input is fine when
-/// everything that is wrong with it is listed. A trap, an error of another type, or more memory than four times the input
-/// and 16 MB ends the process.
+/// everything that is wrong with it is listed, and when it is opened for reading or refused. A trap, an error of another
+/// type, or more memory than four times the input and 16 MB ends the process.
 enum FuzzedLog {
     private static let path = "/fuzzed.log"
 
     static func run(_ bytes: UnsafeRawBufferPointer) {
         let input = [UInt8](bytes)
         MemoryMeter.measure(limit: 4 * input.count + (16 << 20)) {
-            verify(input)
-            verify(mended(input))
+            read(input)
+            read(mended(input))
         }
     }
 
-    private static func verify(_ input: [UInt8]) {
+    private static func read(_ input: [UInt8]) {
         let (log, checkpoint) = parts(of: input)
         let disk = SimulatedFileSystem(seed: 1)
         do {
             try disk.install(log, at: path)
             if let checkpoint { try disk.install(checkpoint, at: path + ".checkpoint") }
+        } catch {
+            fatalError("The disk of the fuzzer is not set up: \(error)")
+        }
+        do {
             _ = try AppendLogStore.verify(path, in: disk)
-        } catch let error as FileError {
-            if error.reason == .notFound { fatalError("The disk of the fuzzer is not set up: \(error)") }
+        } catch is FileError {
         } catch {
             fatalError("Verifying threw another error than it promises: \(error)")
         }
+        do {
+            try open(disk)
+        } catch is AppendLogError {
+        } catch is FileError {
+        } catch is EngineError {
+        } catch {
+            fatalError("Opening threw another error than it promises: \(error)")
+        }
+    }
+
+    /// Opens the log under the schema that it names itself.
+    private static func open(_ disk: SimulatedFileSystem) throws {
+        var configuration = AppendLogConfiguration(path: path, allowsSave: false, in: disk)
+        // Nobody writes it, so that there is nobody to wait for.
+        configuration.looksAgain = 0
+        guard let schema = try configuration.storedSchema() else { return }
+        configuration.schema = Schema(stored: schema)
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        for (_, table) in store.engine.version.tables { _ = table.count }
+        try store.close()
     }
 
     /// A checkpoint begins with the magic bytes and its kind, at a multiple of eight.

@@ -1,12 +1,14 @@
 import Foundation
 import MortiseCore
+import MortiseEngine
 import MortiseJSONFile
 
-/// What libFuzzer calls with each input: the reader of JSON, as strictly as a store reads and as an edited file is read; or
-/// that of logs, where the environment says `MORTISE_FUZZED=log`.
+/// What libFuzzer calls with each input: the reader of JSON, as strictly as a store reads and as an edited file is read, and
+/// the store that opens it; or those of logs, where the environment says `MORTISE_FUZZED=log`.
 ///
 /// An input is fine when it is read or refused with the reader's typed error. Another error, a trap, or more memory than
-/// the reader promises ends the process, which libFuzzer reports with the input.
+/// the reader promises (and the simulated disk's own copy of the file) ends the process, which libFuzzer reports with the
+/// input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzReader(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -18,6 +20,7 @@ public func fuzzReader(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         read(bytes, integrity: .acceptEdits)
         read(bytes, integrity: .required)
     }
+    MemoryMeter.measure(limit: 5 * count + (16 << 20)) { open(bytes) }
     return 0
 }
 
@@ -30,5 +33,27 @@ private func read(_ bytes: UnsafeRawBufferPointer, integrity: JSONFileIntegrity)
         return
     } catch {
         fatalError("The reader threw another error than it promises: \(error)")
+    }
+}
+
+/// Opens the document under the schema that it names itself, as an edited file that need not be sealed.
+private func open(_ bytes: UnsafeRawBufferPointer) {
+    let disk = SimulatedFileSystem(seed: 1)
+    do {
+        try disk.install(Array(bytes), at: "/fuzzed.json")
+    } catch {
+        fatalError("The disk of the fuzzer is not set up: \(error)")
+    }
+    do {
+        var configuration = JSONFileConfiguration(
+            path: "/fuzzed.json", allowsSave: false, integrity: .acceptEdits, in: disk)
+        guard let schema = try configuration.storedSchema() else { return }
+        configuration.schema = Schema(stored: schema)
+        try JSONFileStore(configuration, migrationPlan: nil).close()
+    } catch is JSONFileError {
+    } catch is FileError {
+    } catch is EngineError {
+    } catch {
+        fatalError("Opening threw another error than it promises: \(error)")
     }
 }

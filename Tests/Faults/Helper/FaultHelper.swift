@@ -3,17 +3,20 @@ import FaultWorkload
 import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
+import MortiseJSONFile
 
 /// A process that uses a store and says what happened, to be killed, starved and misled by tests.
 ///
-/// `save PATH LAST [checkpoint|compact]` goes on from the state that the file holds to state LAST. It prints `trying N` before a save,
-/// `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
-/// An append log, whose name ends in `.log`, is then maintained as asked.
-/// `share PATH N` opens a log together with others and saves parcels until it is killed, each with a number that no other
-/// process uses.
+/// `save PATH LAST [checkpoint|compact|nothing [MISTAKE]]` goes on from the state that the file holds to state LAST. It prints
+/// `trying N` before a save, `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
+/// An append log, whose name ends in `.log`, is then maintained as asked. Where a mistake is named the store has it.
+/// `share PATH N [SAVES]` opens a log together with others, and inserts, updates and deletes parcels until it is killed or
+/// has done so many saves (see `SharedWork`). `watch PATH` only reads it, again and again, until standard input ends.
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
 /// `fill PATH N` makes a log with N parcels in one save and without a checkpoint; `replay PATH` reads it and prints by how
 /// many bytes the memory that the process had at its peak is more than before.
+/// `measure PATH` opens a log or a JSON file for reading, under the schema that it names itself, and prints `read` or
+/// `refused` with the error, and then as `replay` what that took.
 /// `state PATH` prints the state that the file holds, read only. Any error in opening is printed as `error …`, status 1.
 @main struct FaultHelper {
     static func main() {
@@ -25,8 +28,13 @@ import MortiseEngine
             case "save":
                 try save(
                     path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1,
-                    maintaining: arguments.count > 4 ? arguments[4] : nil)
-            case "share": try share(path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
+                    maintaining: arguments.count > 4 ? arguments[4] : nil,
+                    mistake: arguments.count > 5 ? BrokenFileSystem.Mistake(rawValue: arguments[5]) : nil)
+            case "share":
+                try SharedWork(path: path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
+                    .run(saves: arguments.count > 4 ? Int(arguments[4]) ?? .max : .max)
+            case "watch": try SharedWork(path: path, process: 0).watch()
+            case "measure": measure(path)
             case "hold": try hold(path)
             case "fill": try fill(path, arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
             case "replay": try replay(path)
@@ -38,8 +46,10 @@ import MortiseEngine
         }
     }
 
-    static func save(_ path: String, upTo last: Int, maintaining what: String?) throws {
-        let container = try Workload.open(path: path)
+    static func save(
+        _ path: String, upTo last: Int, maintaining what: String?, mistake: BrokenFileSystem.Mistake?
+    ) throws {
+        let container = try Workload.open(path: path, mistake: mistake)
         guard let first = Workload.state(of: container) else {
             return finish("error no state of the workload", 1)
         }
@@ -81,17 +91,6 @@ import MortiseEngine
         }
     }
 
-    static func share(_ path: String, process: Int) throws {
-        let container = try Workload.open(path: path, sharing: .shared)
-        let context = ModelContext(container)
-        for number in (process * 1_000_000)... {
-            say("trying \(number)")
-            context.insert(Parcel(number: number, label: "of \(process)"))
-            try context.save()
-            say("acknowledged \(number)")
-        }
-    }
-
     static func hold(_ path: String) throws {
         let container = try Workload.open(path: path)
         say("opened")
@@ -121,6 +120,36 @@ import MortiseEngine
         let peak = memory("VmHWM:")
         say("found \(try ModelContext(container).fetchCount(FetchDescriptor<Parcel>()))")
         say("grown \(peak - before)")
+    }
+
+    static func measure(_ path: String) {
+        // What a program takes for its own code and tables is not counted.
+        for name in ["/warm.log", "/warm.json"] {
+            let disk = SimulatedFileSystem(seed: 1)
+            let configuration: any DataStoreConfiguration =
+                name.hasSuffix(".log")
+                ? AppendLogConfiguration(path: name, in: disk) : JSONFileConfiguration(path: name, in: disk)
+            let container = try? Workload.open(configuration)
+            try? container?.advance(to: 1)
+            try? container?.close()
+        }
+        let before = memory("VmRSS:")
+        do {
+            if path.hasSuffix(".log") {
+                var configuration = AppendLogConfiguration(path: path, allowsSave: false)
+                configuration.looksAgain = 0
+                configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
+                _ = try AppendLogStore(configuration, migrationPlan: nil)
+            } else {
+                var configuration = JSONFileConfiguration(path: path, allowsSave: false, integrity: .acceptEdits)
+                configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
+                _ = try JSONFileStore(configuration, migrationPlan: nil)
+            }
+            say("read")
+        } catch {
+            say("refused \(String(describing: error).prefix(300))")
+        }
+        say("grown \(memory("VmHWM:") - before)")
     }
 
     /// What the system says of this process's memory, in bytes; 0 where it says nothing.

@@ -30,6 +30,16 @@ public final class BrokenFileSystem: FileSystem {
         case forgetsPermissions
         /// A full disk is not noticed.
         case ignoresFullDisk
+        /// That a file may not become longer is not noticed.
+        case ignoresLengthLimit
+        /// That there are no more files to be had is not noticed.
+        case ignoresExhaustion
+        /// That nothing may be written is not noticed.
+        case ignoresReadOnly
+        /// Unfinished files are made in another folder.
+        case writesElsewhere
+        /// What is written stays in the process until the next write, or the end.
+        case buffersWrites
     }
 
     let base: any FileSystem
@@ -50,7 +60,16 @@ public final class BrokenFileSystem: FileSystem {
             path = Self.target(of: path)
             mode = .create(permissions: permissions)
         }
-        let file = BrokenFile(base: try base.open(path, mode: mode), mistake: mistake)
+        if mistake == .writesElsewhere, case .createExclusive = mode { path = Self.stray(path) }
+        let opened: any OpenFile
+        do {
+            opened = try base.open(path, mode: mode)
+        } catch {
+            if case .read = mode { throw error }
+            guard mistake.ignores(error) else { throw error }
+            opened = VoidFile(path: path)
+        }
+        let file = BrokenFile(base: opened, mistake: mistake)
         if mistake == .writesInPlace, case .create = mode, !path.hasSuffix(".lock") { try file.truncate(to: 0) }
         return file
     }
@@ -75,12 +94,19 @@ public final class BrokenFileSystem: FileSystem {
     public func rename(_ source: String, to target: String) throws(FileError) {
         if mistake == .remembersInfo { remembered.withLock { $0 = [:] } }
         if mistake == .writesInPlace { return }
-        try base.rename(source, to: target)
+        let source = mistake == .writesElsewhere ? Self.stray(source) : source
+        do {
+            try base.rename(source, to: target)
+        } catch {
+            // Of a file that is none nobody misses the name.
+            let isVoid = mistake == .ignoresExhaustion && error.reason == .notFound
+            if !isVoid, !mistake.ignores(error) { throw error }
+        }
     }
 
     public func unlink(_ path: String) throws(FileError) {
         if mistake == .writesInPlace { return }
-        try base.unlink(path)
+        try base.unlink(mistake == .writesElsewhere ? Self.stray(path) : path)
     }
 
     public func syncDirectory(_ path: String) throws(FileError) {
@@ -92,6 +118,11 @@ public final class BrokenFileSystem: FileSystem {
         }
     }
 
+    /// Another place for an unfinished file, beside its folder.
+    private static func stray(_ path: String) -> String {
+        "/stray-" + path.split(separator: "/").joined(separator: "-")
+    }
+
     /// The file that a temporary is for: `/folder/.name.1-0.mortise-tmp` is for `/folder/name`.
     private static func target(of temporary: String) -> String {
         var parts = temporary.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -101,9 +132,48 @@ public final class BrokenFileSystem: FileSystem {
     }
 }
 
+extension BrokenFileSystem.Mistake {
+    /// Whether a store with this mistake takes no notice of an error.
+    fileprivate func ignores(_ error: FileError) -> Bool {
+        switch (self, error.reason) {
+        case (.ignoresFullDisk, .noSpace), (.ignoresLengthLimit, .fileTooLarge), (.ignoresReadOnly, .readOnly),
+            (.ignoresExhaustion, .noSpace), (.ignoresExhaustion, .tooManyOpenFiles):
+            true
+        default: false
+        }
+    }
+}
+
+/// A file that could not be made, for a store that has not noticed: it takes everything and keeps nothing.
+private final class VoidFile: OpenFile {
+    let path: String
+    private let size = Atomic<Int64>(0)
+
+    init(path: String) { self.path = path }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int { 0 }
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        size.store(offset + Int64(bytes.count), ordering: .relaxed)
+        return bytes.count
+    }
+    func sync(_ kind: SyncKind) throws(FileError) {}
+    func truncate(to size: Int64) throws(FileError) {}
+    func info() throws(FileError) -> FileInfo {
+        FileInfo(
+            kind: .regular, device: 0, inode: 0, size: size.load(ordering: .relaxed), permissions: 0o600, user: 0,
+            group: 0, modified: FileTime(seconds: 0, nanoseconds: 0))
+    }
+    func setPermissions(_ permissions: UInt32) throws(FileError) {}
+    func setOwner(user: UInt32?, group: UInt32?) throws(FileError) {}
+    func tryLock(_ kind: LockKind) throws(FileError) -> Bool { true }
+    func close() throws(FileError) {}
+}
+
 private final class BrokenFile: OpenFile {
     let base: any OpenFile
     let mistake: BrokenFileSystem.Mistake
+    /// What was written last, where that stays in the process for a while.
+    private let pending = Mutex<(bytes: [UInt8], offset: Int64)?>(nil)
 
     init(base: any OpenFile, mistake: BrokenFileSystem.Mistake) {
         self.base = base
@@ -113,16 +183,28 @@ private final class BrokenFile: OpenFile {
     var path: String { base.path }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
-        try base.read(into: buffer, at: offset)
+        try flush()
+        return try base.read(into: buffer, at: offset)
+    }
+
+    private func flush() throws(FileError) {
+        guard let (bytes, offset) = pending.withLock({ $0.take() }) else { return }
+        try base.writeAll(bytes, at: offset)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        if mistake == .buffersWrites {
+            try flush()
+            let kept = Array(bytes)
+            pending.withLock { $0 = (kept, offset) }
+            return bytes.count
+        }
         do {
             let count = try base.write(bytes, at: offset)
             return mistake == .ignoresShortWrites ? bytes.count : count
         } catch {
             switch (mistake, error.reason) {
-            case (.ignoresFullDisk, .noSpace): return bytes.count
+            case (_, _) where mistake.ignores(error): return bytes.count
             case (.doublesInterruptedWrites, .interrupted):
                 // Behind what is there already, as a writer with a position of its own would.
                 _ = try base.write(bytes, at: offset + Int64(bytes.count))
@@ -136,12 +218,20 @@ private final class BrokenFile: OpenFile {
         switch mistake {
         case .skipsFileSync: return
         case .retriesFailedSync: do { try base.sync(kind) } catch { try base.sync(kind) }
+        case .buffersWrites where pending.withLock({ $0 != nil }): return
         default: try base.sync(kind)
         }
     }
 
-    func truncate(to size: Int64) throws(FileError) { try base.truncate(to: size) }
-    func info() throws(FileError) -> FileInfo { try base.info() }
+    func truncate(to size: Int64) throws(FileError) {
+        try flush()
+        try base.truncate(to: size)
+    }
+    func info() throws(FileError) -> FileInfo {
+        var info = try base.info()
+        if let (bytes, offset) = pending.withLock({ $0 }) { info.size = max(info.size, offset + Int64(bytes.count)) }
+        return info
+    }
     func setPermissions(_ permissions: UInt32) throws(FileError) {
         if mistake != .forgetsPermissions { try base.setPermissions(permissions) }
     }
@@ -149,5 +239,8 @@ private final class BrokenFile: OpenFile {
     func tryLock(_ kind: LockKind) throws(FileError) -> Bool {
         mistake == .ignoresLocks ? true : try base.tryLock(kind)
     }
-    func close() throws(FileError) { try base.close() }
+    func close() throws(FileError) {
+        try flush()
+        try base.close()
+    }
 }

@@ -20,14 +20,17 @@ public enum Workload {
 
     /// Opens a file with the adapter that its name asks for: an append log where it ends in `.log`, otherwise JSON.
     public static func open(
-        path: String, allowsSave: Bool = true, sharing: AppendLogSharing = .exclusive
+        path: String, allowsSave: Bool = true, sharing: AppendLogSharing = .exclusive,
+        mistake: BrokenFileSystem.Mistake? = nil
     ) throws -> ModelContainer {
+        let real = POSIXFileSystem()
+        let fileSystem: any FileSystem = mistake.map { BrokenFileSystem(real, mistake: $0) } ?? real
         if path.hasSuffix(".log") {
             return try open(
                 AppendLogConfiguration(
-                    path: path, allowsSave: allowsSave, sharing: sharing, history: .keep(days: 0)))
+                    path: path, allowsSave: allowsSave, sharing: sharing, history: .keep(days: 0), in: fileSystem))
         }
-        return try open(JSONFileConfiguration(path: path, allowsSave: allowsSave))
+        return try open(JSONFileConfiguration(path: path, allowsSave: allowsSave, in: fileSystem))
     }
 
     /// Opens a file without the framework above the store.

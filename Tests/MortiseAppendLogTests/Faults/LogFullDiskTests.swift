@@ -77,19 +77,14 @@ struct LogFullDiskMaintenanceCheck {
     }
 }
 
-@Suite struct LogFullDiskTests {
-    @Test func aSaveOnAFullDiskFailsWholeAndIsDoneOnceThereIsRoom() throws {
-        try LogFullDiskCheck().run().verify("F09")
-    }
+/// The log may not become longer than so much.
+struct LogLengthLimitCheck {
+    var mistake: BrokenFileSystem.Mistake?
 
-    @Test func aFullDiskDuringMaintenanceLeavesTheOldLog() throws {
-        try LogFullDiskMaintenanceCheck().run().verify("F10")
-    }
-
-    @Test func aSaveBeyondTheLimitOfLengthIsATypedError() throws {
+    func run() throws -> Findings {
         var findings = Findings()
         for limit in [0, 100, 1_000] {
-            let depot = try LogDepot(state: 2)
+            let depot = try LogDepot(state: 2, breaking: mistake)
             let size = depot.disk.contents(at: LogDepot.path)?.count ?? 0
             let container = try depot.open()
             depot.disk.limits.fileSize = size + limit / 10
@@ -104,14 +99,20 @@ struct LogFullDiskMaintenanceCheck {
             findings.expect(depot.state() == 3, "with the limit gone")
             try reopened.close()
         }
-        findings.verify("F11")
+        return findings
     }
+}
 
-    @Test(arguments: Maintenance.allCases) func withoutInodesOrDescriptorsTheLogStaysUsable(work: Maintenance) throws {
+/// There are no more inodes, or descriptors.
+struct LogExhaustionCheck {
+    var work: Maintenance
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
         var findings = Findings()
-        let depot = try LogDepot(state: 2)
+        let depot = try LogDepot(state: 2, breaking: mistake)
         let container = try depot.open()
-        let store = try #require(container.logStore)
+        guard let store = container.logStore else { return findings }
         // The log and its lock file are there, and both are open.
         for (state, exhaust, supply) in [(3, \SimulatedFileSystem.Limits.nodes, 2), (4, \.openFiles, 2)] {
             depot.disk.limits[keyPath: exhaust] = supply
@@ -127,6 +128,22 @@ struct LogFullDiskMaintenanceCheck {
         try container.advance(to: 5)
         findings.expect(depot.state() == 5, "afterwards")
         try container.close()
-        findings.verify("F12")
+        return findings
+    }
+}
+
+@Suite struct LogFullDiskTests {
+    @Test func aSaveOnAFullDiskFailsWholeAndIsDoneOnceThereIsRoom() throws {
+        try LogFullDiskCheck().run().verify("F09")
+    }
+
+    @Test func aFullDiskDuringMaintenanceLeavesTheOldLog() throws {
+        try LogFullDiskMaintenanceCheck().run().verify("F10")
+    }
+
+    @Test func aSaveBeyondTheLimitOfLengthIsATypedError() throws { try LogLengthLimitCheck().run().verify("F11") }
+
+    @Test(arguments: Maintenance.allCases) func withoutInodesOrDescriptorsTheLogStaysUsable(work: Maintenance) throws {
+        try LogExhaustionCheck(work: work).run().verify("F12")
     }
 }

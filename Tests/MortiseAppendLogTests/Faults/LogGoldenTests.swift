@@ -6,12 +6,20 @@ import Testing
 
 @testable import MortiseAppendLog
 
-/// Files of every version of the format, as they were written when that version was the newest. They are never changed.
-@Suite struct LogGoldenTests {
+/// A store opens the files of a version, shows their history, and goes on.
+struct LogGoldenCheck {
+    /// The log alone; with a checkpoint; with a checkpoint and without the history before it. Those ending in 2 are of the
+    /// second form of nodes.
+    static let kinds = ["whole", "checkpointed", "compacted", "checkpointed-2", "compacted-2"]
     private static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Golden")
 
-    private func files(_ version: UInt16, _ kind: String) throws -> [String: [UInt8]] {
+    var version: UInt16
+    var kind: String
+    /// What becomes of the log before it is read, for a store whose format is not that of the file any more.
+    var change: (inout [UInt8]) -> Void = { _ in }
+
+    private func files() throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         for suffix in ["", ".checkpoint"] {
             let url = Self.folder.appending(path: "format-\(version)-\(kind).log\(suffix)")
@@ -20,26 +28,40 @@ import Testing
         return files
     }
 
-    /// The log alone; with a checkpoint; with a checkpoint and without the history before it. Those ending in 2 are of the
-    /// second form of nodes.
-    @Test(
-        arguments: 1...FileHeader.version,
-        ["whole", "checkpointed", "compacted", "checkpointed-2", "compacted-2"])
+    func run() throws -> Findings {
+        var findings = Findings()
+        var files = try files()
+        findings.expect(files.keys.sorted() == (kind == "whole" ? [""] : ["", ".checkpoint"]), "\(files.keys)")
+        if var log = files[""] {
+            change(&log)
+            files[""] = log
+        }
+        findings.inject()
+        let error = thrown {
+            let disk = SimulatedFileSystem(seed: 7)
+            for (suffix, bytes) in files { try disk.install(bytes, at: LogDepot.path + suffix) }
+            findings.expect(try AppendLogStore.verify(LogDepot.path, in: disk).isSound, "it is not sound")
+            let container = try Workload.open(LogDepot.configuration(disk))
+            let state = Workload.state(of: container)
+            findings.expect(state == 5, "state \(String(describing: state))")
+            let history = try ModelContext(container).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+            let numbers = history.map(\.transactionIdentifier)
+            findings.expect(numbers == (kind.hasPrefix("compacted") ? [5] : [1, 2, 3, 4, 5]), "history \(numbers)")
+            try container.advance(to: 6)
+            try container.logStore?.compact()
+            try container.close()
+            findings.expect(LogDepot.state(in: disk) == 6, "the next save is not there")
+        }
+        findings.expect(error == nil, "\(String(describing: error))")
+        return findings
+    }
+}
+
+/// Files of every version of the format, as they were written when that version was the newest. They are never changed.
+@Suite struct LogGoldenTests {
+    @Test(arguments: 1...FileHeader.version, LogGoldenCheck.kinds)
     func aStoreOpensOneOfEveryVersionAndSavesIt(version: UInt16, kind: String) throws {
-        let files = try files(version, kind)
-        #expect(files.keys.sorted() == (kind == "whole" ? [""] : ["", ".checkpoint"]))
-        let disk = SimulatedFileSystem(seed: 7)
-        for (suffix, bytes) in files { try disk.install(bytes, at: LogDepot.path + suffix) }
-        #expect(try AppendLogStore.verify(LogDepot.path, in: disk).isSound)
-        let container = try Workload.open(LogDepot.configuration(disk))
-        #expect(Workload.state(of: container) == 5)
-        let history = try ModelContext(container).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
-        #expect(history.map(\.transactionIdentifier) == (kind.hasPrefix("compacted") ? [5] : [1, 2, 3, 4, 5]))
-        try container.advance(to: 6)
-        try container.logStore?.compact()
-        try container.close()
-        #expect(LogDepot.state(in: disk) == 6)
-        FaultLedger.add(["F35"], injected: 1)
+        try LogGoldenCheck(version: version, kind: kind).run().verify("F35")
     }
 
     /// Makes the files of the newest version, where the environment names a folder for them.

@@ -12,6 +12,8 @@ struct LogKillSweep {
     static let last = 4
     /// What the process does after each save.
     var work: String
+    /// One of the store's.
+    var mistake: BrokenFileSystem.Mistake?
 
     /// Runs the helper with the n-th call replaced by what `fault` says, for every n that an undisturbed run reaches.
     ///
@@ -20,16 +22,17 @@ struct LogKillSweep {
         var findings = Findings()
         try withTemporaryFolder { folder in
             let path = folder + "/depot.log"
+            let broken = mistake?.rawValue ?? "none"
             let document = Data(try LogDepot.files(of: Self.first, isCompacted: false)[LogDepot.path] ?? [])
             try document.write(to: URL(fileURLWithPath: path))
-            let calls = try HelperProcess.calls("save", path, "\(Self.last)", work, of: call)
+            let calls = try HelperProcess.calls("save", path, "\(Self.last)", work, broken, of: call)
             for number in stride(from: 1, through: calls, by: 1) {
                 for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                     try FileManager.default.removeItem(atPath: folder + "/" + name)
                 }
                 try document.write(to: URL(fileURLWithPath: path))
                 let helper = try HelperProcess(
-                    "save", path, "\(Self.last)", work, injecting: "\(call):\(fault):when=\(number)")
+                    "save", path, "\(Self.last)", work, broken, injecting: "\(call):\(fault):when=\(number)")
                 let place = "\(work), \(call) \(number), \(fault), \(helper.lines.suffix(2))"
                 findings.inject()
                 // A sweep that has no effect proves nothing.

@@ -31,16 +31,32 @@ struct LogMutationCheck {
             let disk = SimulatedFileSystem(seed: 1)
             for (path, bytes) in mutated { try disk.install(bytes, at: path) }
             let found = read(disk)
-            let isRight = found.map { $0 <= state } ?? true
-            findings.expect(isRight, "mutation \(number) of seed \(seed): state \(String(describing: found))")
+            let place = "mutation \(number) of seed \(seed)"
+            findings.expect(
+                found.map { $0.state <= state } ?? true, "\(place): state \(String(describing: found?.state))")
+            if let found, found.state < state {
+                let isTold = found.recovery?.tornAt != nil
+                findings.expect(
+                    isTold || endsAsIfNothingFollowed(mutated[LogDepot.path] ?? [], files[LogDepot.path] ?? []),
+                    "\(place): state \(found.state) of \(state), and no word of it")
+            }
             findings.expect(
                 mutated.allSatisfy { disk.contents(at: $0.key) == $0.value }, "mutation \(number): a file was changed")
         }
         return findings
     }
 
-    /// The state that a reader finds whole; nil for a typed error.
-    private func read(_ disk: SimulatedFileSystem) -> Int? {
+    /// Whether a log is the beginning of another up to the end of one of its frames, with nothing or zeros behind: as it
+    /// was when that frame was the last. Nobody can tell that there was more.
+    private func endsAsIfNothingFollowed(_ mutated: [UInt8], _ original: [UInt8]) -> Bool {
+        let same = zip(mutated, original).prefix { $0 == $1 }.count
+        let ends = SampleLog.frames(of: original).map { Int($0.offset) + FrameHeader.size + Int($0.header.length) }
+        guard let end = ends.last(where: { $0 <= same }) else { return false }
+        return mutated[end...].allSatisfy { $0 == 0 }
+    }
+
+    /// The state that a reader finds whole, and its report; nil for a typed error.
+    private func read(_ disk: SimulatedFileSystem) -> (state: Int, recovery: AppendLogRecovery?)? {
         do {
             var configuration = LogDepot.configuration(disk, allowsSave: false)
             // Nobody writes, and waiting for a writer is most of the time that these many files take.
@@ -50,7 +66,7 @@ struct LogMutationCheck {
             let lines = Workload.lines(of: store)
             if store.engine.version.damage != nil { return nil }
             // With whole states alone: never a mixture of them.
-            return (0...9).first { Workload.lines(of: $0) == lines } ?? .max
+            return ((0...9).first { Workload.lines(of: $0) == lines } ?? .max, store.recovery)
         } catch is AppendLogError {
             return nil
         } catch is FileError {
@@ -58,7 +74,7 @@ struct LogMutationCheck {
         } catch is EngineError {
             return nil
         } catch {
-            return .max
+            return (.max, nil)
         }
     }
 

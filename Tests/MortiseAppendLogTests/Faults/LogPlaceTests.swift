@@ -128,6 +128,75 @@ struct LogBehindTheBackCheck {
     }
 }
 
+/// What a store opens, renames and removes lies in its log's own folder.
+struct LogTouchedPathsCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try LogDepot(breaking: mistake)
+        try depot.disk.install([1], at: "/elsewhere/kept")
+        let path = "/elsewhere/de pot.log"
+        let container = try Workload.open(LogDepot.configuration(depot.fileSystem, path: path))
+        for state in 1...3 { try container.advance(to: state) }
+        try container.logStore?.compact()
+        try container.close()
+        findings.inject(4)
+        for operation in depot.disk.trace {
+            findings.expect(operation.path.hasPrefix("/elsewhere"), "\(operation)")
+        }
+        let wanted = ["/elsewhere", path, path + ".checkpoint", path + ".lock", "/elsewhere/kept"].sorted()
+        findings.expect(depot.disk.paths == wanted, "\(depot.disk.paths)")
+        return findings
+    }
+}
+
+/// A medium that may only be read.
+struct LogReadOnlyCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try LogDepot(state: 2, isCompacted: true, breaking: mistake)
+        let writer = try depot.open()
+        depot.disk.limits.isReadOnly = true
+        findings.inject(2)
+        let error = thrown { try writer.advance(to: 3) } as? FileError
+        findings.expect(error?.reason == .readOnly, "saving: \(String(describing: error))")
+        findings.expect(depot.state() == 2 && depot.temporaries.isEmpty, "it is not as it was")
+        try writer.close()
+        let opening = thrown { _ = try depot.open() } as? FileError
+        findings.expect(opening?.reason == .readOnly, "opening: \(String(describing: opening))")
+        let reader = try Workload.open(depot.configuration(allowsSave: false))
+        findings.expect(reader.workloadState == 2, "it cannot be read")
+        depot.disk.limits.isReadOnly = false
+        return findings
+    }
+}
+
+/// Times stand in the history alone: order, identifiers and what is kept by number do not depend on them.
+struct LogClockCheck {
+    /// The order in which a history is shown; of a store without mistakes that in which it was saved.
+    var order: ([DefaultHistoryTransaction]) -> [DefaultHistoryTransaction] = { $0 }
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try LogDepot()
+        nonisolated(unsafe) var times: [Double] = [1e9, -1e9, 0, .nan, 1e300, 5]
+        findings.inject(times.count)
+        var configuration = depot.configuration()
+        configuration.now = { Date(timeIntervalSinceReferenceDate: times.isEmpty ? 0 : times.removeFirst()) }
+        let container = try Workload.open(configuration)
+        for state in 1...6 { try container.advance(to: state) }
+        try container.close()
+        findings.expect(depot.state() == 6, "state \(String(describing: depot.state()))")
+        let history = try ModelContext(depot.open()).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        let numbers = order(history).map(\.transactionIdentifier)
+        findings.expect(numbers == [1, 2, 3, 4, 5, 6], "the history is \(numbers)")
+        return findings
+    }
+}
+
 @Suite struct LogPlaceTests {
     @Test func aLinkStaysAndWhatItLeadsToIsUsedOrCreated() throws {
         try LogLinkCheck().run().verify("F22")
@@ -168,46 +237,11 @@ struct LogBehindTheBackCheck {
         FaultLedger.add(["F24"], injected: 8)
     }
 
-    @Test func everythingAStoreTouchesLiesBesideItsLog() throws {
-        let disk = SimulatedFileSystem(seed: 4)
-        try disk.install([1], at: "/elsewhere/kept")
-        let path = "/elsewhere/de pot.log"
-        let container = try Workload.open(LogDepot.configuration(disk, path: path))
-        for state in 1...3 { try container.advance(to: state) }
-        try container.logStore?.compact()
-        try container.close()
-        for operation in disk.trace { #expect(operation.path.hasPrefix("/elsewhere"), "\(operation)") }
-        #expect(
-            disk.paths == ["/elsewhere", path, path + ".checkpoint", path + ".lock", "/elsewhere/kept"].sorted())
-        FaultLedger.add(["F24"], injected: 1)
-    }
+    @Test func everythingAStoreTouchesLiesBesideItsLog() throws { try LogTouchedPathsCheck().run().verify("F24") }
 
     @Test func onAReadOnlyMediumTheLogCanBeReadAndASaveIsATypedError() throws {
-        let depot = try LogDepot(state: 2, isCompacted: true)
-        let writer = try depot.open()
-        depot.disk.limits.isReadOnly = true
-        #expect((thrown { try writer.advance(to: 3) } as? FileError)?.reason == .readOnly)
-        #expect(depot.state() == 2 && depot.temporaries.isEmpty)
-        try writer.close()
-        #expect((thrown { _ = try depot.open() } as? FileError)?.reason == .readOnly)
-        let reader = try Workload.open(depot.configuration(allowsSave: false))
-        #expect(reader.workloadState == 2)
-        depot.disk.limits.isReadOnly = false
-        FaultLedger.add(["F21"], injected: 2)
+        try LogReadOnlyCheck().run().verify("F21")
     }
 
-    /// Times stand in the history alone: order, identifiers and what is kept by number do not depend on them.
-    @Test func aClockThatJumpsDisturbsNothing() throws {
-        let depot = try LogDepot()
-        nonisolated(unsafe) var times: [Double] = [1e9, -1e9, 0, .nan, 1e300, 5]
-        var configuration = depot.configuration()
-        configuration.now = { Date(timeIntervalSinceReferenceDate: times.isEmpty ? 0 : times.removeFirst()) }
-        let container = try Workload.open(configuration)
-        for state in 1...6 { try container.advance(to: state) }
-        try container.close()
-        #expect(depot.state() == 6)
-        let history = try ModelContext(depot.open()).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
-        #expect(history.map(\.transactionIdentifier) == [1, 2, 3, 4, 5, 6])
-        FaultLedger.add(["F31"], injected: 6)
-    }
+    @Test func aClockThatJumpsDisturbsNothing() throws { try LogClockCheck().run().verify("F31") }
 }

@@ -22,7 +22,12 @@ struct SampleLog {
 
     init() throws {
         bytes = try LogDepot.files(of: Self.transactions, isCompacted: false)[LogDepot.path] ?? []
-        let seed = try FileHeader(Array(bytes.prefix(64)), expecting: .log).seed
+        frames = Self.frames(of: bytes)
+    }
+
+    /// The frames of a log, by their headers alone.
+    static func frames(of bytes: [UInt8]) -> [(offset: Int, header: FrameHeader)] {
+        guard let seed = try? FileHeader(Array(bytes.prefix(64)), expecting: .log).seed else { return [] }
         var found: [(offset: Int, header: FrameHeader)] = []
         var position = LogPosition.first
         while let header = bytes.withUnsafeBytes({
@@ -32,7 +37,7 @@ struct SampleLog {
             found.append((Int(position.offset), header))
             position = position.following(header)
         }
-        frames = found
+        return found
     }
 
     /// Where a frame's payload ends.
@@ -87,7 +92,8 @@ struct LogFlipCheck: LogReadingCheck {
     }
 }
 
-/// F03: sectors of the last frame were not written, or the file goes on with zeros or garbage that was there before.
+/// F03: sectors of the last frame were not written, or the file goes on with zeros. Garbage is none that a crash leaves: what
+/// lies behind the frames was zero before, so that it is damage, which is told and never taken for a torn tail.
 struct LogTornCheck: LogReadingCheck {
     var read: ([UInt8]) throws -> Int = SampleLog.read
 
@@ -111,6 +117,20 @@ struct LogTornCheck: LogReadingCheck {
         expect(
             Array(log.bytes[..<(last.offset + FrameHeader.size + 9)]) + [UInt8](repeating: 0, count: 4_096),
             SampleLog.transactions - 1, "the last frame's payload missing")
+        for count in [1, 48, 512, 4_096] {
+            findings.inject()
+            let bytes = log.bytes + [UInt8](repeating: 0xA5, count: count)
+            let found = try? read(bytes)
+            // No more bytes than a header has may be what is left of one.
+            let place = Int(FrameHeader.place(after: Int64(log.bytes.count)))
+            let wanted = bytes.count - place <= FrameHeader.size ? SampleLog.transactions : nil
+            findings.expect(found == wanted, "\(count) bytes of garbage: \(String(describing: found))")
+        }
+        var garbage = log.bytes
+        for index in (last.offset + FrameHeader.size + 5)..<garbage.count { garbage[index] = 0xA5 }
+        findings.inject()
+        let found = try? read(garbage)
+        findings.expect(found == nil, "garbage for the last payload: \(String(describing: found))")
         return findings
     }
 }

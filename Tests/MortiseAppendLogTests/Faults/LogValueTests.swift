@@ -74,15 +74,18 @@ final class Kettle: PersistentModel {
     }
 }
 
-/// Values at the limits of their types, through context, log and checkpoint.
-@Suite struct LogValueTests {
-    private let disk = SimulatedFileSystem(seed: 3)
+/// Values that come back as they were.
+struct LogValueCheck {
+    var isCompacted = false
+    /// What becomes of a kettle on its way; of a store without mistakes nothing.
+    var spoil: (Kettle) -> Void = { _ in }
 
-    private func open() throws -> ModelContainer {
-        try ModelContainer(for: Schema([Kettle.self]), configurations: [LogDepot.configuration(disk)])
-    }
-
-    @Test(arguments: [false, true]) func valuesAtTheirLimitsComeBackToTheLastBit(isCompacted: Bool) throws {
+    func run() throws -> Findings {
+        var findings = Findings()
+        let disk = SimulatedFileSystem(seed: 3)
+        func open() throws -> ModelContainer {
+            try ModelContainer(for: Schema([Kettle.self]), configurations: [LogDepot.configuration(disk)])
+        }
         let levels: [Double] = [
             0, -0.0, .nan, .signalingNaN, -.nan, Double(bitPattern: 0x7FF8_0000_DEAD_BEEF), .infinity, -.infinity,
             .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 9_007_199_254_740_992,
@@ -97,49 +100,118 @@ final class Kettle: PersistentModel {
         let container = try open()
         let context = ModelContext(container)
         for index in levels.indices {
-            context.insert(
-                Kettle(
-                    texts[index], level: levels[index], boiled: dates[index % 3], price: prices[index % 3],
-                    count: counts[index % 3], whistle: index % 2 == 0 ? Whistle(pitch: levels[10]) : nil))
+            let kettle = Kettle(
+                texts[index], level: levels[index], boiled: dates[index % 3], price: prices[index % 3],
+                count: counts[index % 3], whistle: index % 2 == 0 ? Whistle(pitch: levels[10]) : nil)
+            spoil(kettle)
+            context.insert(kettle)
         }
         try context.save()
         if isCompacted { try container.logStore?.compact() }
         try container.close()
+        findings.inject(levels.count * 5)
         let found = try ModelContext(open()).fetch(FetchDescriptor<Kettle>())
-        #expect(found.map { Array($0.text.utf8) } == texts.map { Array($0.utf8) })
-        #expect(found.map(\.level.bitPattern) == levels.map(\.bitPattern))
-        #expect(found.map(\.boiled) == levels.indices.map { dates[$0 % 3] })
-        #expect(found.map(\.price) == levels.indices.map { prices[$0 % 3] })
-        #expect(found.map(\.count) == levels.indices.map { counts[$0 % 3] })
-        #expect(found.map { $0.whistle?.pitch } == levels.indices.map { $0 % 2 == 0 ? 0.1 : nil })
-        FaultLedger.add(["F29", "F30"], injected: levels.count * 5)
+        let indices = levels.indices
+        findings.expect(found.map { Array($0.text.utf8) } == texts.map { Array($0.utf8) }, "texts")
+        findings.expect(found.map(\.level.bitPattern) == levels.map(\.bitPattern), "numbers")
+        findings.expect(found.map(\.boiled) == indices.map { dates[$0 % 3] }, "dates")
+        findings.expect(found.map(\.price) == indices.map { prices[$0 % 3] }, "decimals")
+        findings.expect(found.map(\.count) == indices.map { counts[$0 % 3] }, "unsigned numbers")
+        findings.expect(found.map { $0.whistle?.pitch } == indices.map { $0 % 2 == 0 ? 0.1 : nil }, "coded values")
+        return findings
+    }
+}
+
+/// Coding of a value throws in the middle of a save.
+struct LogUserCodeCheck {
+    /// Inserts models and saves them.
+    var save: (ModelContext, [Kettle]) throws -> Void = { context, kettles in
+        for kettle in kettles { context.insert(kettle) }
+        try context.save()
     }
 
-    @Test func userCodeThatThrowsInASaveLeavesNothingBehind() throws {
+    func run() throws -> Findings {
+        var findings = Findings()
+        let disk = SimulatedFileSystem(seed: 3)
+        func open() throws -> ModelContainer {
+            try ModelContainer(for: Schema([Kettle.self]), configurations: [LogDepot.configuration(disk)])
+        }
         let container = try open()
         let context = ModelContext(container)
         context.insert(Kettle("good", whistle: Whistle(pitch: 1)))
         try context.save()
         let before = disk.contents(at: LogDepot.path)
         let broken = Kettle("bad", whistle: Whistle(pitch: 2, isBroken: true))
-        context.insert(Kettle("other"))
-        context.insert(broken)
-        #expect(thrown { try context.save() } != nil)
-        #expect(context.hasChanges)
-        #expect(disk.contents(at: LogDepot.path) == before)
-        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Kettle>()) == 1)
+        findings.inject()
+        findings.expect(thrown { try save(context, [Kettle("other"), broken]) } != nil, "nothing was thrown")
+        findings.expect(context.hasChanges, "the context is not dirty")
+        findings.expect(disk.contents(at: LogDepot.path) == before, "the log has changed")
+        let count = try ModelContext(container).fetchCount(FetchDescriptor<Kettle>())
+        findings.expect(count == 1, "\(count) records are visible")
         broken.whistle = Whistle(pitch: 3)
         try context.save()
-        #expect(!context.hasChanges)
+        findings.expect(!context.hasChanges, "the context is dirty")
         try container.close()
         let kettles = try ModelContext(open()).fetch(FetchDescriptor<Kettle>())
-        #expect(kettles.map(\.text) == ["good", "other", "bad"])
-        FaultLedger.add(["F33"], injected: 1)
+        findings.expect(kettles.map(\.text) == ["good", "other", "bad"], "\(kettles.map(\.text))")
+        return findings
+    }
+}
+
+/// Values at the limits of their types, through context, log and checkpoint.
+@Suite struct LogValueTests {
+    @Test(arguments: [false, true]) func valuesAtTheirLimitsComeBackToTheLastBit(isCompacted: Bool) throws {
+        try LogValueCheck(isCompacted: isCompacted).run().verify("F29", "F30")
+    }
+
+    @Test func userCodeThatThrowsInASaveLeavesNothingBehind() throws { try LogUserCodeCheck().run().verify("F33") }
+}
+
+/// Tasks that save at once, each through a context of its own.
+struct LogConcurrentSaveCheck {
+    /// One container for all tasks; where there are several, nobody sees to it that one saves after the other.
+    var containers = 1
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() async throws -> Findings {
+        var findings = Findings()
+        let (tasks, rounds) = (4, isFullSize ? 40 : 8)
+        let depot = try LogDepot()
+        let opened = try (0..<containers).map { number in
+            let process = depot.disk.process(100 + Int32(number))
+            let fileSystem: any FileSystem = mistake.map { BrokenFileSystem(process, mistake: $0) } ?? process
+            return try Workload.open(LogDepot.configuration(fileSystem))
+        }
+        let failures = await withTaskGroup(of: [String].self) { group in
+            for task in 0..<tasks {
+                let container = opened[task % containers]
+                group.addTask {
+                    let context = ModelContext(container)
+                    for round in 0..<rounds {
+                        context.insert(Parcel(number: task * 1_000 + round, label: "new"))
+                        if let error = thrown({ try context.save() }) { return ["task \(task): \(error)"] }
+                    }
+                    return []
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        for container in opened { _ = thrown { try container.close() } }
+        findings.inject(tasks * rounds)
+        for failure in failures { findings.expect(false, failure) }
+        let found = try ModelContext(depot.open()).fetch(FetchDescriptor<Parcel>()).map(\.number).sorted()
+        let expected = (0..<tasks).flatMap { task in (0..<rounds).map { task * 1_000 + $0 } }
+        findings.expect(found == expected, "\(found.count) parcels of \(expected.count), or others")
+        return findings
     }
 }
 
 /// Many tasks save through contexts of their own, on one log, while it is maintained.
 @Suite struct LogConcurrentSaveTests {
+    @Test func savesOfManyTasksAreAllThere() async throws {
+        try await LogConcurrentSaveCheck().run().verify("F34")
+    }
+
     @Test func concurrentSavesAndMaintenanceLoseNothing() async throws {
         let depot = try LogDepot()
         let container = try depot.open()

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import Testing
 
@@ -14,6 +15,9 @@ import Testing
         var store: String
         var text: String
         var tests: [String]
+        /// The tests of the mistakes that the checks find, and all that stands there.
+        var variants: [String]
+        var proof: String
     }
 
     private static func table() throws -> String {
@@ -23,8 +27,10 @@ import Testing
     private static func rows() throws -> [Row] {
         try table().split(separator: "\n").filter { $0.hasPrefix("| F") }.map { line in
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            try #require(cells.count == 6)
-            return Row(id: cells[0], store: cells[1], text: cells[5], tests: names(in: cells[5]))
+            try #require(cells.count == 7)
+            return Row(
+                id: cells[0], store: cells[1], text: cells[5], tests: names(in: cells[5]),
+                variants: names(in: cells[6]), proof: cells[6])
         }
     }
 
@@ -64,6 +70,25 @@ import Testing
             #expect(["L", "J", "B"].contains(row.store), "\(row.id)")
             #expect(!row.tests.isEmpty, "\(row.id)")
         }
+    }
+
+    /// For each store that a case concerns; and each mistake of the file system is there for some case.
+    @Test func everyCaseHasAMistakeThatItsCheckFinds() throws {
+        let rows = try Self.rows()
+        for row in rows {
+            let suites = Set(row.variants.compactMap { $0.split(separator: "/").first.map(String.init) })
+            let wanted: Set<String> =
+                switch row.store {
+                case "J": ["BrokenVariantTests"]
+                case "L": ["LogBrokenVariantTests"]
+                default: ["BrokenVariantTests", "LogBrokenVariantTests"]
+                }
+            #expect(suites == wanted, "\(row.id)")
+        }
+        let listed = rows.flatMap { row in
+            row.proof.matches(of: /\(([A-Za-z, ]+)\)/).flatMap { $0.output.1.split(separator: ", ").map(String.init) }
+        }
+        #expect(Set(listed) == Set(BrokenFileSystem.Mistake.allCases.map(\.rawValue)))
     }
 
     @Test func everyTestOfTheTableExists() throws {

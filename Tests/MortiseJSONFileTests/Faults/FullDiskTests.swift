@@ -103,21 +103,13 @@ struct FailingOperationCheck {
     }
 }
 
-@Suite struct FullDiskTests {
-    @Test func aSaveOnAFullDiskFailsWholeAndIsDoneOnceThereIsRoom() throws {
-        try FullDiskCheck().run().verify("F09")
-    }
+/// The file may not become longer than so much.
+struct LengthLimitCheck {
+    var mistake: BrokenFileSystem.Mistake?
 
-    @Test(arguments: [
-        FileError.Code.io, .noSpace, .quota, .fileTooLarge, .processFiles, .systemFiles, .access, .readOnly,
-    ])
-    func noFailureOfASingleOperationHarmsTheStore(code: FileError.Code) throws {
-        try FailingOperationCheck(code: code).run().verify("F09", "F11", "F12")
-    }
-
-    @Test func aSaveBeyondTheLimitOfLengthIsATypedError() throws {
+    func run() throws -> Findings {
         var findings = Findings()
-        let depot = try Depot(state: 2)
+        let depot = try Depot(state: 2, breaking: mistake)
         let container = try depot.open()
         for limit in [0, 1, 500, 1_000] {
             depot.disk.limits.fileSize = limit
@@ -129,12 +121,17 @@ struct FailingOperationCheck {
         depot.disk.limits.fileSize = nil
         try container.advance(to: 3)
         findings.expect(depot.state() == 3, "with the limit gone")
-        findings.verify("F11")
+        return findings
     }
+}
 
-    @Test func withoutInodesOrDescriptorsTheStoreStaysUsable() throws {
+/// There are no more inodes, or descriptors.
+struct ExhaustionCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
         var findings = Findings()
-        let depot = try Depot(state: 2)
+        let depot = try Depot(state: 2, breaking: mistake)
         let container = try depot.open()
         // The file and its lock file are there; the lock is open.
         for (exhaust, supply) in [(\SimulatedFileSystem.Limits.nodes, 2), (\.openFiles, 1)] {
@@ -147,11 +144,30 @@ struct FailingOperationCheck {
             findings.expect(depot.state() == 2 && depot.temporaries.isEmpty, "\(String(describing: error))")
         }
         depot.disk.inject(.fail(.processFiles), of: .open)
-        #expect((thrown { try container.advance(to: 3) } as? FileError)?.reason == .tooManyOpenFiles)
+        findings.inject()
+        let error = thrown { try container.advance(to: 3) } as? FileError
+        findings.expect(error?.reason == .tooManyOpenFiles, "\(String(describing: error))")
         try container.advance(to: 3)
         findings.expect(depot.state() == 3, "afterwards")
-        findings.verify("F12")
+        return findings
     }
+}
+
+@Suite struct FullDiskTests {
+    @Test func aSaveOnAFullDiskFailsWholeAndIsDoneOnceThereIsRoom() throws {
+        try FullDiskCheck().run().verify("F09")
+    }
+
+    @Test(arguments: [
+        FileError.Code.io, .noSpace, .quota, .fileTooLarge, .processFiles, .systemFiles, .access, .readOnly,
+    ])
+    func noFailureOfASingleOperationHarmsTheStore(code: FileError.Code) throws {
+        try FailingOperationCheck(code: code).run().verify("F09", "F11", "F12")
+    }
+
+    @Test func aSaveBeyondTheLimitOfLengthIsATypedError() throws { try LengthLimitCheck().run().verify("F11") }
+
+    @Test func withoutInodesOrDescriptorsTheStoreStaysUsable() throws { try ExhaustionCheck().run().verify("F12") }
 
     /// A file that the reader would refuse for its length was written without complaint.
     @Test func whatIsTooLongToBeReadAgainIsNotWritten() throws {

@@ -12,21 +12,27 @@ struct KillSweep {
     static let last = isFullSize ? 5 : 4
     /// Runs the helper with the n-th call replaced by what `fault` says, for every n that an undisturbed run reaches.
     ///
-    /// - Parameter fault: In strace's words: `signal=SIGKILL`, `error=EIO`.
-    static func run(_ call: String, _ fault: String) throws -> Findings {
+    /// - Parameters:
+    ///   - fault: In strace's words: `signal=SIGKILL`, `error=EIO`.
+    ///   - mistake: One of the store's.
+    static func run(
+        _ call: String, _ fault: String, mistake: BrokenFileSystem.Mistake? = nil
+    ) throws -> Findings {
         var findings = Findings()
         try withTemporaryFolder { folder in
             let path = folder + "/depot.json"
             let document = Data(try Depot.document(of: first))
             try document.write(to: URL(fileURLWithPath: path))
             var effects = 0
-            let calls = try HelperProcess.calls("save", path, "\(last)", of: call)
+            let broken = mistake?.rawValue ?? "none"
+            let calls = try HelperProcess.calls("save", path, "\(last)", "nothing", broken, of: call)
             for number in stride(from: 1, through: calls, by: 1) {
                 for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                     try FileManager.default.removeItem(atPath: folder + "/" + name)
                 }
                 try document.write(to: URL(fileURLWithPath: path))
-                let helper = try HelperProcess("save", path, "\(last)", injecting: "\(call):\(fault):when=\(number)")
+                let helper = try HelperProcess(
+                    "save", path, "\(last)", "nothing", broken, injecting: "\(call):\(fault):when=\(number)")
                 let place = "\(call) \(number), \(fault), \(helper.lines.suffix(2))"
                 findings.inject()
                 // A sweep that has no effect proves nothing.

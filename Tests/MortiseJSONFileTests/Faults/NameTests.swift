@@ -5,6 +5,65 @@ import MortiseEngine
 import MortiseJSONFile
 import Testing
 
+/// What saves open, rename and remove lies in the file's own folder.
+struct TouchedPathsCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try Depot(breaking: mistake)
+        try depot.disk.install([1], at: "/elsewhere/kept")
+        let path = "/elsewhere/de pot.json"
+        let container = try Workload.open(JSONFileConfiguration(path: path, in: depot.fileSystem))
+        for state in 1...3 { try container.advance(to: state) }
+        try container.close()
+        findings.inject(3)
+        for operation in depot.disk.trace {
+            findings.expect(operation.path.hasPrefix("/elsewhere"), "\(operation)")
+        }
+        let paths = depot.disk.paths
+        findings.expect(paths == ["/elsewhere", path, path + ".lock", "/elsewhere/kept"], "\(paths)")
+        return findings
+    }
+}
+
+/// The file says the same whenever it is written: identifiers are counted, records ordered by them, and the file's time
+/// only tells whether somebody else wrote it.
+struct ClockCheck {
+    /// Makes the document of a few saves.
+    var write: () throws -> [UInt8] = ClockCheck.saves
+
+    static func saves() throws -> [UInt8] {
+        let disk = SimulatedFileSystem(seed: 5)
+        try disk.install(try Depot.document(of: 2), at: Depot.path)
+        let container = try Workload.open(JSONFileConfiguration(path: Depot.path, in: disk))
+        for state in 3...5 { try container.advance(to: state) }
+        try container.close()
+        return disk.contents(at: Depot.path) ?? []
+    }
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        var texts: [[Substring]] = []
+        for _ in 0..<2 {
+            let text = String(decoding: try write(), as: UTF8.self)
+            // The seal covers the store's identifier, which is random.
+            let identifier = Self.storeIdentifier(in: text)
+            findings.expect(identifier != nil, "no identifier")
+            texts.append(text.split(separator: "\n").filter { !$0.contains("\"store\": ") }.dropLast())
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        findings.inject(2)
+        findings.expect(texts[0] == texts[1], "two documents differ")
+        return findings
+    }
+
+    private static func storeIdentifier(in text: String) -> String? {
+        text.split(separator: "\n").first { $0.contains("\"store\": ") }
+            .flatMap { $0.split(separator: "\"").dropFirst(3).first }.map(String.init)
+    }
+}
+
 /// Names in the data never become names of files, and no time of day enters what is stored.
 @Suite struct NameTests {
     static let names = [
@@ -37,16 +96,7 @@ import Testing
         FaultLedger.add(["F24"], injected: Self.names.count)
     }
 
-    @Test func everythingASaveTouchesLiesBesideTheFile() throws {
-        let depot = try Depot()
-        try depot.disk.install([1], at: "/elsewhere/kept")
-        let path = "/elsewhere/de pot.json"
-        let container = try Workload.open(JSONFileConfiguration(path: path, in: depot.disk))
-        for state in 1...3 { try container.advance(to: state) }
-        try container.close()
-        for operation in depot.disk.trace { #expect(operation.path.hasPrefix("/elsewhere"), "\(operation)") }
-        #expect(depot.disk.paths == ["/elsewhere", path, path + ".lock", "/elsewhere/kept"])
-    }
+    @Test func everythingASaveTouchesLiesBesideTheFile() throws { try TouchedPathsCheck().run().verify("F24") }
 
     /// The longest name that the folder takes is too long once the temporary's is built from it: an error, and the same
     /// each time.
@@ -62,28 +112,7 @@ import Testing
         FaultLedger.add(["F24"], injected: 1)
     }
 
-    /// The file says the same whenever it is written: identifiers are counted, records ordered by them, and the file's
-    /// time only tells whether somebody else wrote it.
-    @Test func noClockEntersIdentifiersOrderOrBytes() throws {
-        var documents: [[UInt8]] = []
-        for _ in 0..<2 {
-            let disk = SimulatedFileSystem(seed: 5)
-            try disk.install(try Depot.document(of: 2), at: Depot.path)
-            let container = try Workload.open(JSONFileConfiguration(path: Depot.path, in: disk))
-            for state in 3...5 { try container.advance(to: state) }
-            documents.append(disk.contents(at: Depot.path) ?? [])
-            Thread.sleep(forTimeInterval: 0.01)
-        }
-        let one = String(decoding: documents[0], as: UTF8.self)
-        let other = String(decoding: documents[1], as: UTF8.self)
-        let identifier = try #require(Self.storeIdentifier(in: one))
-        let otherIdentifier = try #require(Self.storeIdentifier(in: other))
-        // The seal covers the store's identifier, which is random.
-        #expect(
-            one.replacing(identifier, with: "S").split(separator: "\n").dropLast()
-                == other.replacing(otherIdentifier, with: "S").split(separator: "\n").dropLast())
-        FaultLedger.add(["F31"], injected: 2)
-    }
+    @Test func noClockEntersIdentifiersOrderOrBytes() throws { try ClockCheck().run().verify("F31") }
 
     /// A file from the future, by its time, is saved like any other.
     @Test(arguments: [-2_000_000_000.0, 0, 4_000_000_000])
@@ -102,10 +131,5 @@ import Testing
             #expect(Workload.state(of: store) == 4)
         }
         FaultLedger.add(["F31"], injected: 1)
-    }
-
-    private static func storeIdentifier(in text: String) -> String? {
-        text.split(separator: "\n").first { $0.contains("\"store\": ") }
-            .flatMap { $0.split(separator: "\"").dropFirst(3).first }.map(String.init)
     }
 }

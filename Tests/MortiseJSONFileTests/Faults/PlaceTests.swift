@@ -64,6 +64,30 @@ struct PermissionCheck {
     }
 }
 
+/// A medium that may only be read.
+struct ReadOnlyCheck {
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try Depot(state: 2, breaking: mistake)
+        let writer = try depot.open()
+        depot.disk.limits.isReadOnly = true
+        findings.inject(2)
+        let error = thrown { try writer.advance(to: 3) } as? FileError
+        findings.expect(error?.reason == .readOnly, "saving: \(String(describing: error))")
+        findings.expect(depot.state() == 2 && depot.temporaries.isEmpty, "it is not as it was")
+        try writer.close()
+        let opening = thrown { _ = try depot.open() } as? FileError
+        findings.expect(opening?.reason == .readOnly, "opening: \(String(describing: opening))")
+        let reader = try Workload.open(depot.configuration(allowsSave: false))
+        findings.expect(reader.workloadState == 2, "it cannot be read")
+        depot.disk.limits.isReadOnly = false
+        findings.expect(depot.disk.paths == [Depot.path, Depot.path + ".lock"], "left \(depot.disk.paths)")
+        return findings
+    }
+}
+
 @Suite struct PlaceTests {
     @Test func aLinkStaysAndWhatItLeadsToIsReplacedOrCreated() throws {
         try LinkCheck().run().verify("F22")
@@ -120,18 +144,6 @@ struct PermissionCheck {
     }
 
     @Test func onAReadOnlyMediumTheStoreCanBeReadAndASaveIsATypedError() throws {
-        let depot = try Depot(state: 2)
-        let writer = try depot.open()
-        depot.disk.limits.isReadOnly = true
-        let error = thrown { try writer.advance(to: 3) } as? FileError
-        #expect(error?.reason == .readOnly)
-        #expect(depot.state() == 2 && depot.temporaries.isEmpty)
-        try writer.close()
-        #expect((thrown { _ = try depot.open() } as? FileError)?.reason == .readOnly)
-        let reader = try Workload.open(depot.configuration(allowsSave: false))
-        #expect(reader.workloadState == 2)
-        depot.disk.limits.isReadOnly = false
-        #expect(depot.disk.paths == [Depot.path, Depot.path + ".lock"])
-        FaultLedger.add(["F21"], injected: 2)
+        try ReadOnlyCheck().run().verify("F21")
     }
 }

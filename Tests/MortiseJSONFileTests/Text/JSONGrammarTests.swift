@@ -1,6 +1,48 @@
+import FaultWorkload
 import MortiseCore
 import MortiseJSONFile
 import Testing
+
+/// What a strict reader refuses. The reader can be another: to see that the check notices a lenient one.
+struct JSONStrictnessCheck {
+    var read: ([UInt8]) throws -> Void = { _ = try readTree($0) }
+
+    /// Texts that are not JSON, or say one thing twice.
+    func grammar(_ texts: [String] = JSONGrammarTests.rejected) -> Findings {
+        var findings = Findings()
+        for text in texts {
+            findings.inject()
+            findings.expect(thrown { try read(Array(text.utf8)) } != nil, text)
+        }
+        return findings
+    }
+
+    /// Strings and keys with bytes that are not UTF-8.
+    func encoding(_ sequences: [[UInt8]] = JSONGrammarTests.rejectedBytes) -> Findings {
+        var findings = Findings()
+        for sequence in sequences {
+            let quoted = Array("\"x".utf8) + sequence + Array("\"".utf8)
+            for text in [Array("[".utf8) + quoted + Array("]".utf8), Array("{".utf8) + quoted + Array(":1}".utf8)] {
+                findings.inject()
+                findings.expect(thrown { try read(text) } != nil, "\(sequence)")
+            }
+        }
+        return findings
+    }
+
+    /// Containers in containers, up to the limit and beyond it.
+    func nesting(_ depths: [Int] = [511, 512, 513, 2_000, 100_000]) -> Findings {
+        var findings = Findings()
+        for depth in depths {
+            for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+                let text = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
+                findings.inject()
+                findings.expect((thrown { try read(Array(text.utf8)) } == nil) == (depth <= 512), "depth \(depth)")
+            }
+        }
+        return findings
+    }
+}
 
 /// What is JSON and what is not, in the manner of JSONTestSuite.
 @Suite struct JSONGrammarTests {
@@ -59,6 +101,7 @@ import Testing
     }
 
     @Test(arguments: rejected) func isRejected(_ text: String) {
+        #expect(JSONStrictnessCheck().grammar([text]).violations == [])
         #expect(throws: JSONTextError.self) { try readTree(text) }
     }
 
@@ -79,6 +122,7 @@ import Testing
     }
 
     @Test(arguments: rejectedBytes) func illFormedUTF8IsRejected(_ sequence: [UInt8]) {
+        #expect(JSONStrictnessCheck().encoding([sequence]).violations == [])
         for padding in [0, 1, 7, 8, 9] {
             let before = [UInt8](repeating: UInt8(ascii: "x"), count: padding)
             for quoted in [[UInt8(ascii: "\"")] + before + sequence + [UInt8(ascii: "\"")]] {
@@ -123,6 +167,7 @@ import Testing
     }
 
     @Test(arguments: [513, 100_000, 1_000_000]) func nestingBeyondTheLimitIsAnError(_ depth: Int) {
+        #expect(JSONStrictnessCheck().nesting([depth]).violations == [])
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let text = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
             let tree = #expect(throws: JSONTextError.self) { try readTree(text) }

@@ -82,9 +82,7 @@ extension EngineDataStore {
         return rows
     }
 
-    public func aggregate(
-        _ query: AggregateQuery, in version: any StoreVersion
-    ) throws -> (groups: [AggregateGroup], scanned: Int)? {
+    public func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? {
         let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
         try version.check()
         return answer

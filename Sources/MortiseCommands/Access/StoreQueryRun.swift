@@ -18,7 +18,7 @@ struct StoreQueryRun {
         let reader = store.reader(of: version)
         self.reader = reader
         self.version = version
-        let plan: FetchPlan
+        var plan: FetchPlan
         var found: [RecordReference] = []
         let scanned: Int
         var counted: Int?
@@ -27,8 +27,11 @@ struct StoreQueryRun {
             try plan.validate(adapter: store.name, for: query)
             let answer = try versioned.rows(for: plan, in: version)
             scanned = answer.scanned
-            let isAllDone = query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
-            if query.purpose == .count, isAllDone, plan.takesWindow || !query.hasWindow { counted = answer.count }
+            plan.detail = answer.detail ?? plan.detail
+            plan.isFullScan = answer.isFullScan ?? plan.isFullScan
+            if query.purpose == .count, query.conjuncts.allSatisfy({ plan.claim(of: $0) == .exact }) {
+                counted = answer.count.map { plan.takesWindow ? $0 : query.window(of: $0).count }
+            }
             let tables = try answer.entities.map { try Self.table($0, reader) }
             found = answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) }
         } else if let queryable = store.store as? any QueryableDataStore {
@@ -36,6 +39,8 @@ struct StoreQueryRun {
             try plan.validate(adapter: store.name, for: query)
             let answer = try Self.identifiers(queryable, plan)
             scanned = answer.scanned
+            plan.detail = answer.detail ?? plan.detail
+            plan.isFullScan = answer.isFullScan ?? plan.isFullScan
             found = answer.identifiers.compactMap { reader.record($0) }
         } else {
             throw ToolError.unsupported(store: store.name, what: "answer queries without its models")
@@ -60,7 +65,7 @@ struct StoreQueryRun {
                 return .init(text: "\(conjunct.expression)", status: status)
             },
             order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
-            orderIsPushed: plan.order == .total, offset: query.offset, limit: query.limit,
+            orderClaim: plan.order, offset: query.offset, limit: query.limit,
             windowIsPushed: plan.takesWindow, mergesPendingChanges: false, isFullScan: plan.isFullScan,
             rowsScanned: scanned, rowsReturned: count, detail: plan.detail)
     }
@@ -72,8 +77,8 @@ struct StoreQueryRun {
 
     private static func identifiers<S: QueryableDataStore>(
         _ store: S, _ plan: FetchPlan
-    ) throws -> (identifiers: [PersistentIdentifier], scanned: Int) {
+    ) throws -> (identifiers: [PersistentIdentifier], scanned: Int, detail: String?, isFullScan: Bool?) {
         let found = try store.rows(for: plan)
-        return (found.snapshots.map(\.persistentIdentifier), found.scanned)
+        return (found.snapshots.map(\.persistentIdentifier), found.scanned, found.detail, found.isFullScan)
     }
 }

@@ -44,6 +44,42 @@ final class ContextReader: RecordReader {
         return depends
     }
 
+    /// Whether unsaved changes may make a difference to what a query finds: there are some of records that it reads, or it
+    /// has code that may read any.
+    func concern(_ query: StoreQuery) -> Bool {
+        var touched = Set(
+            (changed.keys.map(\.table) + insertedNumbers.values.map(\.table)).map { tables[$0].entityName })
+        for identifier in deleted { touched.insert(identifier.entityName) }
+        if touched.isEmpty { return false }
+        var read: Set<String> = [query.entity]
+        var readsAnything = false
+        for expression in query.conjuncts.map(\.expression) + query.order.map(\.expression) {
+            expression.forEachPart { part in
+                switch part {
+                case .onModels: readsAnything = true
+                case .property(_, let property):
+                    read.insert(property.entity)
+                    guard let layout = layout(of: property.entity), property.slot < layout.slots.count else {
+                        readsAnything = true
+                        return
+                    }
+                    if let relationship = layout.slots[property.slot].property.relationship {
+                        read.insert(relationship.destination)
+                    }
+                default: break
+                }
+            }
+        }
+        return readsAnything
+            || read.contains { !touched.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
+    }
+
+    /// How many stored records of an entity's family are deleted or shown by changed models, at most.
+    func overlaidCount(in family: Set<String>) -> Int {
+        changed.keys.reduce(0) { family.contains(tables[$1.table].entityName) ? $0 + 1 : $0 }
+            + deleted.reduce(0) { family.contains($1.entityName) ? $0 + 1 : $0 }
+    }
+
     /// The records that differ from the stored ones, among those of an entity's family.
     func changedRecords(in tables: Set<Int>) -> [RecordReference] {
         changed.keys.filter { tables.contains($0.table) } + insertedNumbers.values.filter { tables.contains($0.table) }

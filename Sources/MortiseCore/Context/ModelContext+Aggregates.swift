@@ -135,9 +135,10 @@ extension ContextState {
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
         try refresh(binding)
-        let lowered = LoweredFetch(descriptor)
+        var lowered = LoweredFetch(descriptor)
+        lowered.query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
         guard let version = binding.version, lowered.conjunctCode.isEmpty,
-            let plan = binding.store.plan(lowered.query)
+            var plan = binding.store.plan(lowered.query)
         else { return nil }
         try plan.validate(adapter: binding.store.typeName, for: lowered.query)
         guard plan.isExact else { return nil }
@@ -145,6 +146,8 @@ extension ContextState {
         guard let answer = try store.aggregate(AggregateQuery(lowered.query, by: keys, functions), in: version) else {
             return nil
         }
+        plan.detail = answer.detail ?? plan.detail
+        plan.isFullScan = answer.isFullScan ?? plan.isFullScan
         try warn(plan, lowered.query, scanned: answer.scanned, descriptor.fullScanPolicy)
         return answer.groups
     }

@@ -11,10 +11,12 @@ struct QueryRun<Model: PersistentModel> {
     let reader: ContextReader
     private let state: ContextState
     private let lowered: LoweredFetch<Model>
+    /// Whether there are unsaved changes that may make a difference.
     private let mergesChanges: Bool
+    private let hasChanges: Bool
     private var plan: FetchPlan
-    /// The conjuncts that the store was asked.
-    private var askedConjuncts: [StoreQuery.Conjunct] = []
+    /// What the store was asked.
+    private var asked: StoreQuery
     private var scanned = 0
     private let store: AnyStore?
     private let readsStoredValues: Bool
@@ -32,35 +34,24 @@ struct QueryRun<Model: PersistentModel> {
         let binding = tables.first?.binding
         store = binding?.store
         if let binding { try state.refresh(binding) }
-        mergesChanges = descriptor.includePendingChanges && state.hasChanges
+        hasChanges = descriptor.includePendingChanges && state.hasChanges
         readsStoredValues = !descriptor.includePendingChanges && state.hasChanges
-        reader = ContextReader(state: state, seesChanges: mergesChanges)
+        reader = ContextReader(state: state, seesChanges: hasChanges)
         lowered = LoweredFetch(descriptor, purpose: purpose)
-        plan = .scanAll(lowered.query)
+        let query = lowered.query
+        plan = .scanAll(query)
+        mergesChanges = hasChanges && reader.concern(query)
+        asked = query
         guard let binding else { return }
 
-        let query = lowered.query
-        var asked = query
-        if mergesChanges {
-            // What depends on other records may hold for more once changes elsewhere are seen, and what may throw must not
-            // be evaluated on values that have changed; order and window are known only when the changed records are in.
-            let hidesRecords = !state.deleted.isEmpty
-            asked.conjuncts.removeAll { [reader] conjunct in
-                conjunct.expression.mayThrow
-                    || reader.dependsOnOtherRecords(conjunct.expression, hidesRecords: hidesRecords)
-            }
-            asked.order = []
-            asked.offset = 0
-            asked.limit = nil
-            // What is only counted cannot be merged.
-            if asked.purpose == .count { asked.purpose = .rows }
-        }
+        if mergesChanges { asked = Self.mergeable(query, reader, state) }
+        asked.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
         var found: FoundRows
         if isUnaided {
             asked = query
             found = try Self.everything(of: &asked, binding, state)
             plan = .scanAll(asked)
-            try finish(reader.references(found), query, asked)
+            try finish(reader.references(found), query)
             try state.checkVersions()
             return
         }
@@ -70,47 +61,93 @@ struct QueryRun<Model: PersistentModel> {
             try state.checkPolicy(planned, query, descriptor.fullScanPolicy)
             found = try binding.store.rows(for: planned, of: binding, into: state)
             scanned = found.scanned
+            plan.detail = found.detail ?? plan.detail
+            plan.isFullScan = found.isFullScan ?? plan.isFullScan
         } else {
-            let answer = try Self.ask(binding, descriptor, asked, mergesChanges: mergesChanges, state)
+            let answer = try Self.ask(binding, descriptor, query, asked, mergesChanges: mergesChanges, state)
             found = FoundRows(answer.0, scanned: answer.0.count)
             plan = answer.1
             scanned = found.scanned
         }
         try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
-        if let count = found.count, asked.purpose == .count, plan.isExact, plan.takesWindow || !query.hasWindow {
-            counted = count
+        if let count = found.count, asked.purpose == .count {
+            if plan.isExact {
+                counted = plan.takesWindow ? count : query.window(of: count).count
+            } else if count != found.rows.count {
+                throw ModelContextError.storeContract(
+                    store: binding.store.identifier,
+                    fault:
+                        "It counted \(count) rows of \(query.entity) and returned \(found.rows.count), with conditions left "
+                        + "to the framework. Return the rows, or claim every condition as exact.")
+            }
         }
-        try finish(reader.references(found), query, asked)
+        try finish(reader.references(found), query)
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
         if let start { state.tell(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }
 
+    /// What a store can be asked of a query whose answer unsaved changes alter.
+    private static func mergeable(_ query: StoreQuery, _ reader: ContextReader, _ state: ContextState) -> StoreQuery {
+        var asked = query
+        // What depends on other records may hold for more once changes elsewhere are seen, and what may throw must not be
+        // evaluated on values that have changed.
+        let hidesRecords = !state.deleted.isEmpty
+        asked.conjuncts.removeAll { conjunct in
+            conjunct.expression.mayThrow
+                || reader.dependsOnOtherRecords(conjunct.expression, hidesRecords: hidesRecords)
+        }
+        // What is only counted cannot be merged.
+        if asked.purpose == .count { asked.purpose = .rows }
+        asked.offset = 0
+        asked.limit = nil
+        asked.order = []
+        // Where the store can tell which of the unchanged records come first, as many are enough as would be if all those
+        // were among them that are changed or deleted.
+        let isOrdered = query.order.allSatisfy {
+            !$0.expression.mayThrow && !reader.dependsOnOtherRecords($0.expression, hidesRecords: hidesRecords)
+        }
+        guard let limit = query.limit, isOrdered, asked.conjuncts.count == query.conjuncts.count else { return asked }
+        let family = Set(state.container.schema.stored.subtree(of: query.entity))
+        let (end, overflows) = limit.addingReportingOverflow(query.offset)
+        let (wider, overflowsToo) = end.addingReportingOverflow(reader.overlaidCount(in: family))
+        if overflows || overflowsToo { return asked }
+        asked.limit = wider
+        asked.order = query.order
+        return asked
+    }
+
     /// Asks a store of Apple's shape with the descriptor itself.
     private static func ask(
-        _ binding: StoreBinding, _ descriptor: FetchDescriptor<Model>, _ asked: StoreQuery, mergesChanges: Bool,
-        _ state: ContextState
+        _ binding: StoreBinding, _ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ asked: StoreQuery,
+        mergesChanges: Bool, _ state: ContextState
     ) throws -> ([(table: ModelTable, row: Int)], FetchPlan) {
         var descriptor = descriptor
+        let scan = FetchPlan(asked, detail: "all records", isFullScan: true)
+        func refuse() throws { try state.checkPolicy(scan, query, descriptor.fullScanPolicy) }
         if mergesChanges {
+            try refuse()
             descriptor.predicate = nil
             descriptor.sortBy = []
             descriptor.fetchLimit = nil
             descriptor.fetchOffset = nil
         }
-        let answer = try binding.store.fetch(descriptor, into: state)
+        let answer = try binding.store.fetch(descriptor, into: state, beforeScan: refuse)
         let isFiltered = answer.isFiltered && !mergesChanges
-        var plan = FetchPlan(
-            asked, detail: isFiltered ? "the store's own fetch" : "all records", isFullScan: !isFiltered)
+        var plan: FetchPlan
+        if !isFiltered || (asked.conjuncts.isEmpty && asked.limit != nil && !answer.isLimited) {
+            plan = scan
+        } else {
+            plan = FetchPlan(asked, detail: "the store's own fetch", isFullScan: false)
+        }
         if isFiltered { for conjunct in asked.conjuncts { plan.claims[conjunct.id] = .exact } }
         if answer.isSorted, !mergesChanges, !asked.order.isEmpty { plan.order = .total }
         plan.takesWindow = answer.isLimited && !mergesChanges
         return (answer.rows, plan)
     }
 
-    private mutating func finish(_ found: [RecordReference], _ query: StoreQuery, _ asked: StoreQuery) throws {
-        askedConjuncts = asked.conjuncts
+    private mutating func finish(_ found: [RecordReference], _ query: StoreQuery) throws {
         let isSorted = plan.order == .total && !mergesChanges
         let isCut = plan.takesWindow && !mergesChanges
         // As a rule the store has done everything.
@@ -119,16 +156,17 @@ struct QueryRun<Model: PersistentModel> {
             return
         }
         let pushed = Set(asked.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.id))
-        records = try finished(found, query, without: pushed, isSorted: isSorted, isCut: isCut)
+        records = try finished(
+            found, query, without: pushed, isSorted: isSorted, isCut: isCut, mergesChanges: mergesChanges)
     }
 
     /// Whether the store was asked all these and took them exactly.
     private func isPushed(_ conjuncts: [StoreQuery.Conjunct]) -> Bool {
-        askedConjuncts.count == conjuncts.count && conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
+        asked.conjuncts.count == conjuncts.count && conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
     }
 
     private func status(of conjunct: StoreQuery.Conjunct) -> FetchExplanation.Status {
-        let isAsked = askedConjuncts.contains { $0.id == conjunct.id }
+        let isAsked = asked.conjuncts.contains { $0.id == conjunct.id }
         switch plan.claim(of: conjunct) {
         case .exact where isAsked: return .pushed
         case _ where conjunct.expression.needsModels: return .onModels
@@ -139,7 +177,8 @@ struct QueryRun<Model: PersistentModel> {
 
     /// Does what is left of a query: conditions, unsaved changes, order, window.
     private func finished(
-        _ found: [RecordReference], _ query: StoreQuery, without pushed: Set<Int>, isSorted: Bool, isCut: Bool
+        _ found: [RecordReference], _ query: StoreQuery, without pushed: Set<Int>, isSorted: Bool, isCut: Bool,
+        mergesChanges: Bool
     ) throws -> [RecordReference] {
         var matching = found
         if mergesChanges { matching.removeAll(where: reader.isOverlaid) }
@@ -229,7 +268,7 @@ struct QueryRun<Model: PersistentModel> {
         var all = query
         let everything = try Self.everything(of: &all, binding, state)
         let expected = try finished(
-            reader.references(everything), query, without: [], isSorted: false, isCut: false)
+            reader.references(everything), query, without: [], isSorted: false, isCut: false, mergesChanges: hasChanges)
         let isSame = query.purpose == .count ? expected.count == count : expected == records
         guard !isSame else { return }
         func text(_ records: [RecordReference], _ count: Int) -> String {
@@ -283,8 +322,9 @@ struct QueryRun<Model: PersistentModel> {
                 .init(text: "\($0.expression)", status: status(of: $0))
             },
             order: lowered.query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
-            orderIsPushed: plan.order == .total && !mergesChanges, offset: lowered.query.offset,
-            limit: lowered.query.limit, windowIsPushed: plan.takesWindow && !mergesChanges,
+            orderClaim: asked.order == lowered.query.order ? plan.order : .none, offset: lowered.query.offset,
+            limit: lowered.query.limit,
+            windowIsPushed: plan.takesWindow && (!mergesChanges || asked.limit != nil),
             mergesPendingChanges: mergesChanges, isFullScan: plan.isFullScan, rowsScanned: scanned,
             rowsReturned: count, detail: plan.detail)
     }
@@ -305,8 +345,10 @@ extension ContextState {
         request ?? context?.fullScanPolicy ?? container.fullScanPolicy
     }
 
+    func refusesFullScans(_ request: FullScanPolicy?) -> Bool { policy(request) == .refuse }
+
     func checkPolicy(_ plan: FetchPlan, _ query: StoreQuery, _ request: FullScanPolicy?) throws {
-        guard policy(request) == .refuse, plan.isFullScan, !query.conjuncts.isEmpty || query.limit != nil else {
+        guard refusesFullScans(request), plan.isFullScan, !query.conjuncts.isEmpty || query.limit != nil else {
             return
         }
         throw QueryPlanError.fullScanRefused(
@@ -315,12 +357,17 @@ extension ContextState {
 
     func warn(_ plan: FetchPlan, _ query: StoreQuery, scanned: Int, _ request: FullScanPolicy?) throws {
         if plan.isFullScan { try checkPolicy(plan, query, request) }
+        log(plan, query, scanned: scanned, request)
+    }
+
+    /// Warns of what was done where the policy wants that.
+    func log(_ plan: FetchPlan, _ query: StoreQuery, scanned: Int, _ request: FullScanPolicy?) {
         guard case .warn(let limit) = policy(request), plan.isFullScan, scanned > limit else { return }
         container.logger.warning(
             "full scan",
             metadata: [
                 "entity": "\(query.entity)", "scanned": "\(scanned)", "conjuncts": "\(query.conjuncts.count)",
-                "suggestion": "\(plan.suggestion ?? "none")",
+                "plan": "\(plan.detail)", "suggestion": "\(plan.suggestion ?? "none")",
             ])
     }
 }

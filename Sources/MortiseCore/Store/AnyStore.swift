@@ -61,12 +61,20 @@ struct FoundRows {
     var scanned: Int
     /// How many there are, where the store has only counted them.
     var count: Int?
+    /// What the store decided after planning.
+    var detail: String?
+    var isFullScan: Bool?
 
-    init(tables: [ModelTable], rows: [RecordReference], scanned: Int, count: Int? = nil) {
+    init(
+        tables: [ModelTable], rows: [RecordReference], scanned: Int, count: Int? = nil, detail: String? = nil,
+        isFullScan: Bool? = nil
+    ) {
         self.tables = tables
         self.rows = rows
         self.scanned = scanned
         self.count = count
+        self.detail = detail
+        self.isFullScan = isFullScan
     }
 
     init(_ places: [(table: ModelTable, row: Int)], scanned: Int) {
@@ -101,8 +109,9 @@ class AnyStore: @unchecked Sendable {
     }
 
     var version: (any StoreVersion)? { nil }
+    /// - Parameter beforeScan: called before the store is asked for all records because it does not filter or sort.
     func fetch<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, into state: ContextState
+        _ descriptor: FetchDescriptor<T>, into state: ContextState, beforeScan: () throws -> Void = {}
     ) throws -> FetchedRows {
         throw DataStoreError.unsupportedFeature
     }
@@ -237,7 +246,9 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
                     store: identifier, fault: "It returned row \(row.row), which its version does not have.")
             }
         }
-        return FoundRows(tables: tables, rows: found.rows, scanned: found.scanned, count: found.count)
+        return FoundRows(
+            tables: tables, rows: found.rows, scanned: found.scanned, count: found.count, detail: found.detail,
+            isFullScan: found.isFullScan)
     }
 
     private func snapshotRows<Q: QueryableDataStore>(
@@ -261,17 +272,20 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
                 found.snapshots.compactMap { $0 as? Store.Snapshot }, of: family.compactMap { state.table(named: $0) },
                 in: state)
         }
-        return FoundRows(rows, scanned: found.scanned)
+        var result = FoundRows(rows, scanned: found.scanned)
+        result.detail = found.detail
+        result.isFullScan = found.isFullScan
+        return result
     }
 
     // MARK: Fetching
 
     override func fetch<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, into state: ContextState
+        _ descriptor: FetchDescriptor<T>, into state: ContextState, beforeScan: () throws -> Void = {}
     ) throws -> FetchedRows {
         var asked = descriptor
         var answer = FetchedRows(rows: [], isFiltered: true, isSorted: true, isLimited: true)
-        let result = try narrowing(&asked, &answer) { store, descriptor in
+        let result = try narrowing(&asked, &answer, beforeScan) { store, descriptor in
             try store.fetch(DataStoreFetchRequest(descriptor: descriptor, editingState: state.editingState))
         }
         let family = Set(try state.tables(under: T.self).map(\.layout.entityName))
@@ -333,7 +347,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     /// Asks until the store takes the question, leaving out what it will not do.
     private func narrowing<T: PersistentModel, R>(
-        _ asked: inout FetchDescriptor<T>, _ answer: inout FetchedRows,
+        _ asked: inout FetchDescriptor<T>, _ answer: inout FetchedRows, _ beforeScan: () throws -> Void,
         _ ask: (Store, FetchDescriptor<T>) throws -> R
     ) throws -> R {
         while true {
@@ -342,9 +356,11 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             } catch DataStoreError.preferInMemoryFilter where asked.predicate != nil {
                 asked.predicate = nil
                 answer.isFiltered = false
+                try beforeScan()
             } catch DataStoreError.preferInMemorySort where !asked.sortBy.isEmpty {
                 asked.sortBy = []
                 answer.isSorted = false
+                if asked.predicate == nil, asked.fetchLimit != nil { try beforeScan() }
             }
             asked.fetchLimit = nil
             asked.fetchOffset = nil

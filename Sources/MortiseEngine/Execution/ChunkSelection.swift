@@ -25,6 +25,18 @@ struct ChunkSelection: ~Copyable {
     @inline(__always)
     func select(_ offset: Int) { words[offset >> 6] |= 1 << UInt64(offset & 63) }
 
+    /// Selects the rows of a set that are in a chunk.
+    /// - Returns: whether there are any.
+    func select(_ set: RowSet, inChunk chunk: Int) -> Bool {
+        var any: UInt64 = 0
+        let first = chunk * Self.wordCount
+        for index in 0..<Self.wordCount {
+            words[index] = set.words[first + index]
+            any |= words[index]
+        }
+        return any != 0
+    }
+
     var count: Int {
         var count = 0
         for index in 0..<Self.wordCount { count += words[index].nonzeroBitCount }

@@ -6,7 +6,7 @@ extension EngineQuery {
     /// - Throws: `EngineError.unknownEntity`; `QueryEvaluationError`.
     func aggregate(
         _ asked: AggregateQuery, in version: any StoreVersion
-    ) throws -> (groups: [AggregateGroup], scanned: Int)? {
+    ) throws -> AggregateAnswer? {
         let needsModels = (asked.keys + asked.functions.compactMap(\.expression)).contains(where: \.needsModels)
         guard entities.count == 1, !needsModels, !query.conjuncts.contains(where: { $0.expression.needsModels }) else {
             return nil
@@ -18,10 +18,11 @@ extension EngineQuery {
         for state in states { state.reserve(groups: grouping.groups.count) }
         // A table that nothing was ever written to is in no version.
         guard let table = reader.tables[number].rows as? TableVersion else {
-            return (try grouping.groups.results(states), 0)
+            return AggregateAnswer(groups: try grouping.groups.results(states), scanned: 0)
         }
+        let access = access(table, 0)
         let scan = TableScan(
-            table, candidates: candidates(table, 0), conjuncts: query.conjuncts.map(\.expression), reader: reader,
+            table, candidates: access.candidates, conjuncts: query.conjuncts.map(\.expression), reader: reader,
             number: number)
         let sources = zip(states, asked.functions).map { ColumnSource($0, $1, table, reader, number) }
         try scan.forEachChunk { place, first, _, selection in
@@ -32,7 +33,9 @@ extension EngineQuery {
                 try source.add(place, first, grouping.offsets, grouping.numbers)
             }
         }
-        return (try grouping.groups.results(states), scan.scanned)
+        return AggregateAnswer(
+            groups: try grouping.groups.results(states), scanned: scan.scanned, detail: access.detail,
+            isFullScan: access.detail == nil ? nil : access.isFullScan)
     }
 }
 

@@ -7,44 +7,60 @@ extension EngineQuery {
         let reader = RecordReader(schema: catalog.schema, layouts: catalog.layouts) { version.rows(ofEntity: $0) }
         // The plan is the caller's, who may have taken claims back.
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
-        if identifiers == nil, conditions.isEmpty || !hasPath, let walk = orderedWalk(plan),
-            let found = try inOrder(walk, conjuncts, reader)
-        {
-            return found
+        var instead: TableAccess?
+        if identifiers == nil, conditions.isEmpty || !hasPath, let walk = orderedWalk(plan) {
+            switch try inOrder(walk, conjuncts, reader) {
+            case .rows(let found): return found
+            case .instead(let access): instead = access
+            case nil: break
+            }
         }
+        var accesses: [TableAccess] = []
         let scans = try entities.enumerated().compactMap {
             place, name -> (scan: TableScan, table: TableVersion, number: Int)? in
             guard let number = reader.table(named: name) else { throw EngineError.unknownEntity(name) }
             // A table that nothing was ever written to is in no version.
             guard let table = reader.tables[number].rows as? TableVersion else { return nil }
+            let access = instead ?? access(table, place)
+            accesses.append(access)
             let scan = TableScan(
-                table, candidates: candidates(table, place), conjuncts: conjuncts, reader: reader, number: number)
+                table, candidates: access.candidates, conjuncts: conjuncts, reader: reader, number: number)
             return (scan, table, number)
         }
+        var answer = VersionRows(
+            entities: [], rows: [], scanned: scans.reduce(accesses.reduce(0) { $0 + $1.tried }) { $0 + $1.scan.scanned }
+        )
+        if let detail = accesses.detail {
+            answer.detail = detail
+            answer.isFullScan = accesses.contains(where: \.isFullScan)
+        }
         let names = { reader.tables.map(\.entityName) }
-        let scanned = scans.reduce(0) { $0 + $1.scan.scanned }
         if query.purpose == .count, conjuncts.count == query.conjuncts.count {
             let count = try scans.reduce(0) { try $0 + $1.scan.count() }
-            return VersionRows(
-                entities: names(), rows: [], scanned: scanned,
-                count: plan.takesWindow ? query.window(of: count).count : count)
+            answer.count = plan.takesWindow ? query.window(of: count).count : count
+            answer.entities = names()
+            return answer
         }
         if scans.count == 1, plan.order == .total {
             let (scan, table, number) = scans[0]
             if query.order.isEmpty {
-                return VersionRows(
-                    entities: names(), rows: try inIdentityOrder(scan, takesWindow: plan.takesWindow), scanned: scanned)
+                (answer.rows, answer.scanned) = try inIdentityOrder(scan, takesWindow: plan.takesWindow)
+                answer.entities = names()
+                return answer
             }
             if let sort = RowSort(query.order, table, reader: reader, number: number) {
-                let rows = try sort.rows(of: scan, query, takesWindow: plan.takesWindow)
-                return VersionRows(entities: names(), rows: rows, scanned: scanned)
+                answer.rows = try sort.rows(of: scan, query, takesWindow: plan.takesWindow)
+                answer.entities = names()
+                return answer
             }
         }
         var rows: [RecordReference] = []
         for (scan, _, _) in scans { try scan.append(to: &rows) }
         if plan.order == .total { rows = try QueryExecutor(reader: reader).sort(rows, by: query.order) }
         if plan.takesWindow, query.hasWindow { rows = Array(rows[query.window(of: rows.count)]) }
-        return VersionRows(entities: names(), rows: rows, scanned: scanned)
+        answer.rows = rows
+        answer.entities = names()
+        return answer
     }
 
     /// The rows of the commonest query, which asks one table for what has a certain value in an indexed attribute: nothing
@@ -71,48 +87,55 @@ extension EngineQuery {
     }
 
     /// The rows of one table come in the order in which they were inserted.
-    private func inIdentityOrder(_ scan: TableScan, takesWindow: Bool) throws -> [RecordReference] {
+    private func inIdentityOrder(
+        _ scan: TableScan, takesWindow: Bool
+    ) throws -> (rows: [RecordReference], scanned: Int) {
         var rows: [RecordReference] = []
         guard takesWindow, query.hasWindow else {
             try scan.append(to: &rows)
-            return rows
+            return (rows, scan.scanned)
         }
         let (end, overflows) = (query.limit ?? .max).addingReportingOverflow(query.offset)
-        if end == 0 { return [] }
-        try scan.append(to: &rows, limit: overflows ? .max : end)
-        return Array(rows[query.window(of: rows.count)])
+        if end == 0 { return ([], 0) }
+        let scanned = try scan.append(to: &rows, limit: overflows ? .max : end)
+        return (Array(rows[query.window(of: rows.count)]), scanned)
     }
 
-    /// The rows in which the query's may be, ascending; nil for all.
-    func candidates(_ table: TableVersion, _ place: Int) -> [Int]? {
-        if let identifiers { return Set(identifiers.compactMap { table.row(of: $0) }).sorted() }
-        if paths.isEmpty { return nil }
-        if paths[place].count == 1, paths[place][0].isPoint {
-            // More than a few would have to be counted first.
-            if let rows = paths[place][0].rows(in: TableIndex(table, paths[place][0].index), upTo: 64) { return rows }
-        }
-        var best: (index: TableIndex, ranges: [IndexRange], count: Int)?
-        for path in paths[place] {
-            let index = TableIndex(table, path.index)
-            let ranges = path.ranges(in: index)
-            let count = ranges.reduce(0) { $0 + index.count(in: $1) }
-            if count < best?.count ?? .max { best = (index, ranges, count) }
-        }
-        // Much of a table is found faster by looking at all of it than by going where an index points.
-        guard let best, best.count < 64 || best.count < table.count / 4 else { return nil }
-        return best.index.rows(in: best.ranges)
+    private enum Walked {
+        case rows(VersionRows)
+        /// The walk is not worth its while: what to do instead.
+        case instead(TableAccess)
     }
 
     /// Goes along an index until the window is full.
     private func inOrder(
         _ walk: OrderedWalk, _ conjuncts: [QueryExpression], _ reader: RecordReader
-    ) throws -> VersionRows? {
+    ) throws -> Walked? {
         guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
             let limit = query.limit
         else { return nil }
+        let most = max(1024, table.count / 8)
+        if conjuncts.isEmpty, let reach = try walk.reach(query, limit, beyond: most, in: table, reader, number) {
+            if !query.avoidsFullScan {
+                let text = Self.scanText(walk.text(table.plan), leadsTo: reach, of: table)
+                return .instead(TableAccess(nil, detail: text))
+            }
+            if !walk.isExact {
+                // So many rows are put in order faster column by column.
+                let rows = TableIndex(table, walk.index).candidates(first: reach, descending: !walk.isAscending)
+                return .instead(TableAccess(rows, detail: walk.text(table.plan)))
+            }
+        }
         let filter = CompiledFilter(conjuncts, reader: reader, table: number)
-        return try walk.rows(
-            query, limit, in: table, by: filter, isUnfiltered: conjuncts.isEmpty, reader: reader, number: number
-        ).map { VersionRows(entities: reader.tables.map(\.entityName), rows: $0.rows, scanned: $0.scanned) }
+        let found = try walk.rows(
+            query, limit, in: table, by: filter, atMost: conjuncts.isEmpty ? .max : most, reader: reader, number: number
+        )
+        guard let rows = found.rows else {
+            var access = TableAccess(
+                nil, detail: "\(Self.scanText), after \(found.scanned) by \(walk.text(table.plan))")
+            access.tried = found.scanned
+            return .instead(access)
+        }
+        return .rows(VersionRows(entities: reader.tables.map(\.entityName), rows: rows, scanned: found.scanned))
     }
 }

@@ -16,13 +16,20 @@ final class EngineQuery: Sendable {
     let entities: [String]
     /// For each of these, the ways that its indexes offer.
     let paths: [[AccessPath]]
+    /// The ways in words, where there is a choice among them.
+    private let texts: [[String]]
 
     init(_ query: StoreQuery, _ catalog: Catalog) {
         self.query = query
         self.catalog = catalog
         var pushed: [Int] = []
         var expressions: [QueryExpression] = []
-        for conjunct in query.conjuncts where !conjunct.expression.needsModels {
+        var isConditional = false
+        for conjunct in query.conjuncts {
+            if conjunct.expression.needsModels || (isConditional && conjunct.expression.mayThrow) {
+                isConditional = true
+                continue
+            }
             pushed.append(conjunct.id)
             expressions.append(conjunct.expression)
         }
@@ -41,6 +48,22 @@ final class EngineQuery: Sendable {
         } else {
             paths = entities.map { name in catalog.plan(name).map { AccessPath.all($0, conditions) } ?? [] }
         }
+        if entities.count == 1, paths.first?.count ?? 0 < 2 {
+            texts = []
+        } else {
+            texts = zip(entities, paths).map { name, paths in
+                catalog.plan(name).map { plan in paths.map { $0.text(plan) } } ?? []
+            }
+        }
+    }
+
+    /// Whether records of several entities are asked for.
+    var isFamily: Bool { entities.count > 1 }
+
+    /// A way to the rows of one entity, in words.
+    func text(_ path: Int, _ place: Int) -> String {
+        if !texts.isEmpty { return texts[place][path] }
+        return catalog.plan(entities[place]).map { paths[place][path].text($0) } ?? ""
     }
 
     /// The query of a plan, as it was made for planning or made anew.
@@ -54,9 +77,13 @@ final class EngineQuery: Sendable {
 
     // MARK: Planning
 
-    /// Everything that can be said of stored values is done here, exactly; what needs models is left to the framework.
+    /// Everything that can be said of stored values is done here, exactly; what needs models is left to the framework, and
+    /// what may throw unless what needs models says no before.
+    ///
+    /// A version is known only when the plan is run. What its records decide is told then, with the rows; whether all rows
+    /// are looked at they do not decide for a query that avoids that.
     func plan() -> FetchPlan {
-        var plan = FetchPlan(query, detail: "scan of all rows", isFullScan: true)
+        var plan = FetchPlan(query, detail: Self.scanText, isFullScan: true)
         plan.preparation = self
         for conjunct in pushed { plan.claims[conjunct] = .exact }
         if query.order.allSatisfy({ !$0.expression.needsModels }) {
@@ -73,15 +100,15 @@ final class EngineQuery: Sendable {
             plan.isFullScan = false
             return
         }
-        if hasPath, let first = catalog.plan(entities[0]) {
-            if paths[0].count == 1 {
-                plan.detail = paths[0][0].text(first)
-                plan.isFullScan = false
-                return
-            }
-            let choices = paths[0].map { $0.text(first) }
-            plan.detail = "the most selective of: " + choices.joined(separator: "; ")
+        if hasPath {
             plan.isFullScan = false
+            plan.detail =
+                paths[0].count == 1
+                ? text(0, 0)
+                : "the most selective of: " + paths[0].indices.map { text($0, 0) }.joined(separator: "; ")
+        } else if query.conjuncts.isEmpty, query.order.isEmpty, query.limit != nil, plan.takesWindow, !isFamily {
+            plan.isFullScan = false
+            plan.detail = "the first rows in the order of insertion"
         } else if let walk = orderedWalk(plan), let table = catalog.plan(query.entity) {
             plan.detail = walk.text(table)
             plan.isFullScan = !query.conjuncts.isEmpty

@@ -11,7 +11,7 @@ struct OrderedWalk {
     private let covered: Int
     private let order: [StoreQuery.Order]
     /// Whether the index has the rows in no other order than the one asked for.
-    private let isExact: Bool
+    let isExact: Bool
 
     /// The index of a table that has most of an order; nil where none has the first key.
     init?(_ order: [StoreQuery.Order], _ plan: TablePlan) {
@@ -42,14 +42,52 @@ struct OrderedWalk {
             + (ties.isEmpty ? "" : ", ties by \(ties.joined(separator: ", "))")
     }
 
+    /// How many rows have to be read for the window of a query without conditions, and those with them that agree with the
+    /// last in the keys that the index has: known before any is read.
+    /// - Returns: nil where that is not beyond so many.
+    /// - Throws: `QueryEvaluationError`.
+    func reach(
+        _ query: StoreQuery, _ limit: Int, beyond most: Int, in table: TableVersion, _ reader: RecordReader,
+        _ number: Int
+    ) throws -> Int? {
+        let index = TableIndex(table, self.index)
+        if index.count <= most || limit == 0 { return nil }
+        if isExact {
+            let reach = min(limit, index.count - min(query.offset, index.count))
+            return reach > most ? reach : nil
+        }
+        let (end, overflows) = limit.addingReportingOverflow(query.offset)
+        if overflows || end >= index.count { return index.count }
+        let evaluator = QueryEvaluator(reader: reader)
+        func keys(at place: Int) throws -> [StoredValue] {
+            guard let row = index.row(at: isAscending ? place : index.count - 1 - place) else { return [] }
+            let record = RecordReference(table: number, row: row)
+            return try order.prefix(covered).map { try evaluator.sortKey($0.expression, record) }
+        }
+        let last = try keys(at: end - 1)
+        func agrees(_ place: Int) throws -> Bool {
+            zip(order, zip(last, try keys(at: place))).allSatisfy { $0.compare($1.0, $1.1) == .orderedSame }
+        }
+        if end <= most, try !agrees(most) { return nil }
+        // Those that agree lie together, so that the first that does not is found by halving.
+        var (agreeing, other) = (max(end - 1, end <= most ? most : 0), index.count)
+        while agreeing + 1 < other {
+            let middle = agreeing + (other - agreeing) / 2
+            if try agrees(middle) { agreeing = middle } else { other = middle }
+        }
+        return other
+    }
+
     /// The rows of the query's window.
-    /// - Returns: nil where going on along the index would take longer than looking at all rows in their own order.
+    /// - Parameter most: after how many rows to give up, because looking at all rows in their own order is faster then;
+    ///   `Int.max` for a query without conditions.
+    /// - Returns: no rows where it gave up; how many it looked at.
     /// - Throws: `QueryEvaluationError`.
     func rows(
-        _ query: StoreQuery, _ limit: Int, in table: TableVersion, by filter: CompiledFilter, isUnfiltered: Bool,
+        _ query: StoreQuery, _ limit: Int, in table: TableVersion, by filter: CompiledFilter, atMost most: Int,
         reader: RecordReader, number: Int
-    ) throws -> (rows: [RecordReference], scanned: Int)? {
-        let skipped = isExact && isUnfiltered ? query.offset : 0
+    ) throws -> (rows: [RecordReference]?, scanned: Int) {
+        let skipped = isExact && query.conjuncts.isEmpty ? query.offset : 0
         let left = query.offset - skipped
         let (end, overflows) = limit.addingReportingOverflow(left)
         let wanted = overflows ? Int.max : end
@@ -59,8 +97,10 @@ struct OrderedWalk {
         var scanned = 0
         var isWorthIt = true
         try TableIndex(table, index).forEachRow(descending: !isAscending, skipping: skipped) { row in
-            if scanned > 1024, scanned > table.count / 8 { isWorthIt = false }
-            guard isWorthIt else { return false }
+            if scanned >= most {
+                isWorthIt = false
+                return false
+            }
             scanned += 1
             let record = RecordReference(table: number, row: row)
             guard try filter.matches(record) else { return true }
@@ -71,7 +111,7 @@ struct OrderedWalk {
             }
             return rows.count < wanted
         }
-        guard isWorthIt else { return nil }
+        guard isWorthIt else { return (nil, scanned) }
         if !isExact, rows.count < wanted { rows += try tied.finish() }
         return (Array(rows.dropFirst(left).prefix(limit)), scanned)
     }

@@ -4,16 +4,17 @@ import MortiseCore
 /// chunks, the rest row by row of what is left.
 struct TableScan {
     private let table: TableVersion
-    /// Numbers of chunks with the rows in question, ascending; nil for all rows.
-    private let candidates: [Int]?
+    /// The rows in question; nil for all.
+    private let candidates: RowCandidates?
     private let tests: [ColumnTest]
     private let rest: CompiledFilter?
     /// The table's number in the reader of `rest`.
     private let number: Int
 
-    /// - Parameter candidates: the rows in question, ascending and each once; nil for all.
+    /// - Parameter candidates: the rows in question; nil for all.
     init(
-        _ table: TableVersion, candidates: [Int]?, conjuncts: [QueryExpression], reader: RecordReader, number: Int
+        _ table: TableVersion, candidates: RowCandidates?, conjuncts: [QueryExpression], reader: RecordReader,
+        number: Int
     ) {
         self.table = table
         self.candidates = candidates
@@ -59,18 +60,25 @@ struct TableScan {
             -> Void
     ) throws {
         let selection = ChunkSelection()
-        if let candidates {
+        switch candidates {
+        case .few(let rows):
             var next = 0
-            while next < candidates.count {
-                let chunk = candidates[next] >> Chunk.shift
+            while next < rows.count {
+                let chunk = rows[next] >> Chunk.shift
                 selection.clear()
-                while next < candidates.count, candidates[next] >> Chunk.shift == chunk {
-                    selection.select(candidates[next] & Chunk.mask)
+                while next < rows.count, rows[next] >> Chunk.shift == chunk {
+                    selection.select(rows[next] & Chunk.mask)
                     next += 1
                 }
                 try narrow(chunk, selection, body)
             }
             return
+        case .many(let set):
+            for chunk in 0..<((table.endRow + Chunk.mask) >> Chunk.shift) {
+                if selection.select(set, inChunk: chunk) { try narrow(chunk, selection, body) }
+            }
+            return
+        case nil: break
         }
         for chunk in 0..<((table.endRow + Chunk.mask) >> Chunk.shift) {
             let first = chunk << Chunk.shift
@@ -107,17 +115,23 @@ struct TableScan {
     }
 
     /// - Parameter limit: how many are wanted at most; the scan ends there.
-    func append(to rows: inout [RecordReference], limit: Int = .max) throws {
+    /// - Returns: how many rows were looked at, at most.
+    @discardableResult
+    func append(to rows: inout [RecordReference], limit: Int = .max) throws -> Int {
         if candidates == nil, tests.isEmpty, rest == nil { rows.reserveCapacity(rows.count + min(table.count, limit)) }
         let end = limit == .max ? Int.max : rows.count + limit
+        var endRow = 0
         do {
             try forEachChunk { _, first, _, selection in
                 selection.forEach { rows.append(RecordReference(table: number, row: first + $0)) }
+                endRow = first + Chunk.capacity
                 if rows.count >= end { throw Enough() }
             }
         } catch is Enough {
             rows.removeLast(rows.count - end)
+            return min(scanned, endRow)
         }
+        return scanned
     }
 
     private struct Enough: Error {}

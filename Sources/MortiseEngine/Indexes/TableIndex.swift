@@ -183,6 +183,9 @@ struct TableIndex {
         return withExtendedLifetime(buffer) { rows.count > limit ? nil : rows }
     }
 
+    /// The row that has so many before it in the order of keys.
+    func row(at rank: Int) -> Int? { tree.entry(at: rank).map { Int($0.row) } }
+
     /// The row with the least or the greatest key in a range.
     func first(in range: IndexRange = .all, descending: Bool = false) -> Int? {
         var first: Int?

@@ -6,10 +6,10 @@ extension Engine {
     ///   `VersionSuperseded`; what the sink throws.
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         try write(onTopOf: batch.baseVersion, author: batch.author) { transaction in
-            let count = try transaction.execute(batch)
-            return StoreBatchResult(
-                count: count, updated: transaction.changes.updated.map(\.record),
-                deleted: transaction.changes.deleted)
+            var result = try transaction.execute(batch)
+            result.updated = transaction.changes.updated.map(\.record)
+            result.deleted = transaction.changes.deleted
+            return result
         }
     }
 }

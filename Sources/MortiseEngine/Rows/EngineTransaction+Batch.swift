@@ -3,17 +3,19 @@ import MortiseCore
 extension EngineTransaction {
     private typealias Place = (entity: Int, row: Int)
 
-    /// - Returns: how many records the batch selects.
-    func execute(_ batch: StoreBatch) throws -> Int {
-        let places = try select(batch.selection)
+    /// - Returns: how many records the batch selects, and how they were found.
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        var result = StoreBatchResult(count: 0)
+        let places = try select(batch.selection, &result)
+        result.count = places.count
         switch batch.change {
         case .update(let assignments): try update(places, assignments)
         case .delete: try delete(places)
         }
-        return places.count
+        return result
     }
 
-    private func select(_ selection: StoreBatch.Selection) throws -> [Place] {
+    private func select(_ selection: StoreBatch.Selection, _ result: inout StoreBatchResult) throws -> [Place] {
         switch selection {
         case .records(let identifiers):
             return try identifiers.map { identifier in
@@ -24,6 +26,9 @@ extension EngineTransaction {
             guard catalog.numbers[query.entity] != nil else { throw EngineError.unknownEntity(query.entity) }
             let engineQuery = EngineQuery(query, catalog)
             let found = try engineQuery.run(engineQuery.plan(), in: base)
+            result.scanned = found.scanned
+            result.detail = found.detail
+            result.isFullScan = found.isFullScan
             let numbers = found.entities.map { catalog.numbers[$0] ?? 0 }
             return found.rows.map { (numbers[$0.table], $0.row) }
         }

@@ -14,7 +14,7 @@ enum Behaviour: String, Sendable, CaseIterable {
     case everything
 
     // Claims that cannot be.
-    case limitUnderResidual, windowBeforeOrder, unknownConjunct, otherQuery, tooManyKeys, claimsCode
+    case limitUnderResidual, windowBeforeOrder, unknownConjunct, otherQuery, tooManyKeys, claimsCode, unguarded
 
     // Claims that are not true.
     case dropsConjunct, exactForSuperset, splitsOr, wrongOrder, wrongPrefix, countsAll, losesRows, repeatsRows,
@@ -29,6 +29,8 @@ struct ClaimingConfiguration: DataStoreConfiguration {
     var name = "claiming"
     var schema: Schema?
     var behaviour: Behaviour
+    /// What the behaviour `unguarded` says of the first conjunct, while it says of all others that they are exact.
+    var guardClaim = FetchPlan.Claim.residual
 
     init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 }
@@ -84,7 +86,10 @@ final class ClaimingStore: QueryableDataStore {
         case .unknownConjunct: plan.claims[99] = .exact
         case .otherQuery: plan.query.conjuncts = []
         case .tooManyKeys: plan.order = .prefix(query.order.count + 1)
-        case .claimsCode: for conjunct in query.conjuncts { plan.claims[conjunct.id] = .exact }
+        case .claimsCode, .unguarded: for conjunct in query.conjuncts { plan.claims[conjunct.id] = .exact }
+        }
+        if behaviour == .unguarded, let first = query.conjuncts.first {
+            plan.claims[first.id] = configuration.guardClaim
         }
         return plan
     }

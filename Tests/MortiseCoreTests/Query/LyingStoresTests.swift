@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import MortiseInMemory
 import Testing
 
 /// Stores that claim what cannot be, or what is not true, are found out; stores that claim a part rightly are believed.
@@ -48,6 +49,16 @@ import Testing
         #expect(try library(.equality).explain(solaris).conjuncts.map(\.status) == [.pushed, .residual])
         #expect(try !library(.orderPrefix).explain(solaris).orderIsPushed)
         #expect(try library(.everything).explain(solaris).orderIsPushed)
+        var byTwo = solaris
+        byTwo.sortBy.append(SortDescriptor(\.title))
+        for (behaviour, keys, text) in [
+            (.equality, 0, "in memory"), (.orderPrefix, 1, "in memory, after 1 of 2 keys by the store"),
+            (.everything, 2, "pushed"),
+        ] as [(Behaviour, Int, String)] {
+            let found = try library(behaviour).explain(byTwo)
+            #expect(found.pushedSortKeys == keys)
+            #expect(found.description.contains("sort (\(text)): pages, title"))
+        }
     }
 
     // MARK: Illegal claims
@@ -92,6 +103,42 @@ import Testing
             return
         }
         #expect(conjunct.hasPrefix("code("))
+    }
+
+    /// A store that evaluates a condition exactly for records that an earlier one keeps from it fails where Foundation
+    /// says no.
+    @Test func aConditionThatMayThrowIsNotClaimedWithoutItsGuard() throws {
+        let guarded = FetchDescriptor<Book>(predicate: #Predicate { $0.pages != 0 && 600 / $0.pages > 2 })
+        for claim in [FetchPlan.Claim.residual, .superset] {
+            var configuration = ClaimingConfiguration(.unguarded)
+            configuration.guardClaim = claim
+            let container = try ModelContainer(
+                for: Schema([Author.self, Book.self, Shelf.self]), configurations: [configuration])
+            let context = ModelContext(container)
+            context.insert(Book(title: "empty", pages: 0))
+            try context.save()
+            let error = try #require(throws: QueryPlanError.self) { try context.fetch(guarded) }
+            guard case .illegalClaim("ClaimingStore", "(600 / pages) > 2", let reason) = error else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(reason.contains("pages != 0"))
+        }
+        // All of it, or the guard alone, is what a store can take.
+        for behaviour in [Behaviour.everything, .equality] {
+            let context = try library(behaviour)
+            context.insert(Book(title: "empty", pages: 0))
+            try context.save()
+            #expect(try context.fetch(guarded).map(\.pages) == [200, 100])
+        }
+        let engine = ModelContext(
+            try ModelContainer(
+                for: Schema([Author.self, Book.self, Shelf.self]), configurations: [InMemoryConfiguration()]))
+        engine.insert(Book(title: "empty", pages: 0))
+        engine.insert(Book(title: "short", pages: 100))
+        try engine.save()
+        #expect(try engine.fetch(guarded).map(\.title) == ["short"])
+        #expect(try engine.explain(guarded).conjuncts.map(\.status) == [.pushed, .pushed])
     }
 
     // MARK: False claims

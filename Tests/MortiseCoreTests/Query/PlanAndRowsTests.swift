@@ -199,6 +199,22 @@ import Testing
         }
     }
 
+    @Test func aStoreOfApplesShapeIsNotAskedForWhatIsRefused() throws {
+        let context = try library(PlainConfiguration())
+        let store = try #require(context.container.store(PlainStore.self))
+        let before = store.fetches
+        context.fullScanPolicy = .refuse
+        let long = FetchDescriptor<Book>(predicate: #Predicate { $0.pages > 250 })
+        var first = FetchDescriptor<Book>(sortBy: [SortDescriptor(\.pages)])
+        first.fetchLimit = 1
+        #expect(throws: QueryPlanError.self) { try context.fetch(long) }
+        #expect(throws: QueryPlanError.self) { try context.fetchCount(long) }
+        #expect(throws: QueryPlanError.self) { try context.fetch(first) }
+        context.insert(Book(title: "new"))
+        #expect(throws: QueryPlanError.self) { try context.fetch(long) }
+        #expect(store.fetches == before)
+    }
+
     @Test func aWarningTellsHowManyRowsItTook() throws {
         let context = try library()
         let log = LogRecorder()
@@ -211,13 +227,13 @@ import Testing
         #expect(try context.fetch(long).count == 2)
         #expect(
             log.lines == [
-                "warning full scan [conjuncts: 1, entity: Book, scanned: 4, suggestion: #Index<Book>([\\.pages])]"
+                "warning full scan [conjuncts: 1, entity: Book, plan: scan of all rows, scanned: 4, suggestion: #Index<Book>([\\.pages])]"
             ])
     }
 }
 
 /// Remembers what was logged.
-private final class LogRecorder: LogHandler, Sendable {
+final class LogRecorder: LogHandler, Sendable {
     private let recorded = Mutex<[String]>([])
     var lines: [String] { recorded.withLock { $0 } }
 

@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-private final class Chart: PersistentModel {
+final class Chart: PersistentModel {
     var persistentBackingData: any BackingData<Chart> = Chart.createBackingData()
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [

@@ -11,7 +11,8 @@ struct BatchRun<Model: PersistentModel> {
 
     /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
     init(
-        _ model: Model.Type, where predicate: Predicate<Model>?, includesSubclasses: Bool, in state: ContextState
+        _ model: Model.Type, where predicate: Predicate<Model>?, includesSubclasses: Bool,
+        fullScanPolicy: FullScanPolicy?, in state: ContextState
     ) throws {
         self.state = state
         self.includesSubclasses = includesSubclasses
@@ -20,7 +21,9 @@ struct BatchRun<Model: PersistentModel> {
         guard let binding = tables.first?.binding else { throw ModelContextError.unknownModel(type: "\(model)") }
         self.binding = binding
         try binding.checkWritable()
-        descriptor = FetchDescriptor(predicate: predicate)
+        var descriptor = FetchDescriptor(predicate: predicate)
+        descriptor.fullScanPolicy = fullScanPolicy
+        self.descriptor = descriptor
     }
 
     // MARK: Updates
@@ -245,21 +248,30 @@ struct BatchRun<Model: PersistentModel> {
     private func execute(_ change: StoreBatch.Change, _ purpose: StoreQuery.Purpose) throws -> StoreBatchResult {
         var query = LoweredFetch(descriptor, purpose: purpose).query
         query.includesSubentities = includesSubclasses
+        query.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
         var attempts = SaveAttempts()
         while true {
             try state.refresh(binding)
             var batch = StoreBatch(.query(query), change, author: state.editingState.author)
-            let plan = binding.store.plan(query)
+            var plan = binding.store.plan(query)
             try plan?.validate(adapter: binding.store.typeName, for: query)
-            if let plan, plan.isExact {
-                try state.checkPolicy(plan, query, nil)
+            if let exact = plan, exact.isExact {
+                try state.checkPolicy(exact, query, descriptor.fullScanPolicy)
             } else {
+                plan = nil
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 batch.selection = .records(matches(of: run).map(run.reader.identifier))
                 batch.baseVersion = binding.version?.number
             }
             do {
-                return try binding.store.execute(batch)
+                let result = try binding.store.execute(batch)
+                // It is done, and can no longer be refused.
+                if var plan, let scanned = result.scanned {
+                    plan.detail = result.detail ?? plan.detail
+                    plan.isFullScan = result.isFullScan ?? plan.isFullScan
+                    state.log(plan, query, scanned: scanned, descriptor.fullScanPolicy)
+                }
+                return result
             } catch is VersionSuperseded {
                 try attempts.note(binding, on: binding.version?.number)
                 continue

@@ -15,19 +15,22 @@ extension ModelContext {
     ///
     /// A store that is a `BatchChangingDataStore` does the work itself; for others the framework reads the records and
     /// saves them.
+    /// - Parameter fullScanPolicy: what to do if every record has to be looked at for those that match; nil leaves it to the
+    ///   context.
     /// - Returns: how many models matched.
     /// - Throws: `BatchError` for a property that cannot be set in this way; what `fetch(_:)` and `save()` throw;
     ///   `QueryEvaluationError` where a calculation has no result.
     @discardableResult
     public func update<T: PersistentModel>(
         _ model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true,
-        _ changes: (inout BatchUpdate<T>) throws -> Void
+        fullScanPolicy: FullScanPolicy? = nil, _ changes: (inout BatchUpdate<T>) throws -> Void
     ) throws -> Int {
         var update = BatchUpdate<T>()
         try changes(&update)
         try state.prepare()
         if let failure = update.failure { throw failure }
-        let run = try BatchRun(model, where: predicate, includesSubclasses: includeSubclasses, in: state)
+        let run = try BatchRun(
+            model, where: predicate, includesSubclasses: includeSubclasses, fullScanPolicy: fullScanPolicy, in: state)
         return try run.update(update)
     }
 
@@ -69,8 +72,26 @@ extension ModelContext {
     public func delete<T: PersistentModel>(
         model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
     ) throws {
+        try delete(model, where: predicate, includeSubclasses, nil)
+    }
+
+    /// As `delete(model:where:includeSubclasses:)`, with a policy of its own.
+    /// - Parameter fullScanPolicy: what to do if every record has to be looked at for those that match; nil leaves it to the
+    ///   context. A `DataStoreBatching` store that takes the predicate is believed to have no need of that.
+    public func delete<T: PersistentModel>(
+        model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true,
+        fullScanPolicy: FullScanPolicy?
+    ) throws {
+        try delete(model, where: predicate, includeSubclasses, fullScanPolicy)
+    }
+
+    private func delete<T: PersistentModel>(
+        _ model: T.Type, where predicate: Predicate<T>?, _ includeSubclasses: Bool, _ fullScanPolicy: FullScanPolicy?
+    ) throws {
         try state.prepare()
-        try BatchRun(model, where: predicate, includesSubclasses: includeSubclasses, in: state).delete()
+        try BatchRun(
+            model, where: predicate, includesSubclasses: includeSubclasses, fullScanPolicy: fullScanPolicy, in: state
+        ).delete()
     }
 }
 

@@ -45,12 +45,28 @@ public struct AggregateGroup: Sendable, Hashable {
     }
 }
 
+/// What a store calculated.
+public struct AggregateAnswer: Sendable {
+    /// In ascending order of their keys; one group, also of no records, where there are no keys.
+    public var groups: [AggregateGroup]
+    /// How many rows the store looked at.
+    public var scanned: Int
+    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    public var detail: String?
+    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says.
+    public var isFullScan: Bool?
+
+    public init(groups: [AggregateGroup], scanned: Int, detail: String? = nil, isFullScan: Bool? = nil) {
+        self.groups = groups
+        self.scanned = scanned
+        self.detail = detail
+        self.isFullScan = isFullScan
+    }
+}
+
 /// A store that calculates without handing out rows.
 public protocol AggregatingDataStore: VersionedDataStore, ConcurrentDataStore {
-    /// The groups of an aggregation in one of the store's versions, in ascending order of their keys; one group, also of
-    /// no records, where there are no keys. Nil where the store leaves it to the framework.
+    /// The groups of an aggregation in one of the store's versions; nil where the store leaves it to the framework.
     /// - Throws: `QueryEvaluationError`.
-    func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> (
-        groups: [AggregateGroup], scanned: Int
-    )?
+    func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer?
 }

@@ -19,10 +19,17 @@ public struct StoreRows<Snapshot: DataStoreSnapshot>: Sendable {
     public var snapshots: [Snapshot]
     /// How many rows the store looked at.
     public var scanned: Int
+    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    public var detail: String?
+    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says. Never true for
+    /// a query that avoids full scans and whose plan is none.
+    public var isFullScan: Bool?
 
-    public init(snapshots: [Snapshot], scanned: Int) {
+    public init(snapshots: [Snapshot], scanned: Int, detail: String? = nil, isFullScan: Bool? = nil) {
         self.snapshots = snapshots
         self.scanned = scanned
+        self.detail = detail
+        self.isFullScan = isFullScan
     }
 }
 
@@ -32,14 +39,25 @@ public struct VersionRows: Sendable {
     public var entities: [String]
     public var rows: [RecordReference]
     public var scanned: Int
-    /// How many rows there are, for a query that only counts; `rows` may then be empty. Nil to count `rows`.
+    /// How many rows there are, for a query that only counts and whose conjuncts the plan claims exact; `rows` may then be
+    /// empty. Without offset and limit unless the plan takes the window. Nil to count `rows`.
     public var count: Int?
+    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    public var detail: String?
+    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says. Never true for
+    /// a query that avoids full scans and whose plan is none.
+    public var isFullScan: Bool?
 
-    public init(entities: [String], rows: [RecordReference], scanned: Int, count: Int? = nil) {
+    public init(
+        entities: [String], rows: [RecordReference], scanned: Int, count: Int? = nil, detail: String? = nil,
+        isFullScan: Bool? = nil
+    ) {
         self.entities = entities
         self.rows = rows
         self.scanned = scanned
         self.count = count
+        self.detail = detail
+        self.isFullScan = isFullScan
     }
 }
 

@@ -53,11 +53,23 @@ public struct StoreBatchResult: Sendable, Hashable {
     public var updated: [PersistentIdentifier]
     /// The records that are gone.
     public var deleted: [PersistentIdentifier]
+    /// How many rows the store looked at to find those that match; nil where it does not say.
+    public var scanned: Int?
+    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    public var detail: String?
+    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says.
+    public var isFullScan: Bool?
 
-    public init(count: Int, updated: [PersistentIdentifier] = [], deleted: [PersistentIdentifier] = []) {
+    public init(
+        count: Int, updated: [PersistentIdentifier] = [], deleted: [PersistentIdentifier] = [], scanned: Int? = nil,
+        detail: String? = nil, isFullScan: Bool? = nil
+    ) {
         self.count = count
         self.updated = updated
         self.deleted = deleted
+        self.scanned = scanned
+        self.detail = detail
+        self.isFullScan = isFullScan
     }
 }
 

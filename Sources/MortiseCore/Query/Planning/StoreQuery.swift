@@ -39,6 +39,9 @@ public struct StoreQuery: Sendable, Hashable, Codable {
     public var projection: [String]
     /// Names of relationships that will be followed.
     public var prefetch: [String]
+    /// Whether the store is to go by an index wherever one leads to the rows, however many these are: set where full
+    /// scans are refused, so that the schema decides what is refused and never the records.
+    public var avoidsFullScan = false
 
     public init(
         _ entity: String, purpose: Purpose = .rows, includesSubentities: Bool = true, conjuncts: [QueryExpression] = [],
@@ -70,7 +73,9 @@ public struct StoreQuery: Sendable, Hashable, Codable {
 public struct FetchPlan: Sendable, Hashable {
     /// What the store says of a conjunct.
     public enum Claim: String, Sendable, Hashable, Codable {
-        /// Its rows are those for which the conjunct holds, by the meaning of `QueryEvaluator`.
+        /// Its rows are those for which the conjunct holds, by the meaning of `QueryEvaluator`. For a conjunct whose
+        /// evaluation may throw this is legal only where every conjunct before it is exact too, and the store evaluates
+        /// it for those rows only for which these hold: a condition before it may guard it, as in `a != 0 && b / a > 1`.
         case exact
         /// They include all of those, and perhaps others: the framework checks again.
         case superset
@@ -98,7 +103,9 @@ public struct FetchPlan: Sendable, Hashable {
     public var takesWindow: Bool
     /// How the store finds the rows, in its own words: an index, SQL.
     public var detail: String
-    /// Whether every row of the entity is looked at.
+    /// Whether nothing bounds the rows that are looked at: all of the entity's, or as many as it takes to find enough. For
+    /// a query that avoids full scans this has to hold whatever records there are; for others a store that decides by the
+    /// records at hand says with the rows what it did.
     public var isFullScan: Bool
     /// A declaration that would spare the scan, such as `#Index<Trip>([\.name])`.
     public var suggestion: String?
@@ -139,6 +146,20 @@ public struct FetchPlan: Sendable, Hashable {
 
     var isExact: Bool { query.conjuncts.allSatisfy { claim(of: $0) == .exact } }
 
+    /// A conjunct that is claimed exact and may throw, and one before it that is not exact, so that the store evaluates it
+    /// for records that the other would have kept from it.
+    private var unguarded: (guarded: StoreQuery.Conjunct, before: StoreQuery.Conjunct)? {
+        var before: StoreQuery.Conjunct?
+        for conjunct in query.conjuncts {
+            guard claim(of: conjunct) == .exact else {
+                before = before ?? conjunct
+                continue
+            }
+            if let before, conjunct.expression.mayThrow { return (conjunct, before) }
+        }
+        return nil
+    }
+
     /// - Throws: `QueryPlanError.illegalClaim` for what no store may claim.
     package func validate(adapter: String, for asked: StoreQuery) throws {
         func illegal(_ conjunct: String?, _ reason: String) -> QueryPlanError {
@@ -152,6 +173,11 @@ public struct FetchPlan: Sendable, Hashable {
         if let unknown { throw illegal("conjunct \(unknown)", "the query has no such conjunct") }
         for conjunct in query.conjuncts where claim(of: conjunct) != .residual && conjunct.expression.needsModels {
             throw illegal("\(conjunct.expression)", "it can only be evaluated on models")
+        }
+        if let (guarded, before) = unguarded {
+            throw illegal(
+                "\(guarded.expression)",
+                "its evaluation may fail for a record that \(before.expression) leaves out, which is not claimed exact")
         }
         if case .prefix(let count) = order, count < 0 || count > query.order.count {
             throw illegal(nil, "the order has \(query.order.count) keys, and the plan claims \(count)")
@@ -203,11 +229,17 @@ extension QueryPlanError: CustomStringConvertible, SwiftDataErrorConvertible {
     public var swiftDataError: SwiftDataError { .unsupportedPredicate }
 }
 
-/// What to do about a fetch for which a store has to look at every record.
+/// What to do about a fetch, a count, an aggregation or a batch for which a store looks at every record.
+///
+/// Asking for all records without a condition and a limit is no accident, and always allowed.
 public enum FullScanPolicy: Sendable, Hashable {
+    /// Do it. A store may look at every record even where it has an index, if that is faster because the index leads to
+    /// many of them; `ModelContext.explain(_:)` says so.
     case allow
-    /// Log a warning where more rows than this are looked at.
+    /// As `allow`, and log a warning where more rows than this were looked at.
     case warn(above: Int)
-    /// Throw `QueryPlanError.fullScanRefused`.
+    /// Throw `QueryPlanError.fullScanRefused` before any record is read, unless an index leads to the records. Which
+    /// queries are refused follows from the query and the schema: one that is answered today is not refused tomorrow
+    /// because there are other records. The index is then used however many records it leads to.
     case refuse
 }

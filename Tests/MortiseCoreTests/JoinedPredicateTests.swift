@@ -18,14 +18,51 @@ import Testing
         try context.fetch(FetchDescriptor(predicate: predicate)).map(\.title)
     }
 
-    @Test func joinedPredicatesArePushedAsOne() throws {
+    @Test func joinedPredicatesMeanWhatTheirOperatorsDo() throws {
         let long = #Predicate<Book> { $0.pages > 15 }
         let short = #Predicate<Book> { $0.pages < 35 }
         #expect(try titles(long.and(short)) == ["emma", "Ulysses"])
         #expect(try titles(long.not().or(short.not())) == ["Émile", "a10", "a9"])
         #expect(try long.and(short).evaluate(Book(title: "", pages: 20)))
-        let explanation = try context.explain(FetchDescriptor(predicate: long.and(short).or(long.not())))
-        #expect(explanation.conjuncts.map(\.status) == [.pushed])
+    }
+
+    @Test func joinedConjunctionsAreSplitAsThoseOfOnePredicate() throws {
+        let long = #Predicate<Book> { $0.pages > 15 }
+        let titled = #Predicate<Book> { $0.title != "" && $0.pages < 35 }
+        let code = #Predicate<Book> { $0.title.hashValue == $0.title.hashValue }
+        func conjuncts(_ predicate: Predicate<Book>) throws -> [String] {
+            try context.explain(FetchDescriptor(predicate: predicate)).conjuncts.map { "\($0.status): \($0.text)" }
+        }
+        #expect(
+            try conjuncts(long.and(titled)) == [
+                "pushed: pages > 15", "pushed: title != \"\"", "pushed: pages < 35",
+            ])
+        #expect(try titles(long.and(titled)) == ["emma", "Ulysses"])
+        // Only the part that cannot be lowered is left to code, as deep as it is.
+        let mixed = try conjuncts(titled.and(code).and(long))
+        #expect(mixed.map { String($0.prefix(7)) } == ["pushed:", "pushed:", "onModel", "pushed:"])
+        #expect(try titles(titled.and(code).and(long)) == ["emma", "Ulysses"])
+        #expect(try titles(code.and(long)) == ["emma", "Ulysses", "a10", "a9"])
+        // A disjunction and a negation are one condition each.
+        #expect(try conjuncts(long.and(titled).or(long.not())).count == 1)
+        #expect(try conjuncts(long.and(titled).not()).count == 1)
+        #expect(try conjuncts(long.and(titled.or(long.not()))).count == 2)
+    }
+
+    /// A predicate joined with itself binds one variable in both parts.
+    @Test func aPredicateCanBeJoinedWithItself() throws {
+        let long = #Predicate<Book> { $0.pages > 15 }
+        #expect(try titles(long.and(long)) == ["emma", "Ulysses", "a10", "a9"])
+        #expect(try titles(long.and(long.not())) == [])
+        #expect(try titles(long.or(long.not())).count == 5)
+    }
+
+    /// What guards an expression that may throw is asked first, also where another predicate is the guard.
+    @Test func aPartThatGuardsAnotherComesFirst() throws {
+        let guarding = #Predicate<Book> { $0.pages != 10 }
+        let dividing = #Predicate<Book> { 100 / ($0.pages - 10) > 4 }
+        #expect(try titles(guarding.and(dividing)) == ["emma", "Ulysses"])
+        #expect(throws: QueryEvaluationError.self) { try titles(dividing.and(guarding)) }
     }
 
     @Test func searchingAsPeopleDoIsLowered() throws {
@@ -41,5 +78,24 @@ import Testing
         let backwards = FetchDescriptor<Book>(
             sortBy: [SortDescriptor(\.title, comparator: .localizedStandard, order: .reverse)])
         #expect(try context.fetch(backwards).map(\.title) == ["Ulysses", "emma", "Émile", "a10", "a9"])
+    }
+
+    @Test func optionalNamesAndThoseOfRelatedModelsSortSoToo() throws {
+        let names = ["a10", "A9", "é", nil, "E"]
+        let library = ModelContext(try makeLibrary())
+        for (number, name) in names.enumerated() {
+            library.insert(Book(title: "\(number)", author: name.map { Author(name: $0) }))
+        }
+        try library.save()
+        func order(_ comparator: LocalizedStringComparator, _ order: SortOrder) throws -> [String] {
+            let descriptor = FetchDescriptor<Book>(
+                sortBy: [SortDescriptor(\.author?.name, comparator: comparator, order: order)])
+            let found = try library.explain(descriptor)
+            #expect(found.orderIsPushed && found.order == ["author.name" + (order == .forward ? "" : " descending")])
+            return try library.fetch(descriptor).map { $0.author?.name ?? "nil" }
+        }
+        #expect(try order(.localizedStandard, .forward) == ["nil", "A9", "a10", "E", "é"])
+        #expect(try order(.localizedStandard, .reverse) == ["é", "E", "a10", "A9", "nil"])
+        #expect(try order(.localized, .forward) == ["nil", "a10", "A9", "E", "é"])
     }
 }

@@ -15,7 +15,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
 
     private struct Settings {
         var fullScanPolicy = FullScanPolicy.allow
-        var verifiesPushDown = false
+        var verifiesPushDown = ModelContainer.verifiesByDefault
         var logger: Logger
         var slowFetchLimit: Duration?
     }
@@ -29,10 +29,14 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
 
     /// Whether every answer that a store gave to a planned query is compared with what the framework finds without its
     /// help; a difference is thrown as `QueryPlanError.falseClaim`. Costs a full scan each time: for tests.
+    ///
+    /// Off, unless the environment says `MORTISE_VERIFIES_PUSH_DOWN=1` when the process's first container is made.
     public var verifiesPushDown: Bool {
         get { settings.withLock { $0.verifiesPushDown } }
         set { settings.withLock { $0.verifiesPushDown = newValue } }
     }
+
+    private static let verifiesByDefault = ProcessInfo.processInfo.environment["MORTISE_VERIFIES_PUSH_DOWN"] == "1"
 
     /// A fetch that takes longer than this is logged as a warning; nil, which is the default, logs none.
     public var slowFetchLimit: Duration? {

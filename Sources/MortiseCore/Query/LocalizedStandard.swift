@@ -88,6 +88,19 @@ extension SortDescriptor {
         default: self.init(sendable(keyPath.appending(path: \.localizedStandardSortKey)), order: order)
         }
     }
+
+    public init(_ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedStringComparator) {
+        self.init(keyPath, comparator: comparator, order: comparator.order)
+    }
+    /// Nil comes first, and last in reverse.
+    public init(
+        _ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedStringComparator, order: SortOrder
+    ) {
+        switch comparator.form {
+        case .localized: self.init(sendable(keyPath.appending(path: \.localizedSortKey)), order: order)
+        default: self.init(sendable(keyPath.appending(path: \.localizedStandardSortKey)), order: order)
+        }
+    }
 }
 
 /// A key path put together from two that are sendable is so too; appending loses the mark, which has no run-time form.
@@ -99,6 +112,11 @@ private func sendable<Root, Value>(_ path: KeyPath<Root, Value>) -> any KeyPath<
 extension String {
     var localizedStandardSortKey: LocalizedStandardSortKey { LocalizedStandardSortKey(text: self) }
     var localizedSortKey: LocalizedSortKey { LocalizedSortKey(text: self) }
+}
+
+extension String? {
+    var localizedStandardSortKey: LocalizedStandardSortKey? { map { LocalizedStandardSortKey(text: $0) } }
+    var localizedSortKey: LocalizedSortKey? { map { LocalizedSortKey(text: $0) } }
 }
 
 struct LocalizedStandardSortKey: Comparable, Sendable {

@@ -25,7 +25,11 @@ extension Predicate {
 
     /// This predicate as part of another, whose variables stand for its own.
     private func part(variables: repeat PredicateExpressions.Variable<each Input>) -> JoinedPredicate.Part {
-        JoinedPredicate.Part(text: { "\(self.expression)" }) { bindings in
+        var own: [any Sendable] = []
+        for variable in repeat each self.variable { own.append(variable) }
+        return JoinedPredicate.Part(
+            expression: expression, variable: own.count == 1 ? own[0] : nil, text: { "\(self.expression)" }
+        ) { bindings in
             try self.evaluate(repeat (each variables).evaluate(bindings))
         } lower: { lowering in
             for (inner, outer) in repeat (each self.variable, each variables) {
@@ -46,6 +50,9 @@ public struct JoinedPredicate: StandardPredicateExpression {
     enum Operation: Sendable { case and, or, not }
 
     struct Part: Sendable {
+        let expression: any StandardPredicateExpression<Bool>
+        /// The part's own variable, where it has only one.
+        let variable: (any Sendable)?
         let text: @Sendable () -> String
         let evaluate: @Sendable (PredicateBindings) throws -> Bool
         let lower: @Sendable (inout Lowering) throws -> QueryExpression
@@ -94,9 +101,30 @@ extension JoinedPredicate: CustomStringConvertible {
 extension JoinedPredicate: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         switch operation {
-        case .and: .and([try first.lower(&lowering), try second.lower(&lowering)])
-        case .or: .or([try first.lower(&lowering), try second.lower(&lowering)])
+        case .and: .and(try parts(&lowering) { if case .and(let parts) = $0 { parts } else { nil } })
+        case .or: .or(try parts(&lowering) { if case .or(let parts) = $0 { parts } else { nil } })
         case .not: .not(try first.lower(&lowering))
         }
+    }
+
+    private func parts(
+        _ lowering: inout Lowering, _ same: (QueryExpression) -> [QueryExpression]?
+    ) throws -> [QueryExpression] {
+        try [first.lower(&lowering), second.lower(&lowering)].flatMap { same($0) ?? [$0] }
+    }
+
+    /// Each part keeps its own variable, to which the record is bound as it is to the whole's.
+    static func split<Model: PersistentModel>(
+        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
+        into predicate: inout LoweredPredicate<Model>
+    ) -> Bool {
+        let joined = expression.assumingMemoryBound(to: Self.self).pointee
+        guard joined.operation == .and,
+            let first = joined.first.variable as? PredicateExpressions.Variable<Model>,
+            let second = joined.second.variable as? PredicateExpressions.Variable<Model>
+        else { return false }
+        predicate.split(joined.first.expression, first)
+        predicate.split(joined.second.expression, second)
+        return true
     }
 }

@@ -1,80 +1,74 @@
 import Foundation
+import Synchronization
 
 /// The names under which the members of a composite value are stored.
+///
+/// A type may code a member under another name, or in another form, and neither a key path nor the type says so. So values
+/// of the type are made up, and a coded member is a property's own only where the two agreed in all of them, read and
+/// written, and no other member did.
 enum CompositeMembers {
     /// The coded member that a key path into a composite leads to; nil where that is not certain: the key path is not one
-    /// stored property, or the type codes itself under other names.
+    /// stored property of a struct, the type codes it in a form of its own, or values of the type cannot be made up.
     static func name(of keyPath: AnyKeyPath, in type: any Any.Type) -> String? {
-        guard let decodable = type as? any Decodable.Type else { return nil }
-        let text = String(reflecting: keyPath)
-        guard let dot = text.lastIndex(of: ".") else { return nil }
-        let name = String(text[text.index(after: dot)...])
-        guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
-        return keys(of: decodable).contains(name) ? name : nil
-    }
-
-    /// The keys that a type asks for when it is decoded, as far as it can be decoded from placeholders.
-    private static func keys<T: Decodable>(of type: T.Type) -> Set<String> {
-        let probe = KeyProbe()
-        _ = try? T(from: probe)
-        return probe.log.keys
-    }
-}
-
-/// A decoder that has every key and remembers which were asked for.
-private final class KeyProbe: Decoder {
-    final class Log {
-        var keys: Set<String> = []
-    }
-    let log = Log()
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    private struct Stop: Error {}
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(Keyed<Key>(log: log))
-    }
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Stop() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Stop() }
-
-    private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
-        let log: Log
-        var codingPath: [any CodingKey] { [] }
-        var allKeys: [Key] { [] }
-
-        private func note<T>(_ key: Key, _ value: T) -> T {
-            log.keys.insert(key.stringValue)
-            return value
+        if let known = known.withLock({ $0[ObjectIdentifier(keyPath)]?.name }) { return known }
+        guard let codable = type as? any Codable.Type else { return nil }
+        let name = find(keyPath, in: codable)
+        let shared = Shared(keyPath: keyPath, name: name)
+        known.withLock { known in
+            if known.count >= limit { known.removeAll() }
+            known[ObjectIdentifier(shared.keyPath)] = shared
         }
-        func contains(_ key: Key) -> Bool { note(key, false) }
-        func decodeNil(forKey key: Key) throws -> Bool { note(key, true) }
-        func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { note(key, false) }
-        func decode(_ type: String.Type, forKey key: Key) throws -> String { note(key, "") }
-        func decode(_ type: Double.Type, forKey key: Key) throws -> Double { note(key, 0) }
-        func decode(_ type: Float.Type, forKey key: Key) throws -> Float { note(key, 0) }
-        func decode(_ type: Int.Type, forKey key: Key) throws -> Int { note(key, 0) }
-        func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { note(key, 0) }
-        func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { note(key, 0) }
-        func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { note(key, 0) }
-        func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { note(key, 0) }
-        func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { note(key, 0) }
-        func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { note(key, 0) }
-        func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { note(key, 0) }
-        func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { note(key, 0) }
-        func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { note(key, 0) }
-        func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-            log.keys.insert(key.stringValue)
-            for value in [StoredValue.integer(0), .string(""), .array([]), .object([:]), .bool(false)] {
-                if let decoded = try? StoredValueDecoder().decode(type, from: value) { return decoded }
-            }
-            throw Stop()
+        return name
+    }
+
+    /// The same for a stored property by its name, and the property's type.
+    static func member(
+        ofStoredProperty property: Substring, in type: any Any.Type
+    ) -> (name: String, type: any Any.Type)? {
+        guard let codable = type as? any Codable.Type else { return nil }
+        return find(property, in: codable)
+    }
+
+    private static let limit = 4096
+    /// With the key paths, so that no other comes to lie at the address of one.
+    private static let known = Mutex<[ObjectIdentifier: Shared]>([:])
+
+    /// @unchecked: key paths are immutable; the type does not say so.
+    private struct Shared: @unchecked Sendable {
+        let keyPath: AnyKeyPath
+        let name: String?
+    }
+
+    private static func find<T: Codable>(_ keyPath: AnyKeyPath, in type: T.Type) -> String? {
+        // What is computed may agree with a member by chance.
+        guard let path = keyPath as? PartialKeyPath<T>, MemoryLayout<T>.offset(of: path) != nil else { return nil }
+        return name(in: type) { $0[keyPath: path] }
+    }
+
+    private static func find<T: Codable>(
+        _ property: Substring, in type: T.Type
+    ) -> (name: String, type: any Any.Type)? {
+        var found: (any Any.Type)?
+        let name = name(in: type) { value in
+            let mirror = Mirror(reflecting: value)
+            guard mirror.displayStyle == .struct,
+                let child = mirror.children.first(where: { $0.label == String(property) })
+            else { return nil }
+            found = Swift.type(of: child.value)
+            return child.value
         }
-        func nestedContainer<NestedKey: CodingKey>(
-            keyedBy type: NestedKey.Type, forKey key: Key
-        ) throws -> KeyedDecodingContainer<NestedKey> { throw Stop() }
-        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw Stop() }
-        func superDecoder() throws -> any Decoder { throw Stop() }
-        func superDecoder(forKey key: Key) throws -> any Decoder { throw Stop() }
+        return name.flatMap { name in found.map { (name, $0) } }
+    }
+
+    private static func name<T: Codable>(in type: T.Type, _ read: (T) -> Any?) -> String? {
+        var names: Set<String>?
+        for round in CompositeProbe.Round.all {
+            guard let sample = CompositeProbe.sample(of: type, round), let value = read(sample.value),
+                let coded = CompositeProbe.coded(value)
+            else { return nil }
+            let equal = sample.members.filter { $0.value.isIdentical(to: coded) }.keys
+            names = names.map { $0.intersection(equal) } ?? Set(equal)
+        }
+        return names?.count == 1 ? names?.first : nil
     }
 }

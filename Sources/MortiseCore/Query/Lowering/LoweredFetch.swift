@@ -30,29 +30,36 @@ struct LoweredFetch<Model: PersistentModel> {
 
     private static func lower(_ key: SortDescriptor<Model>, _ layout: ModelLayout) -> StoreQuery.Order? {
         guard let keyPath = key.keyPath else { return nil }
-        var path: AnyKeyPath = keyPath
         var order: StringOrder?
-        switch type(of: path).valueType {
-        case is LocalizedStandardSortKey.Type:
-            order = .localizedStandard
-            guard let text = layout.keyPath(appended: \String.localizedStandardSortKey, is: path) else { return nil }
-            path = text
-        case is LocalizedSortKey.Type:
-            order = .localized
-            guard let text = layout.keyPath(appended: \String.localizedSortKey, is: path) else { return nil }
-            path = text
+        var tail: AnyKeyPath?
+        switch type(of: keyPath as AnyKeyPath).valueType {
+        case is LocalizedStandardSortKey.Type: (order, tail) = (.localizedStandard, \String.localizedStandardSortKey)
+        case is LocalizedStandardSortKey?.Type: (order, tail) = (.localizedStandard, \String?.localizedStandardSortKey)
+        case is LocalizedSortKey.Type: (order, tail) = (.localized, \String.localizedSortKey)
+        case is LocalizedSortKey?.Type: (order, tail) = (.localized, \String?.localizedSortKey)
         default:
             if let comparator = key.stringComparator {
                 guard let known = StringOrder(comparator) else { return nil }
                 order = known
             }
         }
-        let type = type(of: path).valueType
-        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
-        guard plain is any PersistentScalar.Type,
-            let expression = try? KeyPathLowering.lower(path, of: Model.self, on: .variable(0))
-        else { return nil }
+        guard let expression = expression(at: keyPath, without: tail, layout) else { return nil }
         return StoreQuery.Order(expression, isAscending: key.order == .forward, stringOrder: order)
+    }
+
+    private static func expression(
+        at keyPath: AnyKeyPath, without tail: AnyKeyPath?, _ layout: ModelLayout
+    ) -> QueryExpression? {
+        guard let tail else {
+            let type = type(of: keyPath).valueType
+            let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
+            guard plain is any PersistentScalar.Type else { return nil }
+            return try? KeyPathLowering.lower(keyPath, of: Model.self, on: .variable(0))
+        }
+        if let own = layout.keyPath(appended: tail, is: keyPath) {
+            return try? KeyPathLowering.lower(own, of: Model.self, on: .variable(0))
+        }
+        return try? KeyPathLowering.lower(keyPath, without: tail, of: Model.self, on: .variable(0))
     }
 }
 

@@ -175,12 +175,39 @@ enum KeyPathLowering {
             var rest = components.dropFirst(own.count)
             if rest.first == "?" { rest = rest.dropFirst() }
             if rest.isEmpty { return expression }
-            guard rest.first == ".", layout.record.slots[slot].role == .toOne,
-                let destination = layout.destinations[slot]
-            else { continue }
-            return try chain(rest.dropFirst(), from: destination, on: expression)
+            guard rest.first == "." else { continue }
+            if layout.record.slots[slot].role == .toOne, let destination = layout.destinations[slot] {
+                return try chain(rest.dropFirst(), from: destination, on: expression)
+            }
+            if let member = member(rest.dropFirst(), ofValueAt: slot, of: layout, on: expression) { return member }
         }
         throw NotLowerable(reason: "\(components) is no persisted property of \(layout.entityName)")
+    }
+
+    /// A member of the composite value that a property holds.
+    private static func member(
+        _ name: Substring, ofValueAt slot: Int, of layout: ModelLayout, on value: QueryExpression
+    ) -> QueryExpression? {
+        guard let attribute = layout.properties[slot] as? Schema.Attribute, attribute.kind == .coded,
+            (try? checkStored(slot, of: layout)) != nil
+        else { return nil }
+        let type = attribute.valueType
+        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
+        // The mark at the end says that a nil on the way is one of the result.
+        let property = name.last == "?" ? name.dropLast() : name
+        guard let member = CompositeMembers.member(ofStoredProperty: property, in: plain) else { return nil }
+        return .member(value, member.name).decoded(as: member.type)
+    }
+
+    /// What a key path without its last component, which is another key path's only one, leads to.
+    static func lower(
+        _ keyPath: AnyKeyPath, without tail: AnyKeyPath, of model: any PersistentModel.Type, on base: QueryExpression
+    ) throws -> QueryExpression {
+        let (whole, last) = (text(of: keyPath), text(of: tail))
+        guard !last.isEmpty, whole.hasSuffix("." + last) else {
+            throw NotLowerable(reason: "\(keyPath) does not end in \(tail)")
+        }
+        return try chain(whole.dropLast(last.count + 1), from: ModelLayout.of(model), on: base)
     }
 
     /// The components of a key path as text, without the root type.

@@ -15,6 +15,8 @@ struct Calculation {
     ) throws -> StoredValue {
         switch (a, b) {
         case (.integer(let x), .integer(let y)):
+            // The remainder is 0, but the quotient on the way to it does not fit, and Swift's operator ends the process.
+            if operation == .remainder, y == -1, x == kind.integerRange?.lowerBound { throw overflow }
             let result = try integer(operation, x, y)
             guard kind.integerRange?.contains(result) ?? true else { throw overflow }
             return .integer(result)

@@ -11,6 +11,28 @@ import Foundation
 /// - Order in sorting is total: null first, then NaN, then the rest as in comparisons, false before true; descending is
 ///   exactly the reverse. Strings are ordered as Swift orders them, and by their composed scalars where Swift's `<` is no
 ///   order, as for some strings with combining marks.
+///
+/// What is made of values before they are compared is part of the meaning. `QueryEvaluator` does it, and is the reference:
+///
+/// - Enums are their raw values: equal where these are. They have no order of their own, so that `<` on them is left to
+///   code. An enum whose raw value is no scalar, or that has none, is a coded value.
+/// - Coded values (structs, dictionaries, sets) compare by their type's own `==`, which is code; their members, and lists
+///   of scalars, compare here by the kinds that the Swift types have.
+/// - Optional chains: a property of null is null, and so is a chain with a null anywhere on the way; `flatMap` does not
+///   evaluate its body for null. A to-many relationship of null has no members. `??` takes its second value for null alone.
+///   `as?` of a record of another entity is null, and its properties are therefore null.
+/// - Quantifiers: of no elements at all `contains(where:)` is false and `allSatisfy` true, `filter` has none, `min()`,
+///   `max()`, `first` and `last` are null, `isEmpty` is true. `starts(with:)` and `contains(_:)` of an empty run are true.
+///   `min()` and `max()` compare with `<`, in identity order for relationships, so that NaN wins only where it comes first.
+/// - Integers are calculated in their own type. A result that does not fit throws
+///   `QueryEvaluationError.arithmeticOverflow`: sums, differences, products, `-` of the least value, and its quotient and
+///   remainder by -1. Dividing an integer by zero throws `divisionByZero`. Floating-point numbers follow IEEE 754 and never
+///   throw; Decimals give NaN.
+/// - What else ends the process in Swift throws too: `!` of null and `as!` of another entity `unwrappedNull`, an index or a
+///   slice that is not there, negative ones included, `indexOutOfRange`, a range that ends before it begins
+///   `invalidRange`.
+/// - `&&`, `||`, `?:` and quantifiers evaluate no further than they have to, from left to right. A conjunct that may throw
+///   is never evaluated for a record that an earlier conjunct has ruled out (`QueryExpression.mayThrow`).
 public enum ValueSemantics {
     public static func areEqual(_ a: StoredValue, _ b: StoredValue) -> Bool {
         switch (a, b) {

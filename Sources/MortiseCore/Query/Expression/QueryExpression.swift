@@ -66,7 +66,8 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     /// The record if it is of the entity or one that inherits from it, else null.
     case cast(QueryExpression, String)
 
-    /// A part that only the program's own code can evaluate, on models. In encoded form only the text is left.
+    /// A part that only the program's own code can evaluate, on models. Number and text are encoded, the code is not: to
+    /// evaluate the expression anywhere but in the fetch that it was made for throws `QueryEvaluationError.codeNotHere`.
     case onModels(id: Int, text: String)
 
     public enum Comparison: String, Sendable, Hashable, Codable {

@@ -35,9 +35,11 @@ final class EngineQuery: Sendable {
         }
         self.pushed = pushed
         self.expressions = expressions
-        let conditions = SearchCondition.all(in: expressions)
+        // An index keeps no row from a condition that may throw and stands before.
+        let searchable = Array(expressions.prefix { !$0.mayThrow })
+        let conditions = SearchCondition.all(in: searchable)
         self.conditions = conditions
-        identifiers = SearchCondition.identifiers(in: expressions)
+        identifiers = SearchCondition.identifiers(in: searchable)
         let number = catalog.numbers[query.entity]
         let entities = number.flatMap { query.includesSubentities ? catalog.families[$0] : nil } ?? [query.entity]
         self.entities = entities

@@ -25,6 +25,7 @@ struct Catalog {
             try options.store ?? StoreSettings.standard(arguments: []).url(registry: .standard)
             ?? CatalogStore.defaultURL(forFolder: rootName)
         let container = try ModelContainer(for: Schema([Folder.self, File.self, Tag.self]), store: store)
+        // An index leads to whatever is asked for here.
         container.fullScanPolicy = .refuse
         context = ModelContext(container)
         if let root = try root(), !root.name.utf8.elementsEqual(rootName.utf8) {
@@ -51,11 +52,6 @@ struct Catalog {
         }
         return self
     }
-
-    /// The catalogue refuses to look at every record for a few, but for the largest and the newest files: their paths
-    /// decide among equals, and an index has those in no order. Ten million files are looked through in a moment; more
-    /// are worth a warning in the log.
-    static let deliberateScan = FullScanPolicy.warn(above: 10_000_000)
 
     private func root() throws -> Folder? {
         let path = ExactPath.root.text

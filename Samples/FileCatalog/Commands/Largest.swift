@@ -15,7 +15,6 @@ extension FileCatalogCommand {
             var largest = FetchDescriptor<File>(
                 sortBy: [SortDescriptor(\.size, order: .reverse), SortDescriptor(\.path)])
             largest.fetchLimit = listing.fetchLimit
-            largest.fullScanPolicy = Catalog.deliberateScan
             let rows = try catalog.context.fetch(largest).map { [Format.count($0.size), Format.line($0.path)] }
             print(Format.table(["bytes", "file"], rows, rightAligned: [0]))
         }

@@ -15,7 +15,6 @@ extension FileCatalogCommand {
             var newest = FetchDescriptor<File>(
                 sortBy: [SortDescriptor(\.modified, order: .reverse), SortDescriptor(\.path)])
             newest.fetchLimit = listing.fetchLimit
-            newest.fullScanPolicy = Catalog.deliberateScan
             let rows = try catalog.context.fetch(newest).map { [Format.date($0.modified), Format.line($0.path)] }
             print(Format.table(["modified (UTC)", "file"], rows))
         }

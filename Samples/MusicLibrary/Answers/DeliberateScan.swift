@@ -4,18 +4,14 @@ import Mortise
 /// full scans.
 enum DeliberateScan {
     case albumsByArtist, invoiceLinesByCountry, playlistsByTrack, supportingEmployees, employeesByManager
-    case longestTracks
 
     /// So many records may be looked at without a word; a library that has outgrown this is warned of in the log.
     ///
-    /// The condition of all but the last is on another record than the one that is asked for, where an index does not
-    /// reach.
+    /// The condition of each is on another record than the one that is asked for, where an index does not reach.
     var limit: Int {
         switch self {
         // One album a record and a few lines an invoice: some thousands each, read in milliseconds.
         case .albumsByArtist, .invoiceLinesByCountry: 100_000
-        // Numbers decide among tracks of one length, and an index has those in no order.
-        case .longestTracks: 1_000_000
         // Made by hand, and never many.
         case .playlistsByTrack, .supportingEmployees, .employeesByManager: 1_000
         }

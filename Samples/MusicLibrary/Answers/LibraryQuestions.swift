@@ -50,8 +50,7 @@ struct LibraryQuestions {
     /// Names of the `count` longest tracks, longest first.
     func longestTracks(_ count: Int) throws -> [String] {
         var descriptor = FetchDescriptor<Track>(
-            sortBy: [SortDescriptor(\.milliseconds, order: .reverse), SortDescriptor(\.trackId)]
-        ).allowing(.longestTracks)
+            sortBy: [SortDescriptor(\.milliseconds, order: .reverse), SortDescriptor(\.trackId)])
         descriptor.fetchLimit = count
         return try context.fetch(descriptor).map(\.name)
     }

@@ -5,6 +5,8 @@ final class ContextReader: RecordReader {
     private var inserted: [any PersistentModel] = []
     private var insertedNumbers: [PersistentIdentifier: RecordReference] = [:]
     private var deleted: Set<PersistentIdentifier> = []
+    /// How many stored records are changed or deleted, by the numbers of their tables; 0 where some are only inserted.
+    private var overlaid: [Int: Int] = [:]
     private let seesChanges: Bool
 
     /// - Parameter seesChanges: whether unsaved changes count.
@@ -18,6 +20,7 @@ final class ContextReader: RecordReader {
         for model in state.changed {
             if let table = model._modelState.table, let number = self.table(named: table.layout.entityName) {
                 changed[RecordReference(table: number, row: model._modelState.row)] = model
+                overlaid[number, default: 0] += 1
             }
         }
         for model in state.inserted {
@@ -26,8 +29,14 @@ final class ContextReader: RecordReader {
             }
             inserted.append(model)
             insertedNumbers[model.persistentModelID] = RecordReference(table: number, row: -inserted.count)
+            overlaid[number, default: 0] += 0
         }
-        for model in state.deleted { deleted.insert(model.persistentModelID) }
+        for model in state.deleted {
+            deleted.insert(model.persistentModelID)
+            if let number = self.table(named: model.persistentModelID.entityName) {
+                overlaid[number, default: 0] += 1
+            }
+        }
     }
 
     /// Whether an expression may say something else of an unchanged record because of changes to other records.
@@ -47,9 +56,7 @@ final class ContextReader: RecordReader {
     /// Whether unsaved changes may make a difference to what a query finds: there are some of records that it reads, or it
     /// has code that may read any.
     func concern(_ query: StoreQuery) -> Bool {
-        var touched = Set(
-            (changed.keys.map(\.table) + insertedNumbers.values.map(\.table)).map { tables[$0].entityName })
-        for identifier in deleted { touched.insert(identifier.entityName) }
+        let touched = Set(overlaid.keys.map { tables[$0].entityName })
         if touched.isEmpty { return false }
         var read: Set<String> = [query.entity]
         var readsAnything = false
@@ -76,8 +83,7 @@ final class ContextReader: RecordReader {
 
     /// How many stored records of an entity's family are deleted or shown by changed models, at most.
     func overlaidCount(in family: Set<String>) -> Int {
-        changed.keys.reduce(0) { family.contains(tables[$1.table].entityName) ? $0 + 1 : $0 }
-            + deleted.reduce(0) { family.contains($1.entityName) ? $0 + 1 : $0 }
+        overlaid.reduce(0) { family.contains(tables[$1.key].entityName) ? $0 + $1.value : $0 }
     }
 
     /// The records that differ from the stored ones, among those of an entity's family.

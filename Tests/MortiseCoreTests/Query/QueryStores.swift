@@ -27,6 +27,30 @@ final class ScanningStore: EngineDataStore {
     func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
 }
 
+/// The engine without the indexes that the models declare: what is not unique is found by scans.
+struct UnindexedConfiguration: DataStoreConfiguration {
+    typealias Store = UnindexedStore
+    var name = "unindexed"
+    var schema: Schema?
+}
+
+final class UnindexedStore: EngineDataStore {
+    typealias Snapshot = DefaultSnapshot
+    let configuration: UnindexedConfiguration
+    let schema: Schema
+    let engine: Engine
+    var allowsSave: Bool { true }
+
+    init(_ configuration: UnindexedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.configuration = configuration
+        self.schema = schema
+        var stored = schema.stored
+        for place in stored.entities.indices { stored.entities[place].indices = [] }
+        engine = Engine(.empty(Catalog(schema: stored, storeIdentifier: "unindexed")))
+    }
+}
+
 /// A store of Apple's shape: a dictionary that leaves filtering and sorting to the framework.
 struct PlainConfiguration: DataStoreConfiguration {
     typealias Store = PlainStore

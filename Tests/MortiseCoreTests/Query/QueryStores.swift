@@ -21,7 +21,7 @@ final class ScanningStore: EngineDataStore {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
-        engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: "scanning")))
+        engine = Engine(.empty(Catalog(schema: schema.withoutIndexes, storeIdentifier: "scanning")))
     }
 
     func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
@@ -45,9 +45,17 @@ final class UnindexedStore: EngineDataStore {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
-        var stored = schema.stored
+        engine = Engine(.empty(Catalog(schema: schema.withoutIndexes, storeIdentifier: "unindexed")))
+    }
+}
+
+extension Schema {
+    /// The schema as stored, with which an engine has nothing to look conditions up in, also not those that it was told to
+    /// leave.
+    fileprivate var withoutIndexes: StoredSchema {
+        var stored = stored
         for place in stored.entities.indices { stored.entities[place].indices = [] }
-        engine = Engine(.empty(Catalog(schema: stored, storeIdentifier: "unindexed")))
+        return stored
     }
 }
 

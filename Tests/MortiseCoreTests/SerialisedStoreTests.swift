@@ -7,20 +7,26 @@ import Testing
 @Suite struct SerialisedStoreTests {
     private func mostAtOnce<C: DataStoreConfiguration>(_ configuration: C, _ meter: Meter) throws -> Int {
         let container = try ModelContainer(for: Schema([Book.self]), configurations: [configuration])
-        let failures = Mutex<[String]>([])
-        DispatchQueue.concurrentPerform(iterations: 8) { number in
-            do {
-                let context = ModelContext(container)
-                for _ in 0..<4 {
-                    _ = try context.fetch(FetchDescriptor<Book>())
-                    _ = try context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.pages > 1 }))
-                    _ = try context.fetchIdentifiers(FetchDescriptor<Book>())
+        let failures = Failures()
+        // Threads of their own: a busy pool would run one after the other.
+        let ended = DispatchSemaphore(value: 0)
+        for number in 0..<8 {
+            Thread.detachNewThread {
+                do {
+                    let context = ModelContext(container)
+                    for _ in 0..<4 {
+                        _ = try context.fetch(FetchDescriptor<Book>())
+                        _ = try context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.pages > 1 }))
+                        _ = try context.fetchIdentifiers(FetchDescriptor<Book>())
+                    }
+                } catch {
+                    failures.value.withLock { $0.append("\(number): \(error)") }
                 }
-            } catch {
-                failures.withLock { $0.append("\(number): \(error)") }
+                ended.signal()
             }
         }
-        #expect(failures.withLock { $0 } == [])
+        for _ in 0..<8 { ended.wait() }
+        #expect(failures.value.withLock { $0 } == [])
         #expect(meter.calls >= 8 * 4 * 3)
         return meter.most
     }
@@ -35,6 +41,10 @@ import Testing
         let meter = Meter()
         #expect(try mostAtOnce(ConcurrentConfiguration(meter), meter) > 1)
     }
+}
+
+private final class Failures: Sendable {
+    let value = Mutex<[String]>([])
 }
 
 /// Counts who is inside of a store.

@@ -105,6 +105,10 @@ final class Shelf: PersistentModel {
     }
 }
 
+/// A library in memory, whose every answer is compared with what is found without the store's help.
 func makeLibrary() throws -> ModelContainer {
-    try ModelContainer(for: Schema([Author.self, Book.self, Shelf.self]), configurations: [InMemoryConfiguration()])
+    let container = try ModelContainer(
+        for: Schema([Author.self, Book.self, Shelf.self]), configurations: [InMemoryConfiguration()])
+    container.verifiesPushDown = true
+    return container
 }

@@ -1,20 +1,25 @@
 import Foundation
+import MortiseAppendLog
 import MortiseCore
+import MortiseEngine
 import MortiseInMemory
+import MortiseJSONFile
 import Testing
 
 /// `EXPRESSIONS.md` beside the code says what becomes of every kind of expression: this keeps it true.
 @Suite struct ExpressionTableTests {
     @Test func theTableSaysWhatHappens() throws {
-        let engine = ModelContext(try container(InMemoryConfiguration()))
-        let plain = ModelContext(try container(PlainConfiguration()))
+        let disk = SimulatedFileSystem()
+        let contexts = try [
+            InMemoryConfiguration() as any DataStoreConfiguration, JSONFileConfiguration(path: "/a.json", in: disk),
+            AppendLogConfiguration(path: "/a.log", in: disk), ClaimingConfiguration(.superset), PlainConfiguration(),
+        ].map { ModelContext(try container($0)) }
         let actual = try ExpressionExample.all.map { example in
-            let (pushed, left) = (try example.explain(engine), try example.explain(plain))
-            let isCode = pushed.conjuncts.contains { $0.status == .onModels }
-            let text = pushed.conjuncts.map(\.text).joined(separator: "; ")
-            return [
-                example.kind, "`\(example.source)`", isCode ? "no" : "`\(text)`", statuses(pushed), statuses(left),
-            ]
+            let explained = try contexts.map { try example.explain($0) }
+            let conjuncts = explained[0].conjuncts
+            let lowered = conjuncts.filter { $0.status != .onModels }.map(\.text).joined(separator: "; ")
+            return [example.kind, "`\(example.source)`", lowered.isEmpty ? "no" : "`\(lowered)`"]
+                + explained.map(statuses)
         }
         let documented = try rows()
         #expect(documented.map(\.first) == actual.map(\.first), "every kind has its row, in this order")
@@ -25,6 +30,26 @@ import Testing
             }
             print(lines.joined(separator: "\n"))
         }
+    }
+
+    /// The kinds that can be lowered are the extensions of the lowering.
+    @Test func everyKindThatIsLoweredHasAnExample() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/MortiseCore/Query")
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        var lowered: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            for match in try String(contentsOf: file, encoding: .utf8).matches(
+                of: /extension (?:PredicateExpressions\.)?(\w+): LowerableExpression/)
+            {
+                lowered.insert(String(match.1))
+            }
+        }
+        #expect(lowered.count > 40)
+        // `#Predicate` does not make it on every platform, and expressions of parameter packs cannot be made by hand.
+        lowered.remove("ExpressionEvaluate")
+        let shown = Set(ExpressionExample.all.flatMap { $0.type.split { !$0.isLetter }.map(String.init) })
+        #expect(lowered.subtracting(shown) == [], "an example of each is in the table")
     }
 
     private func container(_ configuration: any DataStoreConfiguration) throws -> ModelContainer {
@@ -54,11 +79,17 @@ import Testing
 struct ExpressionExample {
     let kind: String
     let source: String
+    /// The name of the expression's type, in which those of its parts are.
+    let type: String
     let explain: (ModelContext) throws -> FetchExplanation
 
     init<T: PersistentModel>(_ kind: String, _ source: String, _ predicate: Predicate<T>) {
         self.kind = kind
         self.source = source
+        func name<E: PredicateExpression>(_ expression: E) -> String {
+            expression is JoinedPredicate ? "JoinedPredicate" : String(reflecting: E.self)
+        }
+        type = name(predicate.expression)
         explain = { try $0.explain(FetchDescriptor(predicate: predicate)) }
     }
 
@@ -66,7 +97,11 @@ struct ExpressionExample {
     private static let place = Place()
 
     static var all: [ExpressionExample] {
-        let (names, place, limit) = (names, place, 3)
+        let (names, place, limit, run) = (names, place, 3, [1, 2])
+        let (short, flagged) = (#Predicate<Item> { $0.size < 3 }, #Predicate<Item> { $0.flag })
+        let pattern = Predicate<Item> {
+            matches(Term<Item>($0)[\.name], "a.b").expression
+        }
         return [
             .init("equality", "$0.name == \"a\"", #Predicate<Item> { $0.name == "a" }),
             .init("inequality", "$0.name != \"a\"", #Predicate<Item> { $0.name != "a" }),
@@ -92,12 +127,20 @@ struct ExpressionExample {
             .init("type check", "$0 is Special", #Predicate<Item> { $0 is Special }),
             .init("type cast", "($0 as? Special)?.extra == 1", #Predicate<Item> { ($0 as? Special)?.extra == 1 }),
             .init("enum", "$0.tone.rawValue == \"low\"", #Predicate<Item> { $0.tone.rawValue == "low" }),
+            .init(
+                "forced cast", "($0 as! Special).extra == 1", #Predicate<Item> { ($0 as! Special).extra == 1 }),
             .init("string contains", "$0.name.contains(\"a\")", #Predicate<Item> { $0.name.contains("a") }),
             .init(
                 "string starts(with:)", "$0.name.starts(with: \"a\")", #Predicate<Item> { $0.name.starts(with: "a") }),
+            .init("regular expression", "$0.name.contains(/a.b/)", pattern),
+            .init(
+                "searching as people do", "$0.name.localizedStandardContains(\"a\")",
+                #Predicate<Item> { $0.name.localizedStandardContains("a") }),
             .init("count", "$0.name.count == 2", #Predicate<Item> { $0.name.count == 2 }),
             .init("isEmpty", "$0.peers.isEmpty", #Predicate<Item> { $0.peers.isEmpty }),
             .init("first", "$0.numbers.first == 1", #Predicate<Item> { $0.numbers.first == 1 }),
+            .init("last", "$0.numbers.last == 1", #Predicate<Item> { $0.numbers.last == 1 }),
+            .init("collection contains", "$0.numbers.contains(run)", #Predicate<Item> { $0.numbers.contains(run) }),
             .init("index", "$0.numbers[0] == 1", #Predicate<Item> { $0.numbers[0] == 1 }),
             .init("slice", "$0.numbers[0..<1].contains(1)", #Predicate<Item> { $0.numbers[0..<1].contains(1) }),
             .init("dictionary", "$0.marks[\"a\"] == 1", #Predicate<Item> { $0.marks["a"] == 1 }),
@@ -123,6 +166,9 @@ struct ExpressionExample {
             .init("closed range", "(1...$0.size).contains(2)", #Predicate<Item> { (1...$0.size).contains(2) }),
             .init(
                 "identifier", "$0.box?.persistentModelID == nil", #Predicate<Item> { $0.box?.persistentModelID == nil }),
+            .init("joined by and", "short.and(flagged)", short.and(flagged)),
+            .init("joined by or", "short.or(flagged)", short.or(flagged)),
+            .init("negated predicate", "short.not()", short.not()),
             .init("equality of a coded type", "$0.place == place", #Predicate<Item> { $0.place == place }),
             .init("property without storage", "$0.loud == \"A\"", #Predicate<Item> { $0.loud == "A" }),
         ]

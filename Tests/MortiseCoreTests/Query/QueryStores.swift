@@ -21,10 +21,42 @@ final class ScanningStore: EngineDataStore {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
-        engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: "scanning")))
+        engine = Engine(.empty(Catalog(schema: schema.withoutIndexes, storeIdentifier: "scanning")))
     }
 
     func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
+}
+
+/// The engine without the indexes that the models declare: what is not unique is found by scans.
+struct UnindexedConfiguration: DataStoreConfiguration {
+    typealias Store = UnindexedStore
+    var name = "unindexed"
+    var schema: Schema?
+}
+
+final class UnindexedStore: EngineDataStore {
+    typealias Snapshot = DefaultSnapshot
+    let configuration: UnindexedConfiguration
+    let schema: Schema
+    let engine: Engine
+    var allowsSave: Bool { true }
+
+    init(_ configuration: UnindexedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        self.configuration = configuration
+        self.schema = schema
+        engine = Engine(.empty(Catalog(schema: schema.withoutIndexes, storeIdentifier: "unindexed")))
+    }
+}
+
+extension Schema {
+    /// The schema as stored, with which an engine has nothing to look conditions up in, also not those that it was told to
+    /// leave.
+    fileprivate var withoutIndexes: StoredSchema {
+        var stored = stored
+        for place in stored.entities.indices { stored.entities[place].indices = [] }
+        return stored
+    }
 }
 
 /// A store of Apple's shape: a dictionary that leaves filtering and sorting to the framework.

@@ -21,6 +21,22 @@ import Testing
     static var noSlice: Predicate<Item> { #Predicate { $0.numbers[0..<1].contains(1) } }
     static var backwardRange: Predicate<Item> { #Predicate { ($0.size...1).contains(1) } }
 
+    static var productOverflow: Predicate<Item> { #Predicate { $0.size * 2 > 0 } }
+    static var differenceOverflow: Predicate<Item> { #Predicate { -2 - $0.size > 0 } }
+    static var quotientOverflow: Predicate<Item> {
+        let divisor: Int8 = -1
+        return #Predicate { $0.tiny / divisor > 0 }
+    }
+    static var remainderOverflow: Predicate<Item> {
+        let divisor: Int8 = -1
+        return #Predicate { $0.tiny % divisor == 0 }
+    }
+    static var negativeIndex: Predicate<Item> {
+        let index = -1
+        return #Predicate { $0.numbers[index] > 0 }
+    }
+    static var otherType: Predicate<Item> { #Predicate { ($0 as! Special).extra > 0 } }
+
     /// What a fetch throws, on the pushed path and on the residual one.
     private func thrown(_ predicate: Predicate<Item>) throws -> [QueryEvaluationError] {
         try [InMemoryConfiguration() as any DataStoreConfiguration, PlainConfiguration()].map { configuration in
@@ -42,6 +58,32 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = try TrapTests.smallOverflow.evaluate(TrapTests.item) }
         #expect(
             try thrown(Self.smallOverflow) == Array(repeating: .arithmeticOverflow(expression: "-tiny"), count: 2))
+    }
+
+    @Test func everyOperatorsOverflowThrows() async throws {
+        func isOverflow(_ predicate: Predicate<Item>) throws -> Bool {
+            try thrown(predicate).allSatisfy { if case .arithmeticOverflow = $0 { true } else { false } }
+        }
+        await #expect(processExitsWith: .failure) { _ = try TrapTests.productOverflow.evaluate(TrapTests.item) }
+        #expect(try isOverflow(Self.productOverflow))
+        await #expect(processExitsWith: .failure) { _ = try TrapTests.differenceOverflow.evaluate(TrapTests.item) }
+        #expect(try isOverflow(Self.differenceOverflow))
+        await #expect(processExitsWith: .failure) { _ = try TrapTests.quotientOverflow.evaluate(TrapTests.item) }
+        #expect(try isOverflow(Self.quotientOverflow))
+        await #expect(processExitsWith: .failure) { _ = try TrapTests.remainderOverflow.evaluate(TrapTests.item) }
+        #expect(try isOverflow(Self.remainderOverflow))
+    }
+
+    @Test func negativeIndexesThrow() async throws {
+        await #expect(processExitsWith: .failure) { _ = try TrapTests.negativeIndex.evaluate(TrapTests.item) }
+        let missing = QueryEvaluationError.indexOutOfRange(expression: "numbers[-1]", index: -1, count: 0)
+        #expect(try thrown(Self.negativeIndex) == [missing, missing])
+    }
+
+    @Test func forcedCastsOfOtherModelsThrow() async throws {
+        await #expect(processExitsWith: .failure) { _ = try TrapTests.otherType.evaluate(TrapTests.item) }
+        #expect(
+            try thrown(Self.otherType).allSatisfy { if case .unwrappedNull = $0 { true } else { false } })
     }
 
     @Test func divisionByZeroThrows() async throws {
@@ -87,5 +129,10 @@ import Testing
         context.insert(Box(BoxValues()))
         #expect(try context.fetch(FetchDescriptor(predicate: byBox)).isEmpty)
     }
+}
+#else
+@Suite struct TrapTests {
+    @Test(.disabled("processes that are expected to end need Swift 6.2 or later"))
+    func whatEndsTheProcessInFoundationThrows() {}
 }
 #endif

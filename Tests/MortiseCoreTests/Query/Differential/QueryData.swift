@@ -113,16 +113,17 @@ struct QueryData {
     var items: [ItemValues] = []
     var changes: [Change] = []
 
-    init(seed: UInt64) {
+    /// - Parameter isLarge: whether there are so many records that indexes are worth their while.
+    init(seed: UInt64, isLarge: Bool = false) {
         var random = SeededGenerator(seed)
-        let boxCount = random.below(5)
+        let boxCount = random.below(isLarge ? 20 : 5)
         boxes = (0..<boxCount).map { Self.box($0, of: boxCount, &random) }
-        let itemCount = random.below(24)
+        let itemCount = isLarge ? 150 + random.below(200) : random.below(24)
         items = (0..<itemCount).map { Self.item($0, boxes: boxCount, &random) }
         guard random.chance(60) else { return }
         for step in 0..<random.below(6) {
             switch random.below(6) {
-            case 0, 1: changes.append(.insert(Self.item(100 + step, boxes: boxCount, &random)))
+            case 0, 1: changes.append(.insert(Self.item(1_000 + step, boxes: boxCount, &random)))
             case 2 where itemCount > 0:
                 let serial = random.below(itemCount)
                 changes.append(.update(serial: serial, Self.item(serial, boxes: boxCount, &random)))

@@ -23,8 +23,19 @@ class Item: PersistentModel {
         get { _backingData() }
         set { _adopt(backingData: newValue) }
     }
-    class var schemaMetadata: [Schema.PropertyMetadata] { ownMetadata(for: Item.self) }
+    class var schemaMetadata: [Schema.PropertyMetadata] { ownMetadata(for: Item.self) + constraints }
     class var _inheritedSchemaMetadata: [Schema.PropertyMetadata] { [] }
+
+    /// Attributes of every order that an index can have, and others without any.
+    private static var constraints: [Schema.PropertyMetadata] {
+        [
+            .init(
+                name: "Schema.Index", keypath: \Schema.encodingVersion,
+                metadata: Schema.Index<Item>(
+                    [\.name, \.size], [\.size], [\.rank, \.note], [\.weight], [\.day], [\.flag, \.serial], [\.serial],
+                    [\.key]))
+        ]
+    }
 
     static func ownMetadata<M: Item>(for type: M.Type) -> [Schema.PropertyMetadata] {
         [
@@ -211,11 +222,15 @@ final class Box: PersistentModel {
     var persistentBackingData: any BackingData<Box> = Box.createBackingData()
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
-            .init(name: "serial", keypath: \Box.serial), .init(name: "label", keypath: \Box.label),
+            .init(name: "serial", keypath: \Box.serial, metadata: Schema.Attribute(.unique)),
+            .init(name: "label", keypath: \Box.label),
             .init(name: "rank", keypath: \Box.rank), .init(name: "load", keypath: \Box.load),
             .init(name: "outer", keypath: \Box.outer),
             .init(name: "items", keypath: \Box.items, metadata: Schema.Relationship(inverse: \Item.box)),
             .init(name: "guests", keypath: \Box.guests, metadata: Schema.Relationship(inverse: \Item.peers)),
+            .init(
+                name: "Schema.Index", keypath: \Schema.encodingVersion, metadata: Schema.Index<Box>([\.label], [\.rank])
+            ),
         ]
     }
     init(backingData: any BackingData<Box>) { persistentBackingData = backingData }

@@ -86,11 +86,14 @@ final class QueryWorld {
         return found
     }
 
-    static func all(_ data: QueryData) throws -> [QueryWorld] {
+    /// - Parameter hasIndexes: whether the engine by itself has the models' indexes, which the file stores always have.
+    static func all(_ data: QueryData, hasIndexes: Bool) throws -> [QueryWorld] {
         // Files of the same name on disks of their own, in memory: only what the adapters write and read is wanted.
         let path = "/world-\(UUID().uuidString)"
         return [
-            try QueryWorld("engine", InMemoryConfiguration(), data),
+            hasIndexes
+                ? try QueryWorld("engine", InMemoryConfiguration(), data)
+                : try QueryWorld("engine without indexes", UnindexedConfiguration(), data),
             try QueryWorld("residual", ScanningConfiguration(), data),
             try QueryWorld("plain", PlainConfiguration(), data),
             try QueryWorld(

@@ -3,8 +3,9 @@ import MortiseCore
 
 extension RandomPredicate {
     func textTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
-        switch random.below(6) {
+        switch random.below(7) {
         case 0, 1: search(string(item, depth), string(item, 0), .contains)
+        case 6: search(string(item, depth), string(item, 0), .localized)
         case 2: search(string(item, depth), string(item, 0), .starts)
         case 3: string(item, depth)[\.isEmpty]
         case 4: matches(string(item, 0), one(["a.b", "^$", "[a-z]+", "é", "b$", "\\d"]))
@@ -62,11 +63,36 @@ extension RandomPredicate {
         case 2: return contains(.value((0..<random.below(8)).map { _ in one(Pool.doubles) }), item[\.weight])
         default:
             guard !boxes.isEmpty else { return contains(.value([]), item[\.key]) }
-            let chosen = Set((0..<2).map { _ in one(boxes).persistentModelID })
             return equal(
-                chain(item[\.box], scope { $0[\.persistentModelID] }), .value(chosen.sorted()[0]),
+                chain(item[\.box], scope { $0[\.persistentModelID] }), .value(one(boxes).persistentModelID),
                 negated: random.chance(30))
         }
+    }
+
+    /// The unique number, and lists and ranges of what has an index.
+    func serialTest(_ item: Term<Root>) -> Term<Bool> {
+        let low = random.below(120)
+        return switch random.below(6) {
+        case 0: equal(item[\.serial], .value(low))
+        case 1: contains(.value((0..<random.below(9)).map { _ in random.below(200) }), item[\.serial])
+        case 2: order(item[\.serial], .value(low))
+        case 3:
+            inRange(.value(low), .value(low + random.below(90)), closed: random.chance(50), item[\.serial])
+        case 4:
+            contains(.value((0..<random.below(5)).map { $0 == 2 ? nil : random.below(5) - 2 } as [Int?]), item[\.rank])
+        default: both(item[\.flag], order(item[\.serial], .value(low)))
+        }
+    }
+
+    /// `as!`, behind the test without which it would trap.
+    func castTest(_ item: Term<Root>) -> Term<Bool> {
+        both(
+            isKind(item, Special.self),
+            random.chance(50)
+                ? order(forceCast(item, Special.self)[\.extra], int(item, 0))
+                : equal(
+                    forceCast(item, Special.self)[\.hint], .value(random.chance(30) ? nil : one(Pool.strings)),
+                    negated: random.chance(50)))
     }
 
     func placeTest(_ item: Term<Root>) -> Term<Bool> {
@@ -85,7 +111,8 @@ extension RandomPredicate {
     }
 
     func listTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
-        switch random.below(14) {
+        switch random.below(15) {
+        case 13: contains(item[\.numbers], run: .value((0..<random.below(3)).map { _ in random.below(5) - 2 }))
         case 0: contains(item[\.tags], string(item, 0))
         case 1: contains(item[\.numbers], int(item, 0))
         case 2: contains(item[\.scores], double(item, 0))

@@ -52,7 +52,9 @@ final class RandomPredicate<Root: Item> {
 
     /// One test of an item.
     func test(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
-        switch random.below(20) {
+        switch random.below(22) {
+        case 19: return serialTest(item)
+        case 20: return castTest(item)
         case 0, 1: return order(int(item, depth), int(item, depth))
         case 2: return order(double(item, depth), double(item, depth))
         case 3: return order(string(item, depth), string(item, depth))

@@ -54,16 +54,22 @@ struct RandomQuery {
         var conditions: [Condition] = []
         let depth = maker.random.below(4)
         let count = 1 + maker.random.below(3)
-        let isWithout = maker.random.chance(5)
-        let predicate = Predicate<Root> { variable in
-            let item = Term<Root>(variable)
-            let all = (0..<count).map { _ in maker.condition(item, depth) }
-            conditions = all
-            let left = (kept ?? all.indices.map { [$0] }).map { Self.part(of: all, $0) }
-            guard var whole = left.first?.term else { return P.build_Arg(true) }
-            for next in left.dropFirst() { whole = both(whole, next.term) }
-            return whole.expression
+        let isWithout = maker.random.chance(10)
+        let start = maker.random
+        let ways = kept ?? (0..<count).map { [$0] }
+        func conjunction(_ ways: [[Int]]) -> Predicate<Root> {
+            Predicate<Root> { variable in
+                maker.random = start
+                let item = Term<Root>(variable)
+                let all = (0..<count).map { _ in maker.condition(item, depth) }
+                conditions = all
+                let left = ways.map { Self.part(of: all, $0) }
+                guard var whole = left.first?.term else { return P.build_Arg(true) }
+                for next in left.dropFirst() { whole = both(whole, next.term) }
+                return whole.expression
+            }
         }
+        let predicate = joinsPredicates ? joined(ways.map { conjunction([$0]) }) ?? conjunction([]) : conjunction(ways)
         var keys = (0..<maker.random.below(3)).map { _ in Self.key(&maker.random) as Key<Root> }
         if let keptKeys { keys = keptKeys.map { keys[$0] } }
         let offset = maker.random.chance(30) ? maker.random.below(6) : nil
@@ -75,6 +81,21 @@ struct RandomQuery {
             limit: hasWindow ? limit : nil, seesChanges: seesChanges)
     }
 
+    /// Whether the conditions are predicates of their own, which are joined.
+    private var joinsPredicates: Bool { seed % 5 == 2 }
+
+    private func joined<Root: Item>(_ parts: [Predicate<Root>]) -> Predicate<Root>? {
+        guard var whole = parts.first else { return nil }
+        for (place, next) in parts.dropFirst().enumerated() {
+            switch (seed >> (3 + 2 * UInt64(place))) % 4 {
+            case 0: whole = whole.or(next)
+            case 1: whole = whole.and(next.not())
+            default: whole = whole.and(next)
+            }
+        }
+        return whole
+    }
+
     private static func part(of conditions: [Condition], _ way: [Int]) -> Condition {
         way.dropFirst().reduce(conditions[way[0]]) { $0.parts[$1] }
     }
@@ -84,7 +105,7 @@ struct RandomQuery {
         func plain(_ descriptor: SortDescriptor<Root>, _ text: String) -> Key<Root> {
             Key(descriptor: descriptor, number: nil, text: "\(text) \(order)")
         }
-        switch random.below(12) {
+        switch random.below(19) {
         case 0: return plain(SortDescriptor(\.name, order: order), "name")
         case 1: return plain(SortDescriptor(\.name, comparator: .lexical, order: order), "name lexical")
         case 2: return plain(SortDescriptor(\.note, order: order), "note")
@@ -100,7 +121,17 @@ struct RandomQuery {
         case 8: return plain(SortDescriptor(\.key, order: order), "key")
         case 9: return plain(SortDescriptor(\.box?.label, order: order), "box?.label")
         case 10: return plain(SortDescriptor(\.box?.outer?.rank, order: order), "box?.outer?.rank")
-        default: return plain(SortDescriptor(\.place.city, order: order), "place.city")
+        case 11: return plain(SortDescriptor(\.place.city, order: order), "place.city")
+        case 12:
+            return plain(SortDescriptor(\.name, comparator: .localizedStandard, order: order), "name localizedStandard")
+        case 13: return plain(SortDescriptor(\.note, comparator: .localized, order: order), "note localized")
+        case 14:
+            return plain(
+                SortDescriptor(\.box?.label, comparator: .localizedStandard, order: order),
+                "box?.label localizedStandard")
+        case 15: return plain(SortDescriptor(\.branch?.city, order: order), "branch?.city")
+        case 16: return plain(SortDescriptor(\.place.opened, order: order), "place.opened")
+        default: return plain(SortDescriptor(\.serial, order: order), "serial")
         }
     }
 
@@ -133,7 +164,25 @@ struct RandomQuery {
         return asksForSubclass ? shape(Special.self) : shape(Item.self)
     }
 
+    /// How a world finds the rows, in its store's words.
+    func detail(in world: QueryWorld) throws -> String {
+        func detail<Root: Item>(_ root: Root.Type) throws -> String {
+            let made = make(root, in: world)
+            var descriptor = FetchDescriptor<Root>(predicate: made.predicate, sortBy: made.keys.map(\.descriptor))
+            descriptor.fetchOffset = made.offset
+            descriptor.fetchLimit = made.limit
+            descriptor.includePendingChanges = made.seesChanges
+            return try world.context.explain(descriptor).detail
+        }
+        return asksForSubclass ? try detail(Special.self) : try detail(Item.self)
+    }
+
+    /// Not generic: the compiler does not make the code for a key path of what a class-bound parameter inherits.
+    private static func identifiers(_ models: [Item]) -> [PersistentIdentifier] { models.map { $0.persistentModelID } }
+
     private func difference<Root: Item>(_ root: Root.Type, in worlds: [QueryWorld]) -> String? {
+        // Every world holds the same, so that what one world's models say is what every store has to find.
+        var first: [Int]?
         for world in worlds {
             let made = make(root, in: world)
             var descriptor = FetchDescriptor<Root>(predicate: made.predicate, sortBy: made.keys.map(\.descriptor))
@@ -141,8 +190,10 @@ struct RandomQuery {
             descriptor.fetchLimit = made.limit
             descriptor.includePendingChanges = made.seesChanges
             do {
-                let expected = try expected(made, in: world)
-                let found = try world.context.fetch(descriptor).map(\.serial)
+                let expected = try first ?? expected(made, in: world)
+                first = expected
+                let models = try world.context.fetch(descriptor)
+                let found = models.map(\.serial)
                 // A model that is fetched without its unsaved changes still shows them; its serial number never changes.
                 if found != expected {
                     return "\(world.name): expected \(expected), found \(found)\n\(made.text)\n"
@@ -152,9 +203,9 @@ struct RandomQuery {
                 if count != expected.count {
                     return "\(world.name): counted \(count) of \(expected.count)\n\(made.text)"
                 }
-                let identifiers = try world.context.fetchIdentifiers(descriptor).count
-                if identifiers != expected.count {
-                    return "\(world.name): \(identifiers) identifiers for \(expected.count)\n\(made.text)"
+                let identifiers = try world.context.fetchIdentifiers(descriptor)
+                if identifiers != Self.identifiers(models) {
+                    return "\(world.name): \(identifiers) are the identifiers for \(expected)\n\(made.text)"
                 }
             } catch {
                 return "\(world.name): \(error)\n\(made.text)"

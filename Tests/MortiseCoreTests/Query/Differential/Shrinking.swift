@@ -1,9 +1,10 @@
 import Foundation
+import MortiseInMemory
 
 /// Makes a case that fails smaller as long as it fails.
 enum Shrinking {
     /// The smallest case found, as text.
-    static func smallest(_ query: RandomQuery, _ data: QueryData, _ difference: String) -> String {
+    static func smallest(_ query: RandomQuery, _ data: QueryData, hasIndexes: Bool, _ difference: String) -> String {
         var query = query
         var data = data
         var difference = difference
@@ -11,7 +12,8 @@ enum Shrinking {
         while isSmaller {
             isSmaller = false
             for (smallerQuery, smallerData) in candidates(query, data) {
-                guard let worlds = try? QueryWorld.all(smallerData), let still = smallerQuery.difference(in: worlds)
+                guard let worlds = try? QueryWorld.all(smallerData, hasIndexes: hasIndexes),
+                    let still = smallerQuery.difference(in: worlds)
                 else {
                     continue
                 }
@@ -34,7 +36,7 @@ enum Shrinking {
             change(&query, &data)
             found.append((query, data))
         }
-        if let world = try? QueryWorld.all(data).first {
+        if let world = try? QueryWorld("shape", InMemoryConfiguration(), data) {
             let made = query.shape(in: world)
             let kept = query.kept ?? made.conditions.indices.map { [$0] }
             for place in kept.indices where kept.count > 1 {
@@ -54,6 +56,12 @@ enum Shrinking {
             for key in keys { add { query, _ in query.keptKeys = keys.filter { $0 != key } } }
         }
         if query.hasWindow { add { query, _ in query.hasWindow = false } }
+        // Many records at once first: the large tables would take for ever.
+        for size in [data.items.count / 2, data.items.count / 8] where size > 4 {
+            for start in stride(from: 0, to: data.items.count, by: size) {
+                add { _, data in data.items.removeSubrange(start..<min(start + size, data.items.count)) }
+            }
+        }
         for place in data.changes.indices { add { _, data in data.changes.remove(at: place) } }
         for place in data.items.indices { add { _, data in data.items.remove(at: place) } }
         for place in data.boxes.indices { add { _, data in data.boxes.remove(at: place) } }

@@ -1,4 +1,5 @@
 import Foundation
+import MortiseCore
 
 /// A predicate expression of which only the result's type is known, and what `#Predicate` would build of it.
 struct Term<Output> {
@@ -153,6 +154,12 @@ func contains<T: Equatable>(_ base: Term<[T]>, _ element: Term<T>) -> Term<Bool>
     }
     return make(base.expression, element.expression)
 }
+func contains<T: Equatable>(_ base: Term<[T]>, run: Term<[T]>) -> Term<Bool> {
+    func make<A: StandardPredicateExpression<[T]>, B: StandardPredicateExpression<[T]>>(_ a: A, _ b: B) -> Term<Bool> {
+        Term<Bool>(P.build_contains(a, b))
+    }
+    return make(base.expression, run.expression)
+}
 func contains<T>(_ base: Term<[T]>, where scope: Scope<T, Bool>) -> Term<Bool> {
     func make<A: StandardPredicateExpression<[T]>, B: StandardPredicateExpression<Bool>>(
         _ a: A, _ sample: B
@@ -240,7 +247,8 @@ func search(_ base: Term<String>, _ part: Term<String>, _ test: TextTest) -> Ter
         _ a: A, _ b: B
     ) -> Term<Bool> {
         switch test {
-        case .contains, .localized: Term<Bool>(P.build_contains(a, b))
+        case .contains: Term<Bool>(P.build_contains(a, b))
+        case .localized: Term<Bool>(P.build_localizedStandardContains(a, b))
         case .starts: Term<Bool>(P.build_starts(a, with: b))
         }
     }
@@ -257,6 +265,10 @@ func matches(_ base: Term<String>, _ pattern: String) -> Term<Bool> {
 
 func isKind<T, D>(_ base: Term<T>, _ type: D.Type) -> Term<Bool> {
     func make<A: StandardPredicateExpression<T>>(_ a: A) -> Term<Bool> { Term<Bool>(P.TypeCheck<A, D>(a)) }
+    return make(base.expression)
+}
+func forceCast<T, D>(_ base: Term<T>, _ type: D.Type) -> Term<D> {
+    func make<A: StandardPredicateExpression<T>>(_ a: A) -> Term<D> { Term<D>(P.ForceCast<A, D>(a)) }
     return make(base.expression)
 }
 func cast<T, D>(_ base: Term<T>, _ type: D.Type) -> Term<D?> {

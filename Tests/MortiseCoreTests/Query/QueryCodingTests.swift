@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import MortiseCore
+
+/// Lowered predicates and whole queries go through any coder and come back equal.
+@Suite struct QueryCodingTests {
+    private static let name = QueryExpression.property(
+        .variable(0), QueryProperty(entity: "Book", name: "title", slot: 0))
+    private static let one = QueryExpression.constant(.integer(1))
+
+    /// One of each case.
+    static let all: [QueryExpression] = [
+        .constant(.null), .constant(.decimal(.nan)), .constant(.data(Data([0, 255]))), .constant(.double(.infinity)),
+        .constant(.unsigned(.max)), .constant(.array([.bool(true), .object(["a": .null])])), .list([one, name]),
+        .variable(3), name, .member(name, "city"), .decoded(.member(name, "day"), .date), .identifier(.variable(0)),
+        .compare(.lessOrEqual, name, one), .not(name), .and([name, one]), .or([]),
+        .arithmetic(.remainder, one, one, .int8),
+        .negate(one, .float), .conditional(name, one, one), .coalesce(name, one),
+        .flatMap(name, variable: 1, .variable(1)),
+        .unwrap(name), .count(name), .isEmpty(name), .first(name), .last(name), .element(name, one),
+        .slice(name, .range(one, one, isClosed: false)), .lookup(name, one, nil), .lookup(name, one, one),
+        .contains(name, one), .exists(name, variable: 1, .variable(1)), .all(name, variable: 2, .variable(2)),
+        .filter(name, variable: 3, .variable(3)), .startsWith(name, one), .minimum(name), .maximum(name),
+        .hasRun(name, one), .range(one, one, isClosed: true), .localizedStandardContains(name, one),
+        .compareStrings(.caseInsensitive, name, one), .matches(name, "a.b"), .isKind(.variable(0), "Book"),
+        .cast(.variable(0), "Book"), .onModels(id: 7, text: "code"),
+    ]
+
+    @Test func thereIsOneOfEachCase() {
+        // A case that is new does not compile here until it is named, and counted.
+        for expression in Self.all {
+            switch expression {
+            case .constant, .list, .variable, .property, .member, .decoded, .identifier, .compare, .not, .and, .or:
+                break
+            case .arithmetic, .negate, .conditional, .coalesce, .flatMap, .unwrap, .count, .isEmpty, .first, .last:
+                break
+            case .element, .slice, .lookup, .contains, .exists, .all, .filter, .startsWith, .minimum, .maximum: break
+            case .hasRun, .range, .localizedStandardContains, .compareStrings, .matches, .isKind, .cast, .onModels:
+                break
+            }
+        }
+        let names = Set(Self.all.compactMap { Mirror(reflecting: $0).children.first?.label })
+        #expect(names.count == 39, "\(names.sorted())")
+    }
+
+    @Test(arguments: all) func expressionsComeBack(_ expression: QueryExpression) throws {
+        let text = try JSONEncoder().encode([expression])
+        #expect(try JSONDecoder().decode([QueryExpression].self, from: text) == [expression])
+        let list = try PropertyListEncoder().encode([expression])
+        #expect(try PropertyListDecoder().decode([QueryExpression].self, from: list) == [expression])
+    }
+
+    @Test func whatPredicatesAreLoweredToComesBack() throws {
+        let queries = [
+            LoweredFetch(
+                FetchDescriptor<Item>(
+                    predicate: #Predicate { $0.place.city == "a" && $0.peers.contains { $0.load > 1 } || $0.flag },
+                    sortBy: [SortDescriptor(\.box?.label, order: .reverse)])
+            ).query,
+            StoreQuery(
+                "Book", purpose: .identifiers, includesSubentities: false, conjuncts: Self.all,
+                order: [.init(Self.name, isAscending: false, stringOrder: .localizedStandard)], offset: 3, limit: 4,
+                projection: ["title"], prefetch: ["author"]),
+        ]
+        for query in queries {
+            #expect(try JSONDecoder().decode(StoreQuery.self, from: JSONEncoder().encode(query)) == query)
+        }
+    }
+
+    /// Code does not travel: what is left of it says so, by its text.
+    @Test func codeThatIsNotHereThrows() throws {
+        let context = ModelContext(try makeLibrary())
+        context.insert(Book(title: "Eden"))
+        try context.save()
+        let lowered = LoweredFetch(
+            FetchDescriptor<Book>(predicate: #Predicate { $0.title.hashValue == 0 || $0.pages == 0 })
+        ).query
+        let decoded = try JSONDecoder().decode(StoreQuery.self, from: JSONEncoder().encode(lowered))
+        guard case .onModels(0, let text) = decoded.conjuncts[0].expression else {
+            Issue.record("\(decoded.conjuncts) is no code")
+            return
+        }
+        #expect(text.contains("hashValue") || text.contains("KeyPath"))
+        let tables = try context.state.tables(under: Book.self)
+        #expect(tables.count == 1)
+        let reader = ContextReader(state: context.state, seesChanges: false)
+        let record = RecordReference(table: try #require(reader.table(named: "Book")), row: 0)
+        #expect(throws: QueryEvaluationError.codeNotHere(text: text)) {
+            try QueryEvaluator(reader: reader).matches(decoded.conjuncts[0].expression, record)
+        }
+        #expect(throws: QueryEvaluationError.codeNotHere(text: text)) {
+            try QueryExecutor(reader: reader).filter([record], by: decoded.conjuncts.map(\.expression))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import MortiseCore
+import Synchronization
+import Testing
+
+/// A store that does not promise to be concurrent is called by one thread at a time, however many contexts there are.
+@Suite struct SerialisedStoreTests {
+    private func mostAtOnce<C: DataStoreConfiguration>(_ configuration: C, _ meter: Meter) throws -> Int {
+        let container = try ModelContainer(for: Schema([Book.self]), configurations: [configuration])
+        let failures = Failures()
+        // Threads of their own: a busy pool would run one after the other.
+        let ended = DispatchSemaphore(value: 0)
+        for number in 0..<8 {
+            Thread.detachNewThread {
+                do {
+                    let context = ModelContext(container)
+                    for _ in 0..<4 {
+                        _ = try context.fetch(FetchDescriptor<Book>())
+                        _ = try context.fetchCount(FetchDescriptor<Book>(predicate: #Predicate { $0.pages > 1 }))
+                        _ = try context.fetchIdentifiers(FetchDescriptor<Book>())
+                    }
+                } catch {
+                    failures.value.withLock { $0.append("\(number): \(error)") }
+                }
+                ended.signal()
+            }
+        }
+        for _ in 0..<8 { ended.wait() }
+        #expect(failures.value.withLock { $0 } == [])
+        #expect(meter.calls >= 8 * 4 * 3)
+        return meter.most
+    }
+
+    @Test func callsOnAStoreThatPromisesNothingComeOneAfterTheOther() throws {
+        let meter = Meter()
+        #expect(try mostAtOnce(MeteredConfiguration(meter), meter) == 1)
+    }
+
+    /// Which shows that the other test would find calls that overlap.
+    @Test func callsOnAConcurrentStoreOverlap() throws {
+        let meter = Meter()
+        #expect(try mostAtOnce(ConcurrentConfiguration(meter), meter) > 1)
+    }
+}
+
+private final class Failures: Sendable {
+    let value = Mutex<[String]>([])
+}
+
+/// Counts who is inside of a store.
+private final class Meter: Hashable, Sendable {
+    private let counts = Mutex((calls: 0, now: 0, most: 0))
+    var most: Int { counts.withLock { $0.most } }
+    var calls: Int { counts.withLock { $0.calls } }
+
+    func call() {
+        counts.withLock {
+            $0.calls += 1
+            $0.now += 1
+            $0.most = max($0.most, $0.now)
+        }
+        Thread.sleep(forTimeInterval: 0.001)
+        counts.withLock { $0.now -= 1 }
+    }
+
+    static func == (a: Meter, b: Meter) -> Bool { a === b }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+private struct MeteredConfiguration: DataStoreConfiguration {
+    typealias Store = MeteredStore
+    var name = "metered"
+    var schema: Schema?
+    var meter: Meter
+
+    init(_ meter: Meter) { self.meter = meter }
+}
+
+private struct ConcurrentConfiguration: DataStoreConfiguration {
+    typealias Store = ConcurrentMeteredStore
+    var name = "concurrent"
+    var schema: Schema?
+    var meter: Meter
+
+    init(_ meter: Meter) { self.meter = meter }
+}
+
+private protocol MeteringStore: DataStore where Snapshot == DefaultSnapshot {
+    var meter: Meter { get }
+}
+
+extension MeteringStore {
+    var identifier: String { "metered" }
+
+    func fetch<T: PersistentModel>(
+        _ request: DataStoreFetchRequest<T>
+    ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
+        meter.call()
+        return DataStoreFetchResult(descriptor: request.descriptor, fetchedSnapshots: [])
+    }
+    func save(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { throw DataStoreError.unsupportedFeature }
+}
+
+private final class MeteredStore: MeteringStore {
+    let schema: Schema
+    let configuration: MeteredConfiguration
+    var meter: Meter { configuration.meter }
+
+    init(_ configuration: MeteredConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        (self.schema, self.configuration) = (schema, configuration)
+    }
+}
+
+private final class ConcurrentMeteredStore: MeteringStore, ConcurrentDataStore {
+    let schema: Schema
+    let configuration: ConcurrentConfiguration
+    var meter: Meter { configuration.meter }
+
+    init(
+        _ configuration: ConcurrentConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?
+    ) throws {
+        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
+        (self.schema, self.configuration) = (schema, configuration)
+    }
+}

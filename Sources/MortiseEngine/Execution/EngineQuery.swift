@@ -35,11 +35,9 @@ final class EngineQuery: Sendable {
         }
         self.pushed = pushed
         self.expressions = expressions
-        // An index keeps no row from a condition that may throw and stands before.
-        let searchable = Array(expressions.prefix { !$0.mayThrow })
-        let conditions = SearchCondition.all(in: searchable)
+        let conditions = SearchCondition.all(in: expressions)
         self.conditions = conditions
-        identifiers = SearchCondition.identifiers(in: searchable)
+        identifiers = SearchCondition.identifiers(in: expressions)
         let number = catalog.numbers[query.entity]
         let entities = number.flatMap { query.includesSubentities ? catalog.families[$0] : nil } ?? [query.entity]
         self.entities = entities

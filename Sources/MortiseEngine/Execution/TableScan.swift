@@ -23,15 +23,8 @@ struct TableScan {
         var rest: [QueryExpression] = []
         // Of a few rows, less is read than has to be prepared for going through a column.
         let isFew = candidates.map { $0.count <= Self.few } ?? false
-        var mayThrow = false
         for conjunct in conjuncts {
-            // What stands behind a condition that may throw keeps no row from it.
-            if !isFew, !mayThrow, let test = ColumnTest(conjunct, table) {
-                tests.append(test)
-            } else {
-                rest.append(conjunct)
-            }
-            mayThrow = mayThrow || conjunct.mayThrow
+            if !isFew, let test = ColumnTest(conjunct, table) { tests.append(test) } else { rest.append(conjunct) }
         }
         self.tests = tests.count > 1 ? Self.inOrder(tests, table) : tests
         self.rest = rest.isEmpty ? nil : CompiledFilter(rest, reader: reader, table: number)

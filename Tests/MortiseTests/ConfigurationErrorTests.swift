@@ -82,12 +82,12 @@ import Testing
             ("json:a?b", "name=value"), ("json:a?allowsSave=true&allowsSave=true", "twice"),
             ("json:a?allowsSave=yes", "true or false"), ("json:a?integrity=none", "required or acceptEdits"),
         ] {
+            // What stands there without a name may be a secret.
+            let shown = url == "json:a?b" ? "json:a?…" : url
             #expect {
                 try container(url)
             } throws: { error in
-                guard case sort = error, case .malformed(url, _)? = error as? StoreURLError else { return false }
-                // What stands there without a name may be a secret.
-                let shown = url == "json:a?b" ? "json:a?…" : url
+                guard case sort = error, case .malformed(shown, _)? = error as? StoreURLError else { return false }
                 return "\(error)".contains(word) && "\(error)".contains("\"\(shown)\"")
             }
         }

@@ -50,13 +50,19 @@ extension ConformanceCase {
                 + values.prefix(8).map { "\"\($0.name)\" \($0.group) \($0.rank.map(String.init) ?? "nil")" }
                 .joined(separator: ", ")
         }
-        let found = values(try session.context.fetch(query.descriptor))
+        let found: [EntryValues]
+        let count: Int
+        do {
+            found = values(try session.context.fetch(query.descriptor))
+            count = try session.context.fetchCount(query.descriptor)
+        } catch {
+            return ("an answer to the query \(query.text)", "\(type(of: error)): \(error)")
+        }
         let wanted = expected.map { stored[$0] }
         let isSame = zip(found, wanted).allSatisfy { ExactForm.text("\($0)") == ExactForm.text("\($1)") }
         if found.count != wanted.count || !isSame {
             return ("for the query \(query.text) \(text(wanted))", text(found))
         }
-        let count = try session.context.fetchCount(query.descriptor)
         return count == wanted.count ? nil : ("for the query \(query.text) a count of \(wanted.count)", "\(count)")
     }
 

@@ -32,7 +32,8 @@ import Foundation
 ///   slice that is not there, negative ones included, `indexOutOfRange`, a range that ends before it begins
 ///   `invalidRange`.
 /// - `&&`, `||`, `?:` and quantifiers evaluate no further than they have to, from left to right. A conjunct that may throw
-///   is never evaluated for a record that an earlier conjunct has ruled out (`QueryExpression.mayThrow`).
+///   is never evaluated for a record that an earlier conjunct has ruled out (`QueryExpression.mayThrow`). A store may also
+///   spare it those that a later one rules out, by an index, say, so that less throws and never more.
 public enum ValueSemantics {
     public static func areEqual(_ a: StoredValue, _ b: StoredValue) -> Bool {
         switch (a, b) {

@@ -38,7 +38,6 @@ import Testing
         }
         // A run of 1,000 has one large table, of which few queries can be answered along an index.
         if queries >= 1_000 { #expect(indexed > 0, "no query was answered by an index") }
-        if queries >= 10_000 { #expect(walked > 0, "no query was answered along an index") }
         print(
             "differential: seed \(seed), \(queries) queries, \(differences) differences; of \(asked) on large tables "
                 + "\(indexed) by an index, \(walked) along one"

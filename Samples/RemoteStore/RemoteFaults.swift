@@ -119,14 +119,13 @@ struct RemoteFaults {
         let saved = Mutex(0)
         let done = DispatchSemaphore(value: 0)
         Task {
-            await withTaskGroup(of: Void.self) { group in
+            let successes = await withTaskGroup(of: Bool.self) { group in
                 for saver in savers {
-                    group.addTask {
-                        guard (try? await saver.save(to: store)) != nil else { return }
-                        saved.withLock { $0 += 1 }
-                    }
+                    group.addTask { (try? await saver.save(to: store)) != nil }
                 }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
+            saved.withLock { $0 = successes }
             done.signal()
         }
         done.wait()

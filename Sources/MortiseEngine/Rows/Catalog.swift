@@ -1,4 +1,5 @@
 public import MortiseCore
+import Synchronization
 
 /// What an engine knows of its schema, computed once.
 public final class Catalog: Sendable {
@@ -15,6 +16,8 @@ public final class Catalog: Sendable {
     /// For each entity, its stored relationships with what they lead to.
     let relationships: [[RelationshipSlot]]
     private let entitiesBySpace: [UInt32: Int]
+    /// By the layouts, which these keep, so that no other gets the address of one.
+    let arrangements = Mutex<[ObjectIdentifier: Arrangement]>([:])
 
     /// A relationship that is kept at its owner, and where its reverse is.
     final class RelationshipSlot: Sendable {

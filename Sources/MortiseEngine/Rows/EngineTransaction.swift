@@ -17,8 +17,7 @@ final class EngineTransaction {
     /// Entries of indexes and links that are put in together, while many records are inserted.
     var bulk: BulkEntries?
     let key = KeyBuffer()
-    private var arrangements: [ObjectIdentifier: Arrangement] = [:]
-    private var lastArrangement: (layout: RecordLayout, arrangement: Arrangement)?
+    private var lastArrangement: Arrangement?
 
     struct WrittenReference {
         let entity: Int
@@ -173,42 +172,12 @@ final class EngineTransaction {
 
     // MARK: Snapshots
 
-    /// Where a snapshot layout's values go: usually slot for slot.
-    final class Arrangement {
-        let plan: TablePlan
-        /// By slot of the plan; nil where both agree.
-        let slots: [Int?]?
-
-        init(plan: TablePlan, slots: [Int?]?) {
-            self.plan = plan
-            self.slots = slots
-        }
-
-        /// The snapshots' slot for one of the plan.
-        func source(of slot: Int) -> Int? { slots.map { $0[slot] } ?? slot }
-
-        @inline(__always)
-        func value(of snapshot: DefaultSnapshot, at slot: Int) -> StoredValue {
-            guard let slots else { return snapshot.values[slot] }
-            return slots[slot].map { snapshot.values[$0] } ?? .null
-        }
-    }
-
     private func arrangement(of layout: RecordLayout) throws -> Arrangement {
-        if let lastArrangement, lastArrangement.layout === layout { return lastArrangement.arrangement }
-        let arrangement: Arrangement
-        if let known = arrangements[ObjectIdentifier(layout)] {
-            arrangement = known
-        } else {
-            guard let plan = catalog.plan(layout.entityName) else {
-                throw EngineError.unknownEntity(layout.entityName)
-            }
-            let isSame = layout.slots.elementsEqual(plan.layout.slots) { $0.name == $1.name }
-            arrangement = Arrangement(
-                plan: plan, slots: isSame ? nil : plan.layout.slots.map { layout.slot(named: $0.name) })
-            arrangements[ObjectIdentifier(layout)] = arrangement
+        if let lastArrangement, lastArrangement.layout === layout { return lastArrangement }
+        guard let arrangement = catalog.arrangement(of: layout) else {
+            throw EngineError.unknownEntity(layout.entityName)
         }
-        lastArrangement = (layout, arrangement)
+        lastArrangement = arrangement
         return arrangement
     }
 

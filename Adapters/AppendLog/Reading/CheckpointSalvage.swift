@@ -30,7 +30,7 @@ struct CheckpointSalvage {
             case .rows(let numbers): lost[loss.entity, default: []].append(numbers)
             case .table: lost[loss.entity] = [0..<EngineVersion.numberLimit]
             case .strings(let slot): tables?.forgetEmptyStrings(ofEntity: loss.entity, slot: slot)
-            case .links: break
+            case .links, .index: break
             }
         }
         if let damage = version.damage { problems.append(damage) }

@@ -112,9 +112,10 @@ struct LogSurvey {
         }
         do {
             let tables = try found.tables()
-            for what in found.version.inconsistencies() {
-                note(LogFault.malformed(offset: 0, what: what), of: checkpointPath)
-            }
+            let inconsistencies = found.version.inconsistencies()
+            // An index that cannot be read is not one of other rows.
+            try found.version.check()
+            for what in inconsistencies { note(LogFault.malformed(offset: 0, what: what), of: checkpointPath) }
             hasWholeCheckpoint = true
             return CheckpointSalvage(found, tables)
         } catch let error as AppendLogError {

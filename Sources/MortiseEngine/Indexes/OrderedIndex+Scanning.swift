@@ -58,19 +58,21 @@ extension OrderedIndex {
         }
     }
 
-    /// The entry with so many before it.
+    /// The entry with so many before it; nil also where it cannot be read.
     func entry(at rank: Int) -> IndexProbe? {
         guard rank >= 0, rank < count, var node = root else { return nil }
         var rank = rank
         while !node.isLeaf {
             var child = 0
-            while rank >= node.counts[child] {
+            while child < node.count, rank >= node.counts[child] {
                 rank -= node.counts[child]
                 child += 1
             }
+            guard child < node.count else { return nil }
             node = node.child(child)
         }
-        return node.probe(rank)
+        // A node that cannot be read has no entries.
+        return rank < node.count ? node.probe(rank) : nil
     }
 
     private static func ascend(

@@ -35,7 +35,8 @@ struct OrderedIndex: Sendable {
         if index < node.count { return node.hasKey(index, probe) ? node.row(index) : nil }
         guard var leaf = next?.node else { return nil }
         while !leaf.isLeaf { leaf = leaf.child(0) }
-        return leaf.hasKey(0, probe) ? leaf.row(0) : nil
+        // A node that cannot be read has no entries.
+        return leaf.count > 0 && leaf.hasKey(0, probe) ? leaf.row(0) : nil
     }
 
     func contains(_ probe: IndexProbe) -> Bool {
@@ -150,7 +151,10 @@ struct OrderedIndex: Sendable {
     /// Makes one child of two neighbours, where they fit.
     private static func merge(_ node: IndexNode, _ index: Int) -> Bool {
         let right = node.child(index + 1)
-        guard node.child(index).count + right.count <= IndexNode.capacity * 3 / 4 else { return false }
+        // A branch that cannot be read stands there as a leaf without entries.
+        guard node.child(index).count + right.count <= IndexNode.capacity * 3 / 4,
+            node.child(index).isLeaf == right.isLeaf
+        else { return false }
         let left = node.ownedChild(index)
         let first = left.count
         left.append(right, 0..<right.count)

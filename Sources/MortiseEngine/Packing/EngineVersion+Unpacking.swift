@@ -195,7 +195,9 @@ private struct TableUnpacker {
             // What a link leads to is numbered among the targets of its property, or among all entities.
             let targets = number < plan.columns.count ? plan.targets[number].count : catalog.plans.count
             do {
-                links[number] = LinkSet(pairs: try unpack(tree, rowLimit: UInt64(max(1, targets))))
+                let pairs = try unpack(tree, rowLimit: UInt64(max(1, targets)))
+                links[number] = LinkSet(pairs: pairs)
+                if let losses { pairs.readNodes { losses.note(plan.entityName, .links, $0) } }
             } catch {
                 guard let losses else { throw error }
                 losses.note(plan.entityName, .links, error)
@@ -205,7 +207,17 @@ private struct TableUnpacker {
     }
 
     private func indexes() throws -> [OrderedIndex] {
-        if losses != nil { return plan.indexes.map { OrderedIndex(isWide: $0.isWide) } }
+        if let losses {
+            // Only looked at: records do without.
+            for tree in packed.indexes {
+                do {
+                    try unpack(tree, rowLimit: packed.endRow).readNodes { losses.note(plan.entityName, .index, $0) }
+                } catch {
+                    losses.note(plan.entityName, .index, error)
+                }
+            }
+            return plan.indexes.map { OrderedIndex(isWide: $0.isWide) }
+        }
         guard packed.indexes.map(\.slots) == plan.indexes.map(\.slots),
             packed.indexes.map(\.isWide) == plan.indexes.map(\.isWide),
             packed.indexes.allSatisfy({ $0.count == packed.count })

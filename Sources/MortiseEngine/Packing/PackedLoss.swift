@@ -7,6 +7,8 @@ public struct PackedLoss {
         case strings(slot: Int)
         /// Some of the links between records.
         case links
+        /// Some entries of an index, of which no record is a part.
+        case index
         /// All rows.
         case table
     }

@@ -68,9 +68,7 @@ final class PackedNode: Sendable {
                 return node
             } catch {
                 rules.file.note(error)
-                let node = IndexNode(owner: 0, isWide: rules.isWide)
-                loaded = node
-                return node
+                return IndexNode(owner: 0, isWide: rules.isWide)
             }
         }
     }
@@ -86,6 +84,23 @@ final class PackedNode: Sendable {
             var reader = PackedReader(bytes, of: place.region)
             return try IndexNode.unpack(&reader, place, rules)
         }
+    }
+}
+
+extension OrderedIndex {
+    /// Reads every node that is in a file, and keeps none of them.
+    /// - Parameter note: called with the error of each that cannot be read; what lies beneath it is not known.
+    func readNodes(_ note: (any Error) -> Void) {
+        func read(_ node: IndexNode) {
+            for cell in node.cells {
+                switch cell {
+                case .node(let child): read(child)
+                case .packed(let packed):
+                    do { read(try packed.read()) } catch { note(error) }
+                }
+            }
+        }
+        if let root { read(root) }
     }
 }
 

@@ -17,6 +17,9 @@ struct TripValues: Codable, Sendable {
 }
 
 extension TripValues {
+    /// What reading a number and two strings comes to.
+    var checkSum: Int { Int(price) + name.utf8.count + note.utf8.count }
+
     static let destinationCount = 200
     static let tripsPerTraveler = 100
     /// Prices are spread evenly from 0 up to this.

@@ -60,10 +60,9 @@ struct Harness {
         return (time, try check())
     }
 
-    /// About a second's worth; never fewer than three, so that one disturbance does not decide, unless one takes ten
-    /// seconds.
+    /// About a second's worth; never fewer than three, so that one disturbance does not decide, unless one takes a minute.
     private static func repetitions(forOneTaking time: Duration) -> Int {
-        if time > .seconds(10) { return 1 }
+        if time > .seconds(60) { return 1 }
         let fitting = 1e9 / max(time.nanoseconds, 1)
         return max(3, Int(min(fitting, 100)))
     }

@@ -41,7 +41,8 @@ typealias Check = () throws -> Int
 enum Target {
     /// At most so many times as long as another way, from a number of records on.
     case ratio(to: String, atMost: Double, fromRecords: Int)
-    /// At most so many times as long per unit with ten times the records: a cost that grows linearly, with room for caches.
+    /// At most so many times as long per unit with the most records as with the least, of which they are ten times as many
+    /// or more: a cost that grows linearly, with room for caches.
     case linear(atMost: Double)
     /// So many times as fast as another way, from a number of records on.
     case faster(than: String, times: Double, fromRecords: Int)

@@ -43,69 +43,101 @@ final class Peers {
             return try [
                 reading(Row.grdb, all) { db in
                     let statement = try db.cachedStatement(sql: sql)
-                    return try TripRecord.fetchAll(statement, arguments: [destination, price]).count
+                    let trips = try TripRecord.fetchAll(statement, arguments: [destination, price])
+                    return { trips.count }
                 },
                 c(Row.sqlite, all) { sqlite in
                     let statement = try sqlite.statement(sql)
                     SQLiteConnection.bind(destination, 1, statement)
                     sqlite3_bind_double(statement, 2, price)
-                    return sqlite.trips(statement).count
+                    let trips = sqlite.trips(statement)
+                    return { trips.count }
                 },
             ]
         case .count(let destination, let price):
             let sql = "SELECT COUNT(*) FROM trip WHERE +destination = ? AND price < ?"
             return try [
                 reading(Row.grdb, all) { db in
-                    try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [destination, price]) ?? 0
+                    let count = try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [destination, price])
+                    return { count ?? 0 }
                 },
                 c(Row.sqlite, all) { sqlite in
                     let statement = try sqlite.statement(sql)
                     SQLiteConnection.bind(destination, 1, statement)
                     sqlite3_bind_double(statement, 2, price)
-                    return sqlite.number(statement)
+                    let count = sqlite.number(statement)
+                    return { count }
                 },
             ]
         case .fetchAll:
             return try [
-                reading(Row.grdb, all) { try TripRecord.fetchAll($0, sql: "SELECT * FROM trip").count },
-                reading(Row.grdbCodable, all) { try CodableTripRecord.fetchAll($0, sql: "SELECT * FROM trip").count },
-                c(Row.sqlite, all) { $0.trips(try $0.statement("SELECT * FROM trip")).count },
+                reading(Row.grdb, all) { db in
+                    let trips = try TripRecord.fetchAll(db, sql: "SELECT * FROM trip")
+                    return { trips.count }
+                },
+                reading(Row.grdbCodable, all) { db in
+                    let trips = try CodableTripRecord.fetchAll(db, sql: "SELECT * FROM trip")
+                    return { trips.count }
+                },
+                c(Row.sqlite, all) { sqlite in
+                    let trips = sqlite.trips(try sqlite.statement("SELECT * FROM trip"))
+                    return { trips.count }
+                },
+            ]
+        case .readAll:
+            return try [
+                reading(Row.grdb, all) { db in
+                    let trips = try TripRecord.fetchAll(db, sql: "SELECT * FROM trip")
+                    let sum = trips.reduce(0) { $0 + $1.values.checkSum }
+                    return { trips.isEmpty ? 0 : sum }
+                },
+                c(Row.sqlite, all) { sqlite in
+                    let trips = sqlite.trips(try sqlite.statement("SELECT * FROM trip"))
+                    let sum = trips.reduce(0) { $0 + $1.checkSum }
+                    return { trips.isEmpty ? 0 : sum }
+                },
             ]
         case .sortLimit(let column):
             let sql = "SELECT * FROM trip ORDER BY \(column) LIMIT 20"
             return try [
-                reading(Row.grdb, all) { try TripRecord.fetchAll($0.cachedStatement(sql: sql)).checkSum },
+                reading(Row.grdb, all) { db in
+                    let trips = try TripRecord.fetchAll(db.cachedStatement(sql: sql))
+                    return { trips.sumOfPrices }
+                },
                 c(Row.sqlite, all) { sqlite in
-                    sqlite.trips(try sqlite.statement(sql)).reduce(0) { $0 + Int($1.price) }
+                    let trips = sqlite.trips(try sqlite.statement(sql))
+                    return { trips.reduce(0) { $0 + Int($1.price) } }
                 },
             ]
         case .sortAll:
             return [
-                try reading(Row.grdb, all) {
-                    try TripRecord.fetchAll($0, sql: "SELECT * FROM trip ORDER BY price").count
+                try reading(Row.grdb, all) { db in
+                    let trips = try TripRecord.fetchAll(db, sql: "SELECT * FROM trip ORDER BY price")
+                    return { trips.count }
                 }
             ]
         case .lookUp(let places):
             return [
                 try reading(Row.grdbStatement, places.count) { db in
                     let statement = try db.cachedStatement(sql: "SELECT * FROM trip WHERE key = ?")
-                    return try places.reduce(into: Set<UUID>()) { found, place in
-                        if let trip = try TripRecord.fetchOne(statement, arguments: [place + 1]) {
-                            found.insert(trip.values.id)
-                        }
-                    }.count
+                    let trips = try places.map { try TripRecord.fetchOne(statement, arguments: [$0 + 1]) }
+                    return { Set(trips.compactMap { $0?.values.id }).count }
                 }
             ]
         case .equality(let names):
             return try [
                 reading(Row.grdbStatement, names.count) { db in
                     let statement = try db.cachedStatement(sql: "SELECT * FROM trip WHERE name = ?")
-                    return try names.reduce(0) { try $0 + TripRecord.fetchAll(statement, arguments: [$1]).checkSum }
+                    let sum = try names.reduce(0) {
+                        try $0 + TripRecord.fetchAll(statement, arguments: [$1]).sumOfPrices
+                    }
+                    return { sum }
                 },
                 reading(Row.grdbInterface, names.count) { db in
-                    try names.reduce(0) { sum, name in
-                        try sum + TripRecord.filter(Column("name") == name).fetchAll(db).checkSum
+                    let sum = try names.reduce(0) { sum, name in
+                        try sum + TripRecord.filter(Column("name") == name).fetchAll(db).sumOfPrices
                     }
+                    return { sum }
                 },
             ]
         case .children(let parents):
@@ -114,48 +146,42 @@ final class Peers {
                 c(Row.sqlite, parents) { sqlite in
                     let statement = try sqlite.statement(sql)
                     var trips: [[TripValues]] = []
+                    // One transaction for all of them, as the others have.
+                    try sqlite.execute("BEGIN")
                     for parent in 0..<parents {
                         sqlite3_reset(statement)
                         sqlite3_bind_int64(statement, 1, Int64(parent))
                         trips.append(sqlite.trips(statement))
                     }
-                    return trips.reduce(0) { $0 + $1.count }
+                    try sqlite.execute("COMMIT")
+                    return { [trips] in trips.reduce(0) { $0 + $1.count } }
                 },
                 reading(Row.grdb, parents) { db in
                     let statement = try db.cachedStatement(sql: sql)
                     let trips = try (0..<parents).map { try TripRecord.fetchAll(statement, arguments: [$0]) }
-                    return trips.reduce(0) { $0 + $1.count }
+                    return { trips.reduce(0) { $0 + $1.count } }
                 },
             ]
         case .insert:
             return [inserting(Row.grdb, onDisk: true), inserting(Row.grdbMemory, onDisk: false), insertingInC]
-        case .insertToDisk: return [inserting(Row.grdb, onDisk: true)]
+        case .insertToDisk: return try [inserting(Row.grdb, onDisk: true)] + LMDB.ways(fixture)
         case .commit(let saves): return [committing(saves, fixture)]
-        case .update(let date): return [try updating(before: date)]
+        case .update(let date): return try [updating(before: date), updatingAtOnce(before: date)]
         case .delete(let start, let end): return [try deleting(from: start, to: end)]
         }
     }
 
     // MARK: Reading
 
-    private func reading(_ name: String, _ units: Int, _ body: @escaping (Database) throws -> Int) throws -> Way {
+    /// - Parameter body: what it returns keeps the records, so that freeing them is not part of the time.
+    private func reading(_ name: String, _ units: Int, _ body: @escaping (Database) throws -> Check) throws -> Way {
         let pool = try saved().pool
-        return Way(name: name, units: units) {
-            {
-                let value = try pool.read(body)
-                return { value }
-            }
-        }
+        return Way(name: name, units: units) { { try pool.read(body) } }
     }
 
-    private func c(_ name: String, _ units: Int, _ body: @escaping (SQLiteConnection) throws -> Int) throws -> Way {
+    private func c(_ name: String, _ units: Int, _ body: @escaping (SQLiteConnection) throws -> Check) throws -> Way {
         let sqlite = try saved().sqlite
-        return Way(name: name, units: units) {
-            {
-                let value = try body(sqlite)
-                return { value }
-            }
-        }
+        return Way(name: name, units: units) { { try body(sqlite) } }
     }
 
     // MARK: Writing
@@ -203,9 +229,24 @@ final class Peers {
                         db, sql: "SELECT * FROM trip WHERE startDate < ?", arguments: [limit])
                     for var trip in found {
                         trip.values.price += 1
-                        try trip.update(db)
+                        try trip.update(db, columns: ["price"])
                     }
                     return found.count
+                }.asCheck
+            }
+        }
+    }
+
+    /// Without making records of them: what SQL is best at.
+    private func updatingAtOnce(before date: Date) throws -> Way {
+        let pool = try saved().pool
+        let limit = date.timeIntervalSinceReferenceDate
+        let count = fixture.trips.count { $0.startDate < date }
+        return Way(name: Row.grdbUpdate, units: count) {
+            {
+                try pool.write { db in
+                    try db.execute(sql: "UPDATE trip SET price = price + 1 WHERE startDate < ?", arguments: [limit])
+                    return db.changesCount
                 }.asCheck
             }
         }
@@ -232,7 +273,7 @@ final class Peers {
 }
 
 extension [TripRecord] {
-    fileprivate var checkSum: Int { reduce(0) { $0 + Int($1.values.price) } }
+    fileprivate var sumOfPrices: Int { reduce(0) { $0 + Int($1.values.price) } }
 }
 
 extension Int {

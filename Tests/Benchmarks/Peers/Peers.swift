@@ -5,6 +5,8 @@ enum PeerWork {
     case filter(destination: String, price: Double)
     case count(destination: String, price: Double)
     case fetchAll
+    /// Fetching all, and reading a number and two strings of each.
+    case readAll
     case sortLimit(by: String)
     case sortAll
     case lookUp(places: [Int])
@@ -24,10 +26,12 @@ extension Row {
     static let grdbCodable = "GRDB, Codable records"
     static let grdbStatement = "GRDB, cached SQL statement"
     static let grdbInterface = "GRDB, query interface"
+    static let grdbUpdate = "GRDB, one UPDATE statement"
     static let grdbMemory = "GRDB, hand-written records, in memory"
     static let sqlite = "SQLite, C API"
     static let sqliteDurable = "SQLite, C API, WAL, synchronous=FULL"
     static let sqliteMemory = "SQLite, C API, in memory"
+    static let lmdb = "LMDB, C API, appending encoded records"
 }
 
 #if !BenchmarkPeers

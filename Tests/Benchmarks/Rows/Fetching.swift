@@ -10,7 +10,7 @@ extension Row {
             targets: [
                 .faster(than: grdb, times: 3, fromRecords: 100_000),
                 .faster(than: grdbCodable, times: 10, fromRecords: 100_000),
-                .ratio(to: bareObjects, atMost: 5, fromRecords: 100_000),
+                .ratio(to: bareObjects, atMost: 5, fromRecords: 100_000), flat,
             ]
         ) { fixture in
             let container = try fixture.savedContainer()
@@ -38,6 +38,35 @@ extension Row {
         }
     }
 
+    /// A model is made when it is fetched and reads its values when it is asked for them; here it is asked.
+    static var readAll: Row {
+        Row(
+            name: "fetch-read", title: "fetch all and read a number and two strings of each", unit: "record",
+            targets: [flat]
+        ) { fixture in
+            let container = try fixture.savedContainer()
+            return [
+                Way(name: memory, units: fixture.records) {
+                    let context = ModelContext(container)
+                    return {
+                        let trips = try context.fetch(FetchDescriptor<Trip>())
+                        let sum = trips.reduce(0) {
+                            $0 + Int($1.price) + $1.name.utf8.count + $1.note.utf8.count
+                        }
+                        return { trips.isEmpty ? 0 : sum }
+                    }
+                },
+                Way(name: objects, units: fixture.records) {
+                    {
+                        let objects = fixture.trips.map { TripObject($0) }
+                        let sum = objects.reduce(0) { $0 + $1.values.checkSum }
+                        return { objects.isEmpty ? 0 : sum }
+                    }
+                },
+            ] + (try fixture.peers.ways(.readAll))
+        }
+    }
+
     /// The two clauses of `filter` and `count`: one record in about 200 meets both.
     private static var clauses: (destination: String, price: Double) {
         (TripValues.destinationNames()[17], TripValues.highestPrice * 0.95)
@@ -48,7 +77,7 @@ extension Row {
             name: "filter", title: "filter by two clauses, no index, 0.5% hits, to models", unit: "record",
             targets: [
                 .faster(than: grdb, times: 30, fromRecords: 100_000),
-                .ratio(to: columnLoop, atMost: 4, fromRecords: 100_000),
+                .ratio(to: columnLoop, atMost: 4, fromRecords: 100_000), flat,
             ]
         ) { fixture in
             let container = try fixture.unindexedContainer()
@@ -90,7 +119,7 @@ extension Row {
             name: "count", title: "count by two clauses, no index", unit: "record",
             targets: [
                 .faster(than: grdb, times: 50, fromRecords: 100_000),
-                .ratio(to: columnLoop, atMost: 3, fromRecords: 100_000),
+                .ratio(to: columnLoop, atMost: 3, fromRecords: 100_000), flat,
             ]
         ) { fixture in
             let container = try fixture.unindexedContainer()

@@ -35,7 +35,8 @@ extension Row {
     private static func besideSave(
         of fixture: Fixture, in container: ModelContainer, _ names: [String]
     ) throws -> Double {
-        let isSaving = Atomic(true)
+        let isSaving = Atomic(false)
+        let isEnded = Atomic(false)
         let failure = Mutex<(any Error)?>(nil)
         let trips = fixture.trips
         // A thread of its own: the save must not share one with the fetches.
@@ -43,28 +44,38 @@ extension Row {
             do {
                 let context = ModelContext(container)
                 for values in trips { context.insert(Trip(values, traveler: nil)) }
+                // Only what runs beside the save itself counts.
+                isSaving.store(true, ordering: .releasing)
+                defer { isSaving.store(false, ordering: .releasing) }
                 try context.save()
-                try context.delete(model: Trip.self, where: #Predicate { $0.traveler == nil })
             } catch {
                 failure.withLock { $0 = error }
             }
-            isSaving.store(false, ordering: .releasing)
+            isEnded.store(true, ordering: .releasing)
         }
         saver.start()
         let context = ModelContext(container)
         var times: [Double] = []
-        while isSaving.load(ordering: .acquiring) { try fetch(names, in: context, &times) }
+        while !isEnded.load(ordering: .acquiring) {
+            try fetch(names, in: context, &times) { isSaving.load(ordering: .acquiring) }
+        }
+        try ModelContext(container).delete(model: Trip.self, where: #Predicate { $0.traveler == nil })
+        if times.count < 100 { throw NothingBeside(fetches: times.count) }
         if let error = failure.withLock({ $0 }) { throw error }
         return percentile(times)
     }
 
-    private static func fetch(_ names: [String], in context: ModelContext, _ times: inout [Double]) throws {
+    /// - Parameter counts: asked before and after each fetch; its time is noted where both are so.
+    private static func fetch(
+        _ names: [String], in context: ModelContext, _ times: inout [Double], where counts: () -> Bool = { true }
+    ) throws {
         let clock = ContinuousClock()
         for name in names {
+            let began = counts()
             let time = try clock.measure {
                 _ = try context.fetch(FetchDescriptor<Trip>(predicate: #Predicate { $0.name == name })).count
             }
-            times.append(time.nanoseconds)
+            if began, counts() { times.append(time.nanoseconds) }
         }
     }
 
@@ -73,3 +84,6 @@ extension Row {
         return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * 99 / 100)]
     }
 }
+
+/// The save was over before fetches beside it could tell a percentile.
+struct NothingBeside: Error { let fetches: Int }

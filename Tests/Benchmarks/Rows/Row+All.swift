@@ -2,13 +2,19 @@ extension Row {
     /// Every row, in the order in which they are run and printed.
     static var all: [Row] {
         [
-            filter, count, fetchAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert, update,
+            filter, count, fetchAll, readAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert,
+            update,
             delete, logCommit, logWriters, logInsert, logOpen, logReplay, logReplayUnindexed, logSize, jsonSave,
             jsonLoad, resident,
             limitedFetch, readersBesideSave, evaluate, lowering, readNumber,
             readShortString, readLongString,
         ]
     }
+
+    /// A cost that the number of records has no part in, with room for caches that hold ten thousand and not a million.
+    static let flat = Target.linear(atMost: 2)
+    /// The same for single records out of order, each of which is a miss of the cache or several.
+    static let nearlyFlat = Target.linear(atMost: 3)
 
     static let memory = "Mortise, memory:"
     static let structs = "array of structs"

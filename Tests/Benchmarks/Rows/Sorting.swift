@@ -7,7 +7,7 @@ extension Row {
     static var sortLimit: Row {
         Row(
             name: "sort-limit", title: "the first 20 by a key without index", unit: "record",
-            targets: [.faster(than: grdb, times: 50, fromRecords: 100_000)]
+            targets: [.faster(than: grdb, times: 50, fromRecords: 100_000), flat]
         ) { fixture in
             let container = try fixture.unindexedContainer()
             return [

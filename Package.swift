@@ -194,7 +194,7 @@ let package = Package(
             name: "MortiseAppendLogTests",
             dependencies: [
                 "FaultWorkload", "MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine",
-                "fault-helper",
+                "fault-helper", "mortise-kill",
             ], exclude: ["Golden"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MortiseProgram", "MusicLibrary", "Trips"]),

@@ -11,15 +11,17 @@ public struct HelperProcess {
     public static let strace = ["/usr/bin/strace", "/bin/strace", "/usr/local/bin/strace"]
         .first(where: FileManager.default.isExecutableFile)
 
-    /// The program beside the test bundle, where the package manager puts both.
-    public static let program: URL? = {
+    public static let program = program(named: "fault-helper")
+
+    /// A program beside the test bundle, where the package manager puts both.
+    public static func program(named name: String) -> URL? {
         let folders = [
             Bundle.main.executableURL?.deletingLastPathComponent(),
             URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ]
-        return folders.compactMap { $0?.appending(path: "fault-helper") }
+        return folders.compactMap { $0?.appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
+    }
 
     /// Runs it to its end.
     ///

@@ -12,11 +12,14 @@ import Musl
 
 /// Kills a process that saves, again and again, and looks whether all that it was told is there.
 public enum KillRun {
-    /// How many records each save has; none of them may be there without the others.
+    /// How many records each save makes; none of them may be there without the others.
     private static let parts = 3
+    /// How many saves later they are changed, and after how many they are deleted.
+    private static let (changed, deleted) = (5, 20)
 
     /// What the child does: says 0 when the store is open, saves numbers from where the store stands on, and prints each
-    /// after its save returned.
+    /// after its save returned. Each save makes records of its number, changes those of an earlier one and deletes those of
+    /// one still earlier, so that the last number says all that the store holds.
     /// - Parameter isBroken: prints before it saves, to see that this is found out.
     public static func save(at path: String, seed: UInt64, isBroken: Bool) throws -> Never {
         var generator = Generator(state: seed)
@@ -27,8 +30,14 @@ public enum KillRun {
         print(line: 0)
         while true {
             for part in 0..<parts {
-                let length = Int(generator.next() % 2_000)
-                context.insert(Mark(number: number, part: part, text: String(repeating: "x", count: length)))
+                context.insert(Mark(number: number, part: part, text: text(number, part, after: number)))
+            }
+            let (old, gone) = (number - changed, number - deleted)
+            for mark in try context.fetch(FetchDescriptor<Mark>(predicate: #Predicate { $0.number == old })) {
+                mark.text = text(old, mark.part, after: number)
+            }
+            for mark in try context.fetch(FetchDescriptor<Mark>(predicate: #Predicate { $0.number == gone })) {
+                context.delete(mark)
             }
             if isBroken { print(line: number) }
             try context.save()
@@ -64,16 +73,17 @@ public enum KillRun {
             acknowledged = max(acknowledged, printed.last ?? 0)
             do {
                 let container = try open(path, history: .keepAll)
-                let found = try numbers(in: ModelContext(container))
+                let context = ModelContext(container)
+                let last = try numbers(in: context).max() ?? 0
+                let wrong = try difference(in: context, after: last)
                 try container.close()
-                let counts = Dictionary(found.map { ($0, 1) }, uniquingKeysWith: +)
-                let missing = (1...max(acknowledged, 1)).filter { acknowledged > 0 && counts[$0] == nil }
-                if !missing.isEmpty { faults.append("kill \(kill): acknowledged and missing: \(missing)") }
-                let half = counts.filter { $0.value != parts }
-                if !half.isEmpty { faults.append("kill \(kill): half there: \(half.keys.sorted())") }
-                if (found.max() ?? 0) > acknowledged + 1 { faults.append("kill \(kill): more than was begun") }
+                if last < acknowledged {
+                    faults.append("kill \(kill): \(acknowledged) was acknowledged, \(last) is there")
+                }
+                if last > acknowledged + 1 { faults.append("kill \(kill): \(last) is there and was not begun") }
+                if let wrong { faults.append("kill \(kill): \(wrong)") }
                 // What was not acknowledged and is there stays there.
-                acknowledged = found.max() ?? 0
+                acknowledged = last
             } catch {
                 faults.append("kill \(kill): \(error)")
                 return (faults, total)
@@ -120,6 +130,34 @@ public enum KillRun {
 
     private static func open(_ path: String, history: AppendLogHistory) throws -> ModelContainer {
         try ModelContainer(for: Schema([Mark.self]), configurations: [configuration(path, history: history)])
+    }
+
+    /// What a part's text is when a save has returned: made, and later changed, in a way that tells them apart.
+    private static func text(_ number: Int, _ part: Int, after last: Int) -> String {
+        let isChanged = last >= number + changed
+        var generator = Generator(state: UInt64(number * 2 * parts + part * 2 + (isChanged ? 1 : 0)))
+        let length = Int(generator.next() % 2_000)
+        return "\(number).\(part)\(isChanged ? " changed " : " ")\(generator.next()) "
+            + String(repeating: "x", count: length)
+    }
+
+    /// What a store holds that it should not hold after a save, or does not hold that it should; nil where all is right.
+    private static func difference(in context: ModelContext, after last: Int) throws -> String? {
+        var found: [String: String] = [:]
+        for mark in try context.fetch(FetchDescriptor<Mark>()) {
+            let key = "\(mark.number).\(mark.part)"
+            if found.updateValue(mark.text, forKey: key) != nil { return "part \(key) is there twice" }
+        }
+        for number in max(1, last - deleted + 1)..<max(1, last + 1) {
+            for part in 0..<parts {
+                let key = "\(number).\(part)"
+                guard let text = found.removeValue(forKey: key) else { return "after \(last), part \(key) is missing" }
+                if text != Self.text(number, part, after: last) {
+                    return "after \(last), part \(key) reads \"\(text.prefix(40))\""
+                }
+            }
+        }
+        return found.keys.min().map { "after \(last), part \($0) is still there" }
     }
 
     private static func numbers(in context: ModelContext) throws -> [Int] {

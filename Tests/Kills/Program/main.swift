@@ -8,18 +8,24 @@ var kills = 500
 var seed: UInt64 = 1
 var isBroken = false
 var arguments = CommandLine.arguments.dropFirst()
+func refuse(_ what: String) -> Never {
+    FileHandle.standardError.write(Data("mortise-kill: \(what)\n".utf8))
+    exit(64)
+}
 while let name = arguments.popFirst() {
     let value = arguments.popFirst() ?? ""
     switch name {
-    case "--kills": kills = Int(value) ?? kills
-    case "--seed": seed = UInt64(value) ?? seed
+    case "--kills":
+        guard let number = Int(value), number > 0 else { refuse("--kills takes a number from 1 on") }
+        kills = number
+    case "--seed":
+        guard let number = UInt64(value) else { refuse("--seed takes a number") }
+        seed = number
     case "--broken": isBroken = value == "true"
     case "--save", "--save-broken":
         try KillRun.save(
             at: value, seed: UInt64(arguments.popFirst() ?? "") ?? 0, isBroken: name == "--save-broken")
-    default:
-        FileHandle.standardError.write(Data("mortise-kill: there is no option \(name)\n".utf8))
-        exit(64)
+    default: refuse("there is no option \(name)")
     }
 }
 let folder = FileManager.default.temporaryDirectory.appending(path: "mortise-kill-\(UUID().uuidString)")

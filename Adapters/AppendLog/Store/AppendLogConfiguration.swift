@@ -6,7 +6,9 @@ public import MortiseEngine
 public enum AppendLogDurability: Sendable, Hashable {
     /// Before `save()` returns.
     case full
-    /// At most so long after `save()` returns; a power cut may take the saves of that time, the latest first.
+    /// At most so long after `save()` returns; a power cut may take the saves of that time, the latest first. A sync that
+    /// fails then is told by the next save, and by closing. With `sharing: .shared` it is as `full`, because other processes
+    /// build on what they find.
     case batched(Duration)
     /// When the system sees fit; a power cut may take any number of the latest saves.
     case none

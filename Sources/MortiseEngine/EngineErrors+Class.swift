@@ -4,7 +4,7 @@ extension FileError: ClassifiedStoreError {
     public var errorClass: StoreErrorClass {
         switch reason {
         case .notFound: .missing
-        case .alreadyExists: .alreadyExists
+        case .alreadyExists, .notALockFile: .alreadyExists
         case .notARegularFile, .notADirectory, .linkLoop, .invalidPath: .usage
         case .locked: .locked
         case .readOnly, .permissionDenied: .denied

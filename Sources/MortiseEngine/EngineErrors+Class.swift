@@ -20,7 +20,7 @@ extension EngineError: ClassifiedStoreError {
         switch self {
         case .unknownEntity: .usage
         case .readOnly: .denied
-        case .latched, .closed: .failedInputOutput
+        case .latched, .closed, .noMoreNumbers: .failedInputOutput
         case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .unfitValue, .openWithOtherOptions,
             .schemaMismatch:
             .conflict

@@ -21,8 +21,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private var failure: String?
     /// Held by whoever writes the file or says when it is to be written.
     private let writing = NSLock()
-    /// How many ask that saves be written later, and the last version that was not.
-    private var deferrals = 0
+    /// The threads whose saves are to be written later, and how often they asked; the last version that was not written.
+    private var deferrals: [ObjectIdentifier: Int] = [:]
     private var deferred: EngineVersion?
 
     private init(
@@ -120,15 +120,26 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
-            if deferrals > 0 { deferred = result } else { try replace(with: result) }
+            // Only who asked for it is told before the file is written that a save is done.
+            if deferrals[Self.thread] != nil {
+                deferred = result
+                return
+            }
+            try replace(with: result)
+            // The file holds those before it, too.
+            deferred = nil
         }
     }
 
-    func beginDeferring() { writing.withLock { deferrals += 1 } }
+    private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+    /// From now on the saves of this thread are written by `flush`, and by whatever else writes the file.
+    func beginDeferring() { writing.withLock { deferrals[Self.thread, default: 0] += 1 } }
 
     func endDeferring() throws {
         try writing.withLock {
-            deferrals -= 1
+            let count = deferrals[Self.thread] ?? 0
+            deferrals[Self.thread] = count > 1 ? count - 1 : nil
             try writeDeferred()
         }
     }
@@ -201,5 +212,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         try document.finish()
     }
 
-    func close() { lock?.release() }
+    func close() throws {
+        defer { lock?.release() }
+        // Without the lock nothing may be written any more.
+        try writing.withLock { if failure == nil { try writeDeferred() } }
+    }
 }

@@ -4,7 +4,7 @@ extension FileError: ClassifiedStoreError {
     public var errorClass: StoreErrorClass {
         switch reason {
         case .notFound: .missing
-        case .alreadyExists: .alreadyExists
+        case .alreadyExists, .notALockFile: .alreadyExists
         case .notARegularFile, .notADirectory, .linkLoop, .invalidPath: .usage
         case .locked: .locked
         case .readOnly, .permissionDenied: .denied
@@ -20,7 +20,7 @@ extension EngineError: ClassifiedStoreError {
         switch self {
         case .unknownEntity: .usage
         case .readOnly: .denied
-        case .latched, .closed: .failedInputOutput
+        case .latched, .closed, .noMoreNumbers: .failedInputOutput
         case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .unfitValue, .openWithOtherOptions,
             .schemaMismatch:
             .conflict

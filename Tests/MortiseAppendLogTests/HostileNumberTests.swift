@@ -119,6 +119,47 @@ struct HostileNumberTests {
         #expect(isMalformed(try ignored(transaction: 0, next: 1, sequence: number)))
     }
 
+    /// What would be refused at the next opening is refused before it is written.
+    @Test func whoeverHasNoNumbersLeftSavesNoMore() throws {
+        func refused(_ disk: SimulatedFileSystem, saves: Int) throws {
+            let container = try openLog(logConfiguration(disk))
+            for number in 0..<saves {
+                let context = ModelContext(container)
+                context.insert(Box("box \(number)"))
+                try context.save()
+            }
+            let context = ModelContext(container)
+            context.insert(Box("too much"))
+            #expect { try context.save() } throws: {
+                if case EngineError.noMoreNumbers = $0 { true } else { false }
+            }
+            #expect(context.hasChanges)
+            try container.close()
+            let reopened = try openLog(logConfiguration(disk))
+            #expect(try ModelContext(reopened).fetchCount(FetchDescriptor<Box>()) == saves)
+            try reopened.close()
+        }
+        let limit = EngineVersion.numberLimit
+        for saves in 0...1 {
+            let header = FileHeader(kind: .log, store: UUID())
+            // Of records.
+            try refused(makeDisk(with: log(header, transaction(next: limit - 1 - UInt64(saves)))), saves: saves)
+            // Of frames, which a checkpoint says begin late.
+            let first = limit - 2 - UInt64(saves)
+            var bytes = ByteWriter()
+            var frames = ByteWriter()
+            header.bytes.withUnsafeBytes { bytes.raw($0) }
+            _ = frames.frames(
+                [(.schema, try LogCatalog(schema.stored, store: header.store.uuidString).schemaPayload())],
+                from: LogPosition(end: Int64(FileHeader.size), sequence: first, transaction: 0), transaction: 0,
+                synced: 0, seed: header.seed)
+            frames.bytes.withUnsafeBytes { bytes.raw($0) }
+            let disk = try makeDisk(
+                with: bytes.bytes, checkpoint: try checkpoint(header, transaction: 0, next: 1, sequence: first))
+            try refused(disk, saves: saves)
+        }
+    }
+
     /// Behind damage reading goes on at whatever frame comes next.
     @Test(arguments: hostile) func theNumbersOfAFrameAreRefused(number: UInt64) throws {
         let header = FileHeader(kind: .log, store: UUID())

@@ -4,10 +4,7 @@ import Testing
 
 /// What replaying a log takes, in a process of its own.
 struct ReplayMemoryTests {
-    private static let canMeasure =
-        HelperProcess.program != nil && FileManager.default.isReadableFile(atPath: "/proc/self/status")
-
-    @Test(.enabled(if: canMeasure, "the helper program is not there, or the system tells no memory"))
+    @Test(.enabled(if: HelperProcess.canMeasure, "\(HelperProcess.noMeasure)"))
     func aReplayTakesAtMostFourTimesTheFileAndSixteenMegabytes() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/large.log"

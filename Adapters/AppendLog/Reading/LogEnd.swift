@@ -35,6 +35,14 @@ extension FrameReader {
     /// - Throws: `LogFault`: `damagedFrame`, or why a header whose checksum is right is none.
     func end(at position: LogPosition) throws -> LogEnd {
         let offset = position.offset
+        // Nothing is ever written between a frame and the place of the next; whatever is there at the very end is told of
+        // like what is no longer than a header.
+        if position.end < min(offset, size), try !isZero(position.end..<min(offset, size)) {
+            let rest = size - position.end
+            if rest <= Int64(FrameHeader.size) { return .torn(bytes: rest) }
+            throw LogFault.damagedFrame(
+                offset: position.end, sequence: position.sequence, reason: "the bytes before its place are not zero")
+        }
         guard offset < size else { return .clean }
         if let oddity = try oddity(at: offset) { throw oddity }
         guard let reason = try damage(at: offset) else {

@@ -142,7 +142,8 @@ struct LogOpening {
     static func cutTornTail(
         of file: any OpenFile, path: String, at position: LogPosition, bytes: Int64, in fileSystem: any FileSystem
     ) throws -> String {
-        let offset = position.offset
+        // They end with the file, and may begin before the place of the next frame.
+        let offset = min(position.offset, try file.info().size - bytes)
         let kept = try newName(behind: "\(path).torn-\(offset)-", in: fileSystem)
         let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
         let writer = FileWriter(copy)

@@ -73,11 +73,15 @@ final class LogWriter: @unchecked Sendable {
     /// Writes frames behind the last one, in one piece.
     /// - Parameter transaction: the number of the transaction that the last of them holds.
     /// - Returns: what to wait for.
-    /// - Throws: `EngineError.latched`; `FileError`.
+    /// - Throws: `EngineError.latched`, `EngineError.noMoreNumbers`; `FileError`.
     func append(_ frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64) throws -> UInt64 {
         try locked {
             try checkOpen()
             try checkUntouched()
+            // No reader takes a higher number, and a checkpoint names the one behind the last frame.
+            guard UInt64(frames.count) < EngineVersion.numberLimit - position.sequence else {
+                throw EngineError.noMoreNumbers(store: path)
+            }
             let start = position.offset
             var writer = ByteWriter(capacity: frames.reduce(512) { $0 + $1.payload.count + 128 })
             let next = writer.frames(frames, from: position, transaction: transaction, synced: synced, seed: seed)

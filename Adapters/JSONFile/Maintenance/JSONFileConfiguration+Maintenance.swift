@@ -49,8 +49,10 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
 }
 
 extension JSONFileStore: BulkSavingDataStore {
-    /// Every save writes the whole file; in here only `flush` does, and the end.
+    /// Every save writes the whole file; of those that the body makes only `flush` does, and the end.
     ///
+    /// The body's saves are those of the thread that it runs on. Saves of others return when they are durable, as always,
+    /// and the file then holds what the body has saved before them, too.
     /// - Throws: what the body throws; where the file cannot be written the store takes no more saves until it is opened
     ///   again, since what is in memory is not on the disk.
     public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R {

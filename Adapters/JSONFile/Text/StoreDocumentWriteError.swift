@@ -11,6 +11,8 @@ public struct StoreDocumentWriteError: Error, Hashable, Sendable {
         case sequenceOutOfOrder(previous: UInt64)
         /// The record's number is not below the next one to be given out.
         case sequenceNotBelowNext(next: UInt64)
+        /// The next number to be given out is not below the limit.
+        case nextSequenceTooLarge(limit: UInt64)
         /// Two entities have a record of that number.
         case duplicateSequence
         /// The value is none of the property's kind.
@@ -66,6 +68,8 @@ extension StoreDocumentWriteError.Reason: CustomStringConvertible {
         case .sequenceOutOfOrder(let previous):
             "Record \(previous) was written before it. Write records in ascending order."
         case .sequenceNotBelowNext(let next): "The number has to be below the next one, \(next)."
+        case .nextSequenceTooLarge(let limit):
+            "Numbers of records are below \(limit), and all have been given out. Copy the records to a new store."
         case .duplicateSequence: "A record of another entity has this number too. Numbers are unique in a store."
         case .unfitValue(let expected, let found):
             "\(found) is no value of the kind \(expected). Check the store's schema."

@@ -54,6 +54,9 @@ package struct StoreDocumentWriter: ~Copyable {
     }
 
     private mutating func writeHead(_ schema: StoredSchema) throws {
+        guard nextSequence < EngineVersion.numberLimit else {
+            throw StoreDocumentWriteError(reason: .nextSequenceTooLarge(limit: EngineVersion.numberLimit))
+        }
         try writer.punctuation("{\n  \"format\": ")
         try writer.string(StoreDocument.format)
         try writer.punctuation(",\n  \"formatVersion\": ")

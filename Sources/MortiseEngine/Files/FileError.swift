@@ -78,6 +78,8 @@ public struct FileError: Error, Sendable, Hashable {
         case invalidPath
         /// Another open file holds the lock; `holder` is its process, if the lock file tells.
         case locked(holder: Int32?)
+        /// A file of the lock file's name holds something else than a process identifier.
+        case notALockFile
         /// The disk, the quota or the supply of inodes is used up.
         case noSpace
         /// The medium or the file is open or mounted for reading only.

@@ -5,7 +5,8 @@ import Synchronization
 /// The lock is an advisory `flock` on a file of its own, `<store>.lock`, beside the file that the store's path leads to.
 /// It ends with ``release()``, with the last reference, or with the death of the process, however it dies; a lock file
 /// that lies around means nothing. The lock file holds the holder's process identifier in decimal. It is never renamed
-/// or removed, because whoever opened it before would then hold a lock that nobody else can see.
+/// or removed, because whoever opened it before would then hold a lock that nobody else can see. It is never reached
+/// through a symbolic link, and a file of that name that holds anything else is left as it is.
 ///
 /// Who only reads takes no lock. A lock is not inherited by programs that the process starts. On network file systems it
 /// is as good as their `flock`.
@@ -25,10 +26,13 @@ public final class FileLock: Sendable {
     ///   - storePath: The store's path. Nothing needs to be there yet, but its directory must exist.
     ///   - permissions: The permission bits that a store not there yet will get. The lock file has those of the store, and
     ///     may be read and written by its owner in any case: who may not write it cannot take the lock.
+    ///   - kind: Whether others may hold it too, as long as nobody holds it alone.
     /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock is held, in this process too; `holder` is then the own
     ///   process identifier. ``FileError/Reason/readOnly`` and ``FileError/Reason/permissionDenied`` where no lock file
-    ///   can be made. Any other ``FileError`` of opening.
-    ///   - kind: Whether others may hold it too, as long as nobody holds it alone.
+    ///   can be made. ``FileError/Reason/notARegularFile(_:)`` where the store or the lock file is something else, a
+    ///   symbolic link in the lock file's place included; nothing was made then.
+    ///   ``FileError/Reason/notALockFile`` where the lock file's name belongs to a file that is none. Any other
+    ///   ``FileError`` of opening.
     public init(
         forStoreAt storePath: String, kind: LockKind = .exclusive, permissions: UInt32 = 0o600,
         in fileSystem: any FileSystem
@@ -36,6 +40,10 @@ public final class FileLock: Sendable {
         let resolved = try fileSystem.resolvingLinks(storePath)
         self.storePath = resolved
         let store = try fileSystem.infoIfPresent(resolved, followingLinks: true)
+        // Before anything is made beside it.
+        if let store, store.kind != .regular {
+            throw FileError(.notARegularFile(store.kind), operation: .open, path: storePath)
+        }
         let wanted = (store?.permissions ?? permissions) & 0o777 | 0o600
         file = try Self.lockedFile(resolved + ".lock", permissions: wanted, kind, in: fileSystem)
         // Exactly, whatever the umask and whoever made the file; where it is another user's, its bits are theirs to set.
@@ -92,23 +100,43 @@ public final class FileLock: Sendable {
     ) throws(FileError) -> any OpenFile {
         // Only somebody who keeps removing the file can make an attempt fail, hence the small number.
         for _ in 0..<16 {
-            let file = try retryingInterrupts { () throws(FileError) in
-                try fileSystem.open(path, mode: .create(permissions: permissions))
-            }
-            guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(kind) }) else {
+            guard let file = try fileSystem.openOwn(path, permissions: permissions) else { continue }
+            do throws(FileError) {
+                guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(kind) }) else {
+                    throw FileError(.locked(holder: holder(in: path, fileSystem)), operation: .lock, path: path)
+                }
+                // Between open and lock the name may have gone to another file.
+                if try isNamed(file, in: fileSystem) {
+                    try checkIsLockFile(file)
+                    return file
+                }
+            } catch {
                 try? file.close()
-                throw FileError(.locked(holder: holder(in: path, fileSystem)), operation: .lock, path: path)
+                throw error
             }
-            // Between open and lock the name may have gone to another file.
-            if try isNamed(file, in: fileSystem) { return file }
             try? file.close()
         }
         throw FileError(.changed(.replaced), operation: .lock, path: path)
     }
 
+    /// Whoever writes the identifier empties the file first, so what somebody keeps under that name must not be taken for
+    /// a lock file. A crash may leave a part of the text, or zeros.
+    private static func checkIsLockFile(_ file: any OpenFile) throws(FileError) {
+        let bytes = try file.readAll(count: largestText + 1, at: 0)
+        let isText = bytes.allSatisfy { byte in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "\n") || byte == 0
+        }
+        guard bytes.count <= largestText, isText else {
+            throw FileError(.notALockFile, operation: .lock, path: file.path)
+        }
+    }
+
+    /// More bytes than any identifier with its line's end has.
+    private static let largestText = 32
+
     private static func isNamed(_ file: any OpenFile, in fileSystem: any FileSystem) throws(FileError) -> Bool {
         let open = try retryingInterrupts { () throws(FileError) in try file.info() }
-        guard let named = try fileSystem.infoIfPresent(file.path, followingLinks: true) else { return false }
+        guard let named = try fileSystem.infoIfPresent(file.path, followingLinks: false) else { return false }
         return (open.device, open.inode) == (named.device, named.inode)
     }
 
@@ -119,7 +147,7 @@ public final class FileLock: Sendable {
     }
 
     private static func holder(in path: String, _ fileSystem: any FileSystem) -> Int32? {
-        guard let bytes = try? fileSystem.readWhole(path, limit: 32).bytes,
+        guard let bytes = try? fileSystem.readWhole(path, limit: Int64(largestText)).bytes,
             let text = String(validating: bytes, as: UTF8.self), text.utf8.last == UInt8(ascii: "\n"),
             let holder = Int32(text.dropLast()), holder > 0
         else { return nil }

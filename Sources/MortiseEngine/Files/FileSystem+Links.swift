@@ -20,6 +20,39 @@ extension FileSystem {
         throw FileError(.linkLoop, operation: .readLink, path: path, code: .loop)
     }
 
+    /// Opens a file of a store's own beside it for reading and writing, or makes it; `nil` where it was made or removed
+    /// meanwhile: try again.
+    ///
+    /// Never through a symbolic link at the end of the path: what that leads to is none of the store's.
+    /// - Throws: ``FileError/Reason/notARegularFile(_:)`` for a link and whatever else is no file, nothing touched.
+    package func openOwn(_ path: String, permissions: UInt32) throws(FileError) -> (any OpenFile)? {
+        guard let there = try infoIfPresent(path, followingLinks: false) else {
+            do {
+                return try retryingInterrupts { () throws(FileError) in
+                    try open(path, mode: .createExclusive(permissions: permissions))
+                }
+            } catch {
+                if error.reason == .alreadyExists { return nil }
+                throw error
+            }
+        }
+        guard there.kind == .regular else {
+            throw FileError(.notARegularFile(there.kind), operation: .open, path: path)
+        }
+        let file: any OpenFile
+        do {
+            file = try retryingInterrupts { () throws(FileError) in try open(path, mode: .readWrite) }
+        } catch {
+            if error.reason == .notFound { return nil }
+            throw error
+        }
+        let opened = try retryingInterrupts { () throws(FileError) in try file.info() }
+        if (opened.device, opened.inode) == (there.device, there.inode) { return file }
+        // A link, or another file, has come in between.
+        try? file.close()
+        return nil
+    }
+
     /// What is at `path`, or `nil` if nothing is; interruptions are repeated.
     package func infoIfPresent(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo? {
         do {

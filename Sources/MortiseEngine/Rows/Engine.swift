@@ -222,7 +222,7 @@ public final class Engine: Sendable {
                 try transaction.base.checkDamage()
                 throw error
             }
-            guard let next = transaction.finished() else {
+            guard let next = try transaction.finished() else {
                 return Started(result: result, version: nil) {}
             }
             let ticket = try sink?.append(next, changes: transaction.changes)

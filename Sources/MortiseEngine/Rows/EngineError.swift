@@ -14,6 +14,8 @@ public enum EngineError: Error, Hashable, Sendable {
     case notUnique(entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)
     /// A value is not of the property's kind, or missing although required.
     case unfitValue(entity: String, property: String, record: PersistentIdentifier, found: String)
+    /// The numbers of records, or of transactions, are used up: all are below 2^62, and none is used again.
+    case noMoreNumbers(store: String)
     /// The store allows no saves.
     case readOnly(store: String)
     /// The store was closed.
@@ -39,6 +41,8 @@ extension EngineError: CustomStringConvertible {
             "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", "))."
         case .unfitValue(let entity, let property, let record, let found):
             "\(entity).\(property) of \(record) cannot hold \(found)."
+        case .noMoreNumbers(let store):
+            "The store \(store) has given out all numbers below 2^62. Copy what it holds to a new store."
         case .readOnly(let store): "The store \(store) is open for reading only. Open it with allowsSave: true."
         case .closed(let store): "The store \(store) was closed. Open it again."
         case .latched(let store, let cause):

@@ -61,7 +61,7 @@ final class EngineTransaction {
     func apply(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> NewIdentifiers {
         let first = nextSequence
         let runs = try runs(of: request.inserted)
-        let new = number(request.inserted, runs)
+        let new = try number(request.inserted, runs)
         for snapshot in request.deleted { try delete(snapshot.persistentIdentifier) }
         var reindexed: [(table: TableWriter, entity: Int, row: Int)] = []
         for (index, snapshot) in request.updated.enumerated() {
@@ -104,7 +104,13 @@ final class EngineTransaction {
 
     private func number(
         _ snapshots: [DefaultSnapshot], _ runs: [(places: Range<Int>, arrangement: Arrangement)]
-    ) -> NewIdentifiers {
+    ) throws -> NewIdentifiers {
+        // No store would read a higher one.
+        guard nextSequence < EngineVersion.numberLimit,
+            UInt64(snapshots.count) < EngineVersion.numberLimit - nextSequence
+        else {
+            throw EngineError.noMoreNumbers(store: catalog.storeIdentifier)
+        }
         var temporary: ContiguousArray<PersistentIdentifier> = []
         var permanent: ContiguousArray<PersistentIdentifier> = []
         temporary.reserveCapacity(snapshots.count)
@@ -220,8 +226,13 @@ final class EngineTransaction {
     // MARK: The end
 
     /// The version that this transaction makes; nil where nothing changed.
-    func finished() -> EngineVersion? {
-        isChanged ? version(base.number + 1, nextSequence) : nil
+    /// - Throws: `EngineError.noMoreNumbers`.
+    func finished() throws -> EngineVersion? {
+        guard isChanged else { return nil }
+        guard base.number < EngineVersion.numberLimit - 1 else {
+            throw EngineError.noMoreNumbers(store: catalog.storeIdentifier)
+        }
+        return version(base.number + 1, nextSequence)
     }
 
     /// As `finished`, under a number that was given elsewhere.

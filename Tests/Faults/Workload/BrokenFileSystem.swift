@@ -56,11 +56,13 @@ public final class BrokenFileSystem: FileSystem {
 
     public func open(_ path: String, mode: OpenMode) throws(FileError) -> any OpenFile {
         var (path, mode) = (path, mode)
-        if mistake == .writesInPlace, case .createExclusive(let permissions) = mode {
+        // The lock file is made where it stays.
+        let isLock = path.hasSuffix(".lock")
+        if mistake == .writesInPlace, !isLock, case .createExclusive(let permissions) = mode {
             path = Self.target(of: path)
             mode = .create(permissions: permissions)
         }
-        if mistake == .writesElsewhere, case .createExclusive = mode { path = Self.stray(path) }
+        if mistake == .writesElsewhere, !isLock, case .createExclusive = mode { path = Self.stray(path) }
         let opened: any OpenFile
         do {
             opened = try base.open(path, mode: mode)
@@ -70,7 +72,7 @@ public final class BrokenFileSystem: FileSystem {
             opened = VoidFile(path: path)
         }
         let file = BrokenFile(base: opened, mistake: mistake)
-        if mistake == .writesInPlace, case .create = mode, !path.hasSuffix(".lock") { try file.truncate(to: 0) }
+        if mistake == .writesInPlace, case .create = mode, !isLock { try file.truncate(to: 0) }
         return file
     }
 

@@ -1,4 +1,15 @@
+import Foundation
+
 extension HelperProcess {
+    /// Whether what a process takes can be told. A sanitizer takes several times as much for itself.
+    public static let canMeasure =
+        program != nil && FileManager.default.isReadableFile(atPath: "/proc/self/status") && !isSanitized
+    /// Whether this run is watched by a sanitizer.
+    public static let isSanitized = ProcessInfo.processInfo.environment["MORTISE_SANITIZER"] != nil
+    /// Why memory is not measured, where it is not.
+    public static let noMeasure =
+        "no helper program, no word of memory from the system, or a sanitizer that takes some itself"
+
     /// What opening a file took at its peak, in bytes, and whether the file was read or refused; nil where the process did
     /// not live to say so.
     public static func measure(_ path: String) throws -> (grown: Int, isRead: Bool, outcome: String)? {

@@ -8,7 +8,7 @@ import Testing
 
 /// Logs of several megabytes, valid to the last checksum, that were made to take memory. Each is opened by a process of its
 /// own.
-@Suite(.serialized, .enabled(if: HelperProcess.program != nil, "the helper program is not there"))
+@Suite(.serialized, .enabled(if: HelperProcess.canMeasure, "\(HelperProcess.noMeasure)"))
 struct LogMemoryTests {
     private static let size = 4 << 20
 

@@ -36,9 +36,11 @@ struct LogMutationCheck {
                 found.map { $0.state <= state } ?? true, "\(place): state \(String(describing: found?.state))")
             if let found, found.state < state {
                 let isTold = found.recovery?.tornAt != nil
+                // A compacted log alone does not hold the state, and never an earlier one.
+                let log = (mutated[LogDepot.path] ?? [], files[LogDepot.path] ?? [])
+                let isEarlier = files.count == 1 && earlierState(in: log.0, of: log.1) == found.state
                 findings.expect(
-                    isTold || endsAsIfNothingFollowed(mutated[LogDepot.path] ?? [], files[LogDepot.path] ?? []),
-                    "\(place): state \(found.state) of \(state), and no word of it")
+                    isTold || isEarlier, "\(place): state \(found.state) of \(state), and no word of it")
             }
             findings.expect(
                 mutated.allSatisfy { disk.contents(at: $0.key) == $0.value }, "mutation \(number): a file was changed")
@@ -46,13 +48,20 @@ struct LogMutationCheck {
         return findings
     }
 
-    /// Whether a log is the beginning of another up to the end of one of its frames, with nothing or zeros behind: as it
-    /// was when that frame was the last. Nobody can tell that there was more.
-    private func endsAsIfNothingFollowed(_ mutated: [UInt8], _ original: [UInt8]) -> Bool {
-        let same = zip(mutated, original).prefix { $0 == $1 }.count
-        let ends = SampleLog.frames(of: original).map { Int($0.offset) + FrameHeader.size + Int($0.header.length) }
-        guard let end = ends.last(where: { $0 <= same }) else { return false }
-        return mutated[end...].allSatisfy { $0 == 0 }
+    /// The state of which a log without a checkpoint is the whole log, if it has the first frames of another, each in its
+    /// place, and nothing or zeros behind the last: as it was when that was the last. Nobody can tell that there was more.
+    /// Bits between two frames tell nothing either.
+    private func earlierState(in mutated: [UInt8], of original: [UInt8]) -> Int? {
+        guard mutated.starts(with: original.prefix(FileHeader.size)) else { return nil }
+        var end = FileHeader.size
+        var transactions = -1
+        for frame in SampleLog.frames(of: original) {
+            let next = frame.offset + FrameHeader.size + Int(frame.header.length)
+            guard next <= mutated.count, mutated[frame.offset..<next] == original[frame.offset..<next] else { break }
+            end = next
+            transactions += 1
+        }
+        return mutated[end...].allSatisfy { $0 == 0 } ? transactions : nil
     }
 
     /// The state that a reader finds whole, and its report; nil for a typed error.
@@ -150,6 +159,55 @@ struct LogMutationCheck {
     func mutatedFilesAreRefusedOrReadAsSomethingThatWasSaved(seed: UInt64) throws {
         let findings = try LogMutationCheck(count: isFullSize ? 10_000 : 1_500, seed: seed).run()
         findings.verify("F02", "F03", "F04", "F25", "F26")
+    }
+
+    /// A log that ends with a whole frame is one that nobody has cut; but not where something lies behind that frame, in
+    /// the few bytes before the place of the next, in which nothing is ever written. It was taken for whole.
+    @Test func whatLiesBehindTheLastFrameIsNoCleanEnd() throws {
+        var findings = Findings()
+        let sample = try SampleLog()
+        for index in sample.frames.indices.dropLast() {
+            let (end, next) = (sample.end(index), sample.frames[index + 1].offset)
+            for place in end..<next {
+                for length in [place + 1, next, next + 600] {
+                    var log = Array(sample.bytes[..<end])
+                    log.append(contentsOf: repeatElement(0, count: length - end))
+                    log[place] = 0x40
+                    findings.inject()
+                    try check(log, end: end, index, &findings)
+                    log[place] = 0
+                    let read = try SampleLog.read(log)
+                    findings.expect(read == index, "\(length) bytes: \(read) of \(index)")
+                }
+            }
+        }
+        findings.verify("F02", "F03")
+    }
+
+    /// What is no longer than a header is told of and kept aside; more is damage.
+    private func check(_ log: [UInt8], end: Int, _ transactions: Int, _ findings: inout Findings) throws {
+        let disk = SimulatedFileSystem(seed: 8)
+        try disk.install(log, at: LogDepot.path)
+        let place = "\(log.count - end) bytes behind \(transactions) transactions"
+        do {
+            let store = try Workload.openStore(LogDepot.configuration(disk))
+            findings.expect(log.count - end <= FrameHeader.size, "\(place) were taken for a torn tail")
+            findings.expect(store.engine.version.number == transactions, "\(place): another state")
+            let recovery = store.recovery
+            findings.expect(recovery?.tornAt != nil, "\(place), and no word of it")
+            findings.expect(
+                recovery?.droppedBytes == Int64(log.count - end), "\(place): \(String(describing: recovery))")
+            let kept = recovery?.keptAside.flatMap { disk.contents(at: $0) }
+            findings.expect(kept == Array(log[end...]), "\(place) were not kept")
+            try store.close()
+            findings.expect(disk.contents(at: LogDepot.path) == Array(log[..<end]), "\(place) were not cut off")
+        } catch let error as AppendLogError {
+            guard case .damagedFrame(let offset, _, _) = error.fault else {
+                return findings.expect(false, "\(place): \(error)")
+            }
+            findings.expect(offset == Int64(end), "\(place): damage at \(offset)")
+            findings.expect(log.count - end > FrameHeader.size, "\(place): \(error)")
+        }
     }
 
     /// With checksums that fit anything may be read; what counts is that nothing crashes, hangs or takes memory without end.

@@ -143,6 +143,73 @@ import Testing
         #expect(fileError { _ = try FileLock(forStoreAt: "/pipe", in: simulated) }?.reason == .notARegularFile(.fifo))
     }
 
+    /// The lock file was opened through a link, given other permissions, and emptied.
+    @Test func aLinkInTheLockFilesPlaceIsRefusedAndWhatItLeadsToStays() throws {
+        for target in ["precious", "missing", "store.lock"] {
+            let disk = SimulatedFileSystem(processID: 100)
+            try disk.install([7, 8, 9], at: "/precious", permissions: 0o644)
+            try disk.installLink(to: target, at: "/store.lock")
+            let error = fileError { _ = try FileLock(forStoreAt: "/store", in: disk) }
+            #expect(error?.reason == .notARegularFile(.symbolicLink))
+            #expect(error?.path == "/store.lock")
+            #expect(disk.contents(at: "/precious") == [7, 8, 9])
+            #expect(try disk.info("/precious", followingLinks: false).permissions == 0o644)
+            #expect(disk.paths == ["/precious", "/store.lock"])
+        }
+        try withTemporaryDirectory { directory in
+            let fileSystem = POSIXFileSystem()
+            try fileSystem.put([7, 8, 9], at: directory + "/precious")
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/store.lock", withDestinationPath: directory + "/precious")
+            let error = fileError { _ = try FileLock(forStoreAt: directory + "/store", in: fileSystem) }
+            #expect(error?.reason == .notARegularFile(.symbolicLink))
+            #expect(try fileSystem.bytes(at: directory + "/precious") == [7, 8, 9])
+        }
+    }
+
+    /// A link that comes in between looking and opening.
+    @Test func aLinkThatAppearsMeanwhileIsNotFollowed() throws {
+        for operation in [FileError.Operation.open, .lock] {
+            for isThere in [false, true] {
+                let disk = SimulatedFileSystem(processID: 100)
+                if isThere { try disk.install([], at: "/store.lock") }
+                try disk.install([7, 8, 9], at: "/precious", permissions: 0o644)
+                disk.interject(of: operation) {
+                    try? disk.unlink("/store.lock")
+                    try? disk.installLink(to: "precious", at: "/store.lock")
+                }
+                let error = fileError { _ = try FileLock(forStoreAt: "/store", in: disk) }
+                #expect(error?.reason == .notARegularFile(.symbolicLink), "\(operation)")
+                #expect(disk.contents(at: "/precious") == [7, 8, 9])
+                #expect(try disk.info("/precious", followingLinks: false).permissions == 0o644)
+            }
+        }
+    }
+
+    @Test func aFileThatIsNoLockFileIsLeftAlone() throws {
+        for text in ["notes of mine\n", "12 34\n", "-12\n", String(repeating: "1", count: 33), "\u{1}"] {
+            try simulated.install(Array(text.utf8), at: "/store.lock", permissions: 0o644)
+            let error = fileError { _ = try FileLock(forStoreAt: "/store", in: simulated) }
+            #expect(error?.reason == .notALockFile, "\(text)")
+            #expect(error?.path == "/store.lock")
+            #expect(simulated.contents(at: "/store.lock") == Array(text.utf8))
+            #expect(try simulated.info("/store.lock", followingLinks: false).permissions == 0o644)
+        }
+        // What processes leave that were killed, and crashes.
+        for text in ["", "1\n", "12", "2147483647\n", "\0\0\0\0", "1\0\n"] {
+            try simulated.install(Array(text.utf8), at: "/store.lock")
+            try FileLock(forStoreAt: "/store", in: simulated).release()
+        }
+    }
+
+    @Test(arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
+    func nothingIsMadeBesideWhatIsNoFile(kind: FileKind) throws {
+        try simulated.install(kind, at: "/store")
+        let error = fileError { _ = try FileLock(forStoreAt: "/store", in: simulated) }
+        #expect(error?.reason == .notARegularFile(kind))
+        #expect(simulated.paths == ["/store"])
+    }
+
     private func run(_ program: String, _ arguments: String...) throws -> Int32 {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)

@@ -61,6 +61,60 @@ import Testing
         #expect(try fileSystem.bytes(at: "/a")?.count == 10)
     }
 
+    /// A write behind the end of the file leaves a hole, which takes room like anything else.
+    @Test(arguments: [100, 99, 50, 101, 103])
+    func aWriteBehindTheEndMeetsTheEndOfTheRoom(room: Int) throws {
+        let expected: FileError.Reason? = room <= 100 ? .noSpace : nil
+        fileSystem.limits.capacity = room
+        let file = try fileSystem.open("/a", mode: .create(permissions: 0o600))
+        try file.writeAll(pattern(1, count: 10), at: 0)
+        var taken = 0
+        let error = fileError { taken = try pattern(2, count: 3).withUnsafeBytes { try file.write($0, at: 100) } }
+        #expect(error?.reason == expected)
+        #expect(taken == (expected == nil ? min(3, room - 100) : 0))
+        #expect(fileSystem.contents(at: "/a")?.count == (expected == nil ? 100 + taken : 10))
+    }
+
+    @Test(arguments: [100, 50, 102]) func aWriteBehindTheEndMeetsTheLimitOfLength(limit: Int) throws {
+        let expected: FileError.Reason? = limit <= 100 ? .fileTooLarge : nil
+        fileSystem.limits.fileSize = limit
+        let file = try fileSystem.open("/a", mode: .create(permissions: 0o600))
+        try file.writeAll(pattern(1, count: 10), at: 0)
+        let error = fileError { try file.writeAll(pattern(2, count: 2), at: 100) }
+        #expect(error?.reason == expected)
+        #expect(fileSystem.contents(at: "/a")?.count == (expected == nil ? 102 : 10))
+    }
+
+    @Test func theNearerOfTwoLimitsStopsAWrite() throws {
+        fileSystem.limits.capacity = 60
+        fileSystem.limits.fileSize = 50
+        let file = try fileSystem.open("/a", mode: .create(permissions: 0o600))
+        #expect(fileError { try file.writeAll([1], at: 70) }?.reason == .fileTooLarge)
+        #expect(fileError { try file.truncate(to: 70) }?.reason == .fileTooLarge)
+        fileSystem.limits.fileSize = 65
+        #expect(fileError { try file.writeAll([1], at: 70) }?.reason == .noSpace)
+        #expect(fileError { try file.truncate(to: 62) }?.reason == .noSpace)
+        #expect(fileSystem.contents(at: "/a") == [])
+    }
+
+    /// What lies within the file needs no room, and is written also by a write that then needs some.
+    @Test func onAFullDiskWhatIsThereCanBeWrittenOver() throws {
+        try fileSystem.install(pattern(1, count: 10), at: "/a")
+        fileSystem.limits.capacity = 10
+        let file = try fileSystem.open("/a", mode: .readWrite)
+        #expect(fileError { try file.writeAll([7, 7, 7, 7], at: 8) }?.reason == .noSpace)
+        #expect(fileSystem.contents(at: "/a") == pattern(1, count: 8) + [7, 7])
+    }
+
+    @Test(arguments: [.max, .max - 1, 1 << 62, 1 << 33] as [Int64]) func noFileBecomesLongerThanAnyDisk(offset: Int64)
+        throws
+    {
+        let file = try fileSystem.open("/a", mode: .create(permissions: 0o600))
+        #expect(fileError { try file.writeAll([1, 2], at: offset) }?.reason == .fileTooLarge)
+        #expect(fileError { try file.truncate(to: offset) }?.reason == .fileTooLarge)
+        #expect(fileSystem.contents(at: "/a") == [])
+    }
+
     @Test func afterAFailedSyncTheCacheShowsWhatTheDiskMayNotHave() throws {
         let old = pattern(1, count: 4_096)
         let new = pattern(2, count: 4_096)

@@ -5,7 +5,7 @@ import MortiseJSONFile
 import Testing
 
 /// Documents of several megabytes that were made to take memory. Each is opened by a process of its own.
-@Suite(.serialized, .enabled(if: HelperProcess.program != nil, "the helper program is not there"))
+@Suite(.serialized, .enabled(if: HelperProcess.canMeasure, "\(HelperProcess.noMeasure)"))
 struct MemoryTests {
     private static let size = 4 << 20
 
@@ -51,7 +51,20 @@ struct MemoryTests {
                 return try write(schema, next: UInt64(size), records)
             }
         ),
+        ("links to low numbers", false, { try links(10_000, each: 99) }),
     ]
+
+    /// Many short references to few records, each of which is a link of both ends.
+    private static func links(_ count: Int, each: Int) throws -> [UInt8] {
+        let schema = StoredSchema(entities: [
+            StoredEntity(name: "A", properties: [toMany("links", "B", inverse: "owners")]),
+            StoredEntity(name: "B", properties: [toMany("owners", "A", inverse: "links")]),
+        ])
+        let targets = identifiers((1...each).map(UInt64.init), "B")
+        let owners = (0..<count).map { TestRecord("A", UInt64(1_000 + $0), [targets]) }
+        let members = (1...each).map { TestRecord("B", UInt64($0), [identifiers([], "A")]) }
+        return try write(schema, next: UInt64(1_000 + count), owners + members)
+    }
 
     @Test(arguments: hostile.indices)
     func whatIsMadeToTakeMemoryTakesNoMoreThanFourTimesTheFileAndSixteenMegabytes(index: Int) throws {

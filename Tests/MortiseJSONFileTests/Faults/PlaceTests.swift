@@ -106,6 +106,7 @@ struct ReadOnlyCheck {
             #expect(error?.reason == .notARegularFile(kind))
         }
         #expect(try depot.disk.info(Depot.path, followingLinks: false).kind == kind)
+        #expect(depot.disk.paths == [Depot.path], "a lock file was made beside it")
         FaultLedger.add(["F22"], injected: 2)
     }
 

@@ -204,7 +204,7 @@ import Testing
         let schema = StoredSchema(entities: [StoredEntity(name: "E", properties: [attribute("n", .string)])])
         for count in [100, 10_000] {
             var sizes: [Int] = []
-            var writer = try StoreDocumentWriter(storeIdentifier: "S", schema: schema, nextSequence: .max) {
+            var writer = try StoreDocumentWriter(storeIdentifier: "S", schema: schema, nextSequence: 1 << 61) {
                 sizes.append($0.count)
             }
             try writer.begin(entity: "E")

@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import MortiseEngine
 import MortiseJSONFile
 import Testing
 
@@ -34,6 +35,14 @@ import Testing
             var writer = try StoreDocumentWriter(storeIdentifier: "S", schema: Self.schema, nextSequence: 9) { _ in }
             try writer.write(sequence: 1) { _ in .null }
         }
+    }
+
+    @Test func theNextNumberIsOneThatTheReaderTakes() throws {
+        for next in [EngineVersion.numberLimit, .max] {
+            #expect(refused([a(1)], next: next) == .init(reason: .nextSequenceTooLarge(limit: 1 << 62)))
+        }
+        let bytes = try write(Self.schema, next: EngineVersion.numberLimit - 1, [])
+        #expect(try read(bytes).header.nextSequence == EngineVersion.numberLimit - 1)
     }
 
     @Test func valuesFitTheirKind() {

@@ -38,7 +38,12 @@ final class SimulatedFile: OpenFile {
             let size = state.volume.nodes[id]?.content.count ?? 0
             var count = min(bytes.count, state.takeShortening() ?? .max)
             if state.limits.isReadOnly { throw .readOnly }
-            count = try state.limits.allowance(for: start + count, size: size, used: state.usedBytes) - start
+            let end = start.addingReportingOverflow(count)
+            if end.overflow { throw .fileTooLarge }
+            let reach = state.limits.reach(to: end.partialValue, size: size, used: state.usedBytes)
+            // A write may begin behind the end of the file, and the room for it end before it begins.
+            if let stop = reach.stop, reach.end <= start { throw stop }
+            count = reach.end - start
             state.apply(.change(id, .write(offset: start, bytes: Array(bytes.prefix(count)))))
             return count
         }
@@ -61,7 +66,7 @@ final class SimulatedFile: OpenFile {
             guard let length = Int(exactly: size), length >= 0 else { throw .invalid }
             if state.limits.isReadOnly { throw .readOnly }
             let old = state.volume.nodes[id]?.content.count ?? 0
-            if try state.limits.allowance(for: length, size: old, used: state.usedBytes) < length { throw .noSpace }
+            if let stop = state.limits.reach(to: length, size: old, used: state.usedBytes).stop { throw stop }
             state.apply(.change(id, .truncate(size: length)))
         }
     }

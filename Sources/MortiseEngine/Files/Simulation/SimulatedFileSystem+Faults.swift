@@ -20,7 +20,7 @@ extension SimulatedFileSystem {
         public var capacity: Int?
         /// Files, directories and links together; creating one more fails with ENOSPC.
         public var nodes: Int?
-        /// The length of one file in bytes.
+        /// The length of one file in bytes; at most 4 GiB.
         ///
         /// A write that would pass it is cut short, then fails with EFBIG.
         public var fileSize: Int?
@@ -32,18 +32,25 @@ extension SimulatedFileSystem {
         /// Creates limits that limit nothing.
         public init() {}
 
-        /// How far a write may reach that wants to reach `end` in a file of `size` bytes.
-        func allowance(for end: Int, size: Int, used: Int) throws(FileError.Code) -> Int {
-            if end <= size { return end }
-            var allowed = end
-            if let capacity { allowed = min(allowed, size + max(0, capacity - used)) }
-            if allowed <= size, allowed < end { throw .noSpace }
-            if let fileSize {
-                allowed = min(allowed, fileSize)
-                if allowed <= size { throw .fileTooLarge }
+        /// How far a change may reach that wants to reach `end` in a file of `size` bytes, and what stops it there; nil
+        /// where nothing does.
+        ///
+        /// A limit stops what makes the file longer, and the nearer one tells.
+        func reach(to end: Int, size: Int, used: Int) -> (end: Int, stop: FileError.Code?) {
+            if end <= size { return (end, nil) }
+            var reach: (end: Int, stop: FileError.Code?) = (end, nil)
+            if let capacity {
+                let room = size.addingReportingOverflow(max(0, capacity - used))
+                if !room.overflow, room.partialValue < end { reach = (room.partialValue, .noSpace) }
             }
-            return allowed
+            let longest = min(fileSize ?? Self.longestFile, Self.longestFile)
+            // As kernels do, which look at the length first.
+            if longest < end, longest <= reach.end { reach = (longest, .fileTooLarge) }
+            return reach
         }
+
+        /// No file gets longer, whatever the limits: a hole takes memory like anything else.
+        static let longestFile = 1 << 32
     }
 
     /// An operation that was asked for, whether or not it succeeded.

@@ -194,7 +194,7 @@ struct LogSurvey {
 
 extension FrameReader {
     /// The next header that verifies behind a place, as the position to go on at.
-    fileprivate func nextFrame(behind offset: Int64) throws -> LogPosition? {
+    func nextFrame(behind offset: Int64) throws -> LogPosition? {
         var place = offset + 8
         while size - place >= Int64(FrameHeader.size) {
             let isMarker = try withBytes(at: place, count: 4) {

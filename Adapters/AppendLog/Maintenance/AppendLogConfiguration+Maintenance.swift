@@ -49,6 +49,8 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
                 .init("references cleared", Int64(found.clearedReferences)),
             ],
             problems: found.lost.map { "\($0)" }
-                + found.leftOut.map { "\($0) was left out: it contradicts others, or needs one that is not there" })
+                + found.leftOut.map { "\($0) was left out: it contradicts others, or needs one that is not there" },
+            notes: found.hasNewIdentifier
+                ? ["nothing says any more what the store's identifier was; it and its records have new ones"] : [])
     }
 }

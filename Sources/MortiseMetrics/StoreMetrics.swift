@@ -12,6 +12,7 @@ import MortiseCore
 /// | `mortise.recoveries` | counter, openings after a crash | `store` |
 /// | `mortise.compactions` | counter | `store` |
 /// | `mortise.compaction.duration` | timer | `store` |
+/// | `mortise.compaction.failures` | counter, of compactions in the background, once for all in a row | `store` |
 ///
 /// The dimensions are names of configurations and entities; no value of a record is ever among them.
 public enum StoreMetrics {
@@ -35,6 +36,8 @@ public enum StoreMetrics {
             Counter(label: "mortise.compactions", dimensions: [("store", store)]).increment()
             Timer(label: "mortise.compaction.duration", dimensions: [("store", store)])
                 .recordNanoseconds(duration.nanoseconds)
+        case .compactionFailed(let store, _):
+            Counter(label: "mortise.compaction.failures", dimensions: [("store", store)]).increment()
         }
     }
 }

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
@@ -43,7 +44,7 @@ struct CheckpointTests {
         let footer = try CheckpointFooter(
             Array(checkpoint.suffix(64)), at: UInt64(checkpoint.count - 64),
             seed: try FileHeader(Array(checkpoint.prefix(64)), expecting: .checkpoint).seed)
-        for bit in stride(from: 0, to: checkpoint.count * 8, by: 11) {
+        for bit in stride(from: 0, to: checkpoint.count * 8, by: isFullSize ? 1 : 11) {
             var flipped = checkpoint
             flipped[bit / 8] ^= 1 << UInt8(bit % 8)
             let other = try makeDisk(with: log, checkpoint: flipped)

@@ -16,10 +16,11 @@ func makeDisk(seed: UInt64 = 1) throws -> SimulatedFileSystem {
 
 func logConfiguration(
     _ disk: any FileSystem, path: String = logPath, allowsSave: Bool = true,
-    durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll
+    durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll,
+    compaction: AppendLogCompaction = .onCall
 ) -> AppendLogConfiguration {
     var configuration = AppendLogConfiguration(
-        path: path, allowsSave: allowsSave, durability: durability, history: history, in: disk)
+        path: path, allowsSave: allowsSave, durability: durability, history: history, compaction: compaction, in: disk)
     // A simulated disk remembers every byte.
     configuration.allocationStep = 4_096
     return configuration

@@ -57,7 +57,7 @@ struct PowerCutTests {
             if round == 0 { try? sink.checkpoint() }
             if let item = try context.fetch(FetchDescriptor<Item>()).first { context.delete(item) }
             try save(context)
-            if round == 1 { _ = try? sink.compact { _, _ in false } }
+            if round == 1 { _ = try? sink.compact(MaintenanceProgress(isStopped: { false })) { _, _ in false } }
             if round == 2 {
                 context.insert(Item("last"))
                 try save(context)

@@ -113,6 +113,66 @@ struct SharingTests {
         }
     }
 
+    /// What a power cut takes from the end of the log must not be behind the place that a checkpoint names.
+    @Test(arguments: [nil, FileError.Code.io])
+    func aCheckpointNamesNoPlaceBehindWhatAnotherProcessHasNotSynced(failure: FileError.Code?) throws {
+        for seed in 0..<10 as Range<UInt64> {
+            let disk = try makeDisk(seed: seed)
+            let writing = disk.process(100)
+            var relaxed = AppendLogConfiguration(
+                path: logPath, sharing: .shared, durability: failure == nil ? .none : .full, in: writing)
+            relaxed.allocationStep = 4_096
+            let first = ModelContext(try openLog(relaxed))
+            let second = ModelContext(try openLog(configuration(disk.process(101))))
+            second.insert(Box("before"))
+            try second.save()
+            for number in 0..<3 {
+                first.insert(Item(String(repeating: "a", count: 1_500), count: number))
+                // Its frame can be read, and is not on the disk, and will not be with the next sync either.
+                if let failure, number == 2 { writing.inject(.fail(failure), of: .sync) }
+                do { try first.save() } catch { #expect(failure != nil && number == 2) }
+            }
+            let expected = try contents(second)
+            #expect(expected.count == 4)
+            let store = try #require(second.container.store(AppendLogStore.self))
+            switch seed % 3 {
+            case 0: try store.checkpoint()
+            case 1: try store.backup(to: "/data/copy.log")
+            default:
+                writing.kill()
+                try store.compact()
+            }
+            // No save of this process's own has synced anything since.
+            for loss in [CrashLoss.unsynced, .scattered(seed: seed)] {
+                let after = disk.crashed(after: .max, losing: loss)
+                #expect(try contents(logConfiguration(after)) == expected, "seed \(seed), \(loss)")
+                if seed % 3 == 1 {
+                    #expect(try contents(logConfiguration(after, path: "/data/copy.log")) == expected)
+                }
+            }
+            try second.container.close()
+        }
+    }
+
+    /// The same alone, where the frames are those of an earlier process.
+    @Test func aCheckpointNamesNoPlaceBehindWhatAnEarlierProcessHasNotSynced() throws {
+        let disk = try makeDisk()
+        let earlier = disk.process(100)
+        let first = ModelContext(try openLog(logConfiguration(earlier, durability: .none)))
+        for number in 0..<3 {
+            first.insert(Item(String(repeating: "a", count: 1_500), count: number))
+            try first.save()
+        }
+        earlier.kill()
+        let container = try openLog(logConfiguration(disk.process(101), durability: .none))
+        try container.store(AppendLogStore.self)?.checkpoint()
+        let expected = try contents(ModelContext(container))
+        #expect(expected.count == 3)
+        let after = disk.crashed(after: .max, losing: .unsynced)
+        #expect(try contents(logConfiguration(after)) == expected)
+        try container.close()
+    }
+
     @Test func compactionWaitsUntilItIsAloneAndCheckpointsDoNot() throws {
         let disk = try makeDisk()
         let one = try openLog(configuration(disk.process(100), history: .keep(days: 0)))

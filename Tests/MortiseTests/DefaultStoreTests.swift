@@ -4,6 +4,22 @@ import Testing
 
 /// What the store behind a `ModelConfiguration` tells of the file that it keeps.
 @Suite struct DefaultStoreTests {
+    @Test func aURLAloneMakesAnAppendLog() throws {
+        let folder = try Folder()
+        let url = folder.url.appending(path: "gauges.store")
+        let container = try ModelContainer(for: Gauge.self, configurations: ModelConfiguration(url: url))
+        let context = ModelContext(container)
+        context.insert(Gauge())
+        try context.save()
+        try container.close()
+        #expect(try Data(contentsOf: url).prefix(8) == Data([0x89, 0x4D, 0x4C, 0x4F, 0x47, 0x0D, 0x0A, 0x1A]))
+        // What one adapter writes the same adapter reads.
+        let log = AppendLogConfiguration(path: url.path, allowsSave: false)
+        let reader = try ModelContainer(for: Schema([Gauge.self]), configurations: [log])
+        #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Gauge>()) == 1)
+        try reader.close()
+    }
+
     @Test func itTellsWhatOpeningPutRight() throws {
         let folder = try Folder()
         let url = folder.url.appending(path: "gauges.store")

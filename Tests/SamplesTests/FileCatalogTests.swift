@@ -88,7 +88,10 @@ struct FileCatalogTests {
             #expect(try ScanOutput(outcome).isFirst == (round == 1))
         }
         #expect(try sandbox.entries() == before)
-        #expect(try !data.entries().isEmpty)
+        let logs = try FileManager.default.subpathsOfDirectory(atPath: data.folder.path).filter { $0.hasSuffix(".log") }
+        #expect(logs.count == 1)
+        let log = try Data(contentsOf: data.folder.appending(path: logs.first ?? ""))
+        #expect(log.prefix(5) == Data([0x89] + Array("MLOG".utf8)))
     }
 
     @Test(.enabled(if: geteuid() != 0, "the superuser can read every folder"))

@@ -51,6 +51,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case checkpointOfAnother
     /// The log ends before the place that its checkpoint names.
     case logShorterThanCheckpoint(offset: Int64, size: Int64)
+    /// So many transactions cannot be read, because the schema that they were written under is damaged.
+    case schemaMissing(transactions: Int)
     /// A value that the format cannot keep bit for bit.
     case unwritableValue(entity: String, property: String)
     /// The file was written while it was read, again and again.
@@ -90,6 +92,9 @@ extension LogFault: CustomStringConvertible {
         case .checkpointOfAnother: "The checkpoint belongs to another log. Restore the one that belongs to this."
         case .logShorterThanCheckpoint(let offset, let size):
             "The log has \(size) bytes and its checkpoint goes on at \(offset). Salvage the store, or restore a backup."
+        case .schemaMissing(let transactions):
+            "\(transactions) transactions cannot be read: the schema that they were written under is not there, neither in "
+                + "the log nor in a checkpoint. Restore a backup."
         case .unwritableValue(let entity, let property):
             "\(entity).\(property) has a value that the log cannot keep bit for bit."
         case .unstable: "The file was changed again and again while it was read. Try again."

@@ -37,6 +37,16 @@ struct CheckpointContent {
         return CheckpointContent(version: version, position: try found.place(), size: found.size)
     }
 
+    /// The header of a checkpoint.
+    /// - Throws: `LogFault`; `FileError`.
+    static func header(_ path: String, in fileSystem: any FileSystem) throws -> FileHeader {
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let size = try file.info().size
+        return try FileHeader(
+            try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .checkpoint)
+    }
+
     /// What can be read of a checkpoint whose directory can be, also where it names another log of the store.
     static func salvage(_ path: String, of log: FileHeader, in fileSystem: any FileSystem) throws -> CheckpointSalvage {
         let file = try fileSystem.open(path, mode: .read)

@@ -3,21 +3,48 @@ import MortiseEngine
 
 /// The records of a store while its files are read: rows by entity, changed in place.
 struct ReplayTables: TransactionVisitor {
-    /// The rows of one entity, their numbers ascending.
-    private struct Rows {
+    /// Some rows of one entity, their numbers ascending.
+    private struct Block {
+        static let capacity = 1_024
+
         var sequences: ContiguousArray<UInt64> = []
-        var values: ContiguousArray<StoredValue> = []
         /// False for deleted rows, which stay until the end.
         var isLive: ContiguousArray<Bool> = []
+        var values: ContiguousArray<StoredValue> = []
+    }
 
-        func row(_ sequence: UInt64) -> Int? {
+    /// The rows of one entity, in blocks: one array that grows would need its size once more, and then again.
+    private struct Rows {
+        var blocks: [Block] = []
+
+        var last: UInt64 { blocks.last?.sequences.last ?? 0 }
+
+        func place(_ sequence: UInt64) -> (block: Int, row: Int)? {
+            let after = Self.firstIndex(blocks.count) { (blocks[$0].sequences.first ?? 0) > sequence }
+            guard after > 0 else { return nil }
+            let block = blocks[after - 1]
+            let row = Self.firstIndex(block.sequences.count) { block.sequences[$0] >= sequence }
+            guard row < block.sequences.count, block.sequences[row] == sequence else { return nil }
+            return block.isLive[row] ? (after - 1, row) : nil
+        }
+
+        /// The first of so many numbers for which something holds that then holds for all behind it.
+        private static func firstIndex(_ count: Int, where isBehind: (Int) -> Bool) -> Int {
             var low = 0
-            var high = sequences.count
+            var high = count
             while low < high {
                 let middle = (low + high) / 2
-                if sequences[middle] < sequence { low = middle + 1 } else { high = middle }
+                if isBehind(middle) { high = middle } else { low = middle + 1 }
             }
-            return low < sequences.count && sequences[low] == sequence && isLive[low] ? low : nil
+            return low
+        }
+
+        mutating func append(_ sequence: UInt64, isLive: Bool, _ values: some Sequence<StoredValue>) {
+            if blocks.last?.sequences.count ?? Block.capacity >= Block.capacity { blocks.append(Block()) }
+            let end = blocks.count - 1
+            blocks[end].sequences.append(sequence)
+            blocks[end].isLive.append(isLive)
+            blocks[end].values.append(contentsOf: values)
         }
     }
 
@@ -31,7 +58,18 @@ struct ReplayTables: TransactionVisitor {
         tables = Array(repeating: Rows(), count: catalog.names.count)
     }
 
-    var count: Int { tables.reduce(0) { $0 + $1.isLive.count(where: { $0 }) } }
+    var count: Int {
+        tables.reduce(0) { sum, table in
+            table.blocks.reduce(sum) { $0 + $1.isLive.count(where: { $0 }) }
+        }
+    }
+
+    func contains(_ record: PersistentIdentifier) -> Bool {
+        guard let entity = catalog.numbers[record.entityName], let sequence = record.sequenceNumber else {
+            return false
+        }
+        return record.storeIdentifier == catalog.store && tables[entity].place(sequence) != nil
+    }
 
     private func fault(_ what: String) -> PayloadFault { PayloadFault(offset: 0, what: what) }
 
@@ -42,25 +80,23 @@ struct ReplayTables: TransactionVisitor {
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
-        guard let row = tables[entity].row(sequence) else { throw fault("deletes what is not there") }
-        tables[entity].isLive[row] = false
+        guard let (block, row) = tables[entity].place(sequence) else { throw fault("deletes what is not there") }
+        tables[entity].blocks[block].isLive[row] = false
         let width = catalog.layouts[entity].slots.count
-        for slot in 0..<width { tables[entity].values[row * width + slot] = .null }
+        for slot in 0..<width { tables[entity].blocks[block].values[row * width + slot] = .null }
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
-        guard let row = tables[entity].row(sequence) else { throw fault("changes what is not there") }
+        guard let (block, row) = tables[entity].place(sequence) else { throw fault("changes what is not there") }
         let width = catalog.layouts[entity].slots.count
-        for (slot, value) in changes { tables[entity].values[row * width + slot] = value }
+        for (slot, value) in changes { tables[entity].blocks[block].values[row * width + slot] = value }
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
-        guard sequence < nextSequence, sequence > tables[entity].sequences.last ?? 0 else {
+        guard sequence < nextSequence, sequence > tables[entity].last else {
             throw fault("inserts a record whose number is not new")
         }
-        tables[entity].sequences.append(sequence)
-        tables[entity].isLive.append(true)
-        tables[entity].values.append(contentsOf: values)
+        tables[entity].append(sequence, isLive: true, values)
     }
 
     /// Takes in records of the same schema that are not here and that are wanted.
@@ -68,30 +104,35 @@ struct ReplayTables: TransactionVisitor {
         guard catalog.schema == other.catalog.schema else { return }
         nextSequence = max(nextSequence, other.nextSequence)
         for entity in tables.indices {
-            let (mine, theirs) = (tables[entity], other.tables[entity])
+            let mine = tables[entity]
             let width = catalog.layouts[entity].slots.count
             var merged = Rows()
-            func take(_ row: Int, of rows: Rows) {
-                merged.sequences.append(rows.sequences[row])
-                merged.isLive.append(rows.isLive[row])
-                merged.values.append(contentsOf: rows.values[(row * width)..<((row + 1) * width)])
-            }
-            var row = 0
-            for extra in theirs.sequences.indices {
-                let sequence = theirs.sequences[extra]
-                guard theirs.isLive[extra], isWanted(entity, sequence) else { continue }
-                while row < mine.sequences.count, mine.sequences[row] < sequence {
-                    take(row, of: mine)
-                    row += 1
+            var place = (block: 0, row: 0)
+            /// Takes mine before a number.
+            /// - Returns: whether that number is among mine; one that was deleted stays so.
+            func take(before sequence: UInt64) -> Bool {
+                while place.block < mine.blocks.count {
+                    let block = mine.blocks[place.block]
+                    while place.row < block.sequences.count {
+                        let row = place.row
+                        if block.sequences[row] >= sequence { return block.sequences[row] == sequence }
+                        merged.append(
+                            block.sequences[row], isLive: block.isLive[row],
+                            block.values[(row * width)..<((row + 1) * width)])
+                        place.row += 1
+                    }
+                    place = (place.block + 1, 0)
                 }
-                // One that was deleted stays so.
-                if row < mine.sequences.count, mine.sequences[row] == sequence { continue }
-                take(extra, of: theirs)
+                return false
             }
-            while row < mine.sequences.count {
-                take(row, of: mine)
-                row += 1
+            for block in other.tables[entity].blocks {
+                for row in block.sequences.indices where block.isLive[row] && isWanted(entity, block.sequences[row]) {
+                    if take(before: block.sequences[row]) { continue }
+                    merged.append(
+                        block.sequences[row], isLive: true, block.values[(row * width)..<((row + 1) * width)])
+                }
             }
+            _ = take(before: .max)
             tables[entity] = merged
         }
     }
@@ -102,9 +143,12 @@ struct ReplayTables: TransactionVisitor {
             catalog.layouts[entity].slots[slot].property.isOptional
         else { return }
         let width = catalog.layouts[entity].slots.count
-        for row in tables[entity].sequences.indices {
-            if case .string("") = tables[entity].values[row * width + slot] {
-                tables[entity].values[row * width + slot] = .null
+        for block in tables[entity].blocks.indices {
+            for row in tables[entity].blocks[block].sequences.indices {
+                let place = row * width + slot
+                if case .string("") = tables[entity].blocks[block].values[place] {
+                    tables[entity].blocks[block].values[place] = .null
+                }
             }
         }
     }
@@ -127,9 +171,11 @@ struct ReplayTables: TransactionVisitor {
     func forEach(_ body: (Int, UInt64, ContiguousArray<StoredValue>) throws -> Void) rethrows {
         for (entity, table) in tables.enumerated() {
             let width = catalog.layouts[entity].slots.count
-            for row in table.sequences.indices where table.isLive[row] {
-                let values = ContiguousArray(table.values[(row * width)..<((row + 1) * width)])
-                try body(entity, table.sequences[row], values)
+            for block in table.blocks {
+                for row in block.sequences.indices where block.isLive[row] {
+                    let values = ContiguousArray(block.values[(row * width)..<((row + 1) * width)])
+                    try body(entity, block.sequences[row], values)
+                }
             }
         }
     }

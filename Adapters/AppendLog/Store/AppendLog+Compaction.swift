@@ -8,60 +8,85 @@ extension AppendLog {
     /// - Returns: how many transactions were dropped.
     @discardableResult
     func compact(
-        _ progress: MaintenanceProgress = .init(),
-        keeping keeps: (_ transaction: UInt64, _ origin: TransactionOrigin) throws -> Bool
+        _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
-        try maintenance.withLock {
-            // The others would go on in the old log.
-            try writer.holdAlone()
-            defer { writer.share() }
-            background.hold()
-            defer { background.release() }
-            catchUp()
-            let (version, position, header) = try snapshot()
-            let checkpoint = checkpointWriter(version, progress)
-            // The log is read twice, and the part that is kept is written.
-            progress.begin(total: 2 * position.end)
-            let dropped = try transactionsToDrop(before: position, of: header, progress, keeps)
-            if dropped.isEmpty {
-                let size = try write(checkpoint, [.init(log: header.file, position: position)])
-                background.noteCheckpoint(behind: position.end, size: size)
-                try progress.advance(to: 2 * position.end)
-                return 0
-            }
-            let next = FileHeader(kind: .log, store: header.store, base: version.number)
-            var isHolding = false
-            var isReplaced = false
-            var taken: LogPosition?
-            var written: (end: Int64, size: Int64)?
-            do {
-                try DurableReplacement(of: path, in: fileSystem).replace { file in
-                    var frames = try FrameWriter(next, to: file)
-                    try copyHistory(without: dropped, to: position, of: header, progress, into: &frames)
-                    frames.skip(to: version.number)
-                    let base = frames.position
-                    let size = try write(
-                        checkpoint,
-                        [.init(log: header.file, position: position), .init(log: next.file, position: base)])
-                    background.noteCheckpoint(behind: position.end, size: size)
-                    written = (base.end, size)
-                    try progress.advance(to: 2 * position.end)
-                    let end = try writer.holdAppends()
-                    isHolding = true
-                    try copyTail(from: position, to: end, of: header, into: &frames)
-                    taken = frames.position
-                }
-                isReplaced = true
-                let file = try fileSystem.open(path, mode: .readWrite)
-                guard let taken else { throw EngineError.latched(store: path, cause: "nothing was copied") }
-                try writer.releaseAppends(takingUp: file, header: next, position: taken)
-                if let written { background.noteCheckpoint(behind: written.end, size: written.size) }
-            } catch {
-                if isHolding { writer.releaseAppends(after: error, isReplaced: isReplaced) }
-                throw error
-            }
-            return dropped.count
+        try maintenance.withLock { try compactAlone(progress, keeping: keeps) }
+    }
+
+    /// As `compact`, for who has the lock of maintenance.
+    func compactAlone(
+        _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
+    ) throws -> Int {
+        // The others would go on in the old log.
+        try writer.holdAlone()
+        defer { writer.share() }
+        for work in [checkpoints, compactions] { work.hold() }
+        defer { for work in [checkpoints, compactions] { work.release() } }
+        catchUp()
+        let (version, position, header) = try snapshot()
+        let checkpoint = checkpointWriter(version, progress)
+        // The log is read twice, and the part that is kept is written.
+        progress.begin(total: 2 * position.end)
+        let dropped = try transactionsToDrop(before: position, of: header, progress, keeps)
+        if dropped.isEmpty {
+            let size = try write(checkpoint, [.init(log: header.file, position: position)])
+            noteCheckpoint(behind: position.end, size: size)
+            try progress.advance(to: 2 * position.end)
+            return 0
         }
+        let next = FileHeader(kind: .log, store: header.store, base: version.number)
+        var isHolding = false
+        var isReplaced = false
+        var taken: LogPosition?
+        var written: (end: Int64, size: Int64)?
+        do {
+            try DurableReplacement(of: path, in: fileSystem).replace { file in
+                var frames = try FrameWriter(next, to: file)
+                try copyHistory(without: dropped, to: position, of: header, progress, into: &frames)
+                frames.skip(to: version.number)
+                let base = frames.position
+                let size = try write(
+                    checkpoint,
+                    [.init(log: header.file, position: position), .init(log: next.file, position: base)])
+                noteCheckpoint(behind: position.end, size: size)
+                written = (base.end, size)
+                try progress.advance(to: 2 * position.end)
+                let copied = try copyAhead(from: position, of: header, progress, into: &frames, file)
+                let end = try writer.holdAppends()
+                isHolding = true
+                try copyTail(from: copied, to: end, of: header, into: &frames)
+                taken = frames.position
+            }
+            isReplaced = true
+            let file = try fileSystem.open(path, mode: .readWrite)
+            guard let taken else { throw EngineError.latched(store: path, cause: "nothing was copied") }
+            try writer.releaseAppends(takingUp: file, header: next, position: taken)
+            if let written { noteCheckpoint(behind: written.end, size: written.size) }
+            compactions.plan(at: taken.end + configuration.leastGarbage)
+        } catch {
+            if isHolding { writer.releaseAppends(after: error, isReplaced: isReplaced) }
+            throw error
+        }
+        return dropped.count
+    }
+
+    /// Copies and syncs what has come since a place, while more comes, until little is left.
+    /// - Returns: how far it was copied.
+    private func copyAhead(
+        from start: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress, into frames: inout FrameWriter,
+        _ file: FileWriter
+    ) throws -> LogPosition {
+        var copied = start
+        for _ in 0..<16 {
+            let now = writer.state.position
+            try copyTail(from: copied, to: now, of: header, into: &frames)
+            copied = now
+            // So that the sync for which savers have to wait finds little to write.
+            try file.sync(.data)
+            try progress.check()
+            if writer.state.position.end - copied.end < 1 << 20 { break }
+        }
+        return copied
     }
 
     private func scan(
@@ -88,13 +113,13 @@ extension AppendLog {
 
     private func transactionsToDrop(
         before end: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress,
-        _ keeps: (UInt64, TransactionOrigin) throws -> Bool
+        _ keeps: (UInt64, Date) throws -> Bool
     ) throws -> Set<UInt64> {
         var dropped: Set<UInt64> = []
         try scan(of: header, to: end) { frame in
             guard frame.header.kind == .transaction else { return }
             let origin = try frame.reading { try $0.origin().origin }
-            if try !keeps(frame.header.transaction, origin) { dropped.insert(frame.header.transaction) }
+            if try !keeps(frame.header.transaction, origin.timestamp) { dropped.insert(frame.header.transaction) }
             try progress.advance(to: frame.position.end)
         }
         return dropped

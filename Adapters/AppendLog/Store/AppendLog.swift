@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import Synchronization
 
 /// The log behind a store: takes commits in, and answers for what is in it.
 ///
@@ -26,7 +27,11 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     var catchUp: @Sendable () -> Void = {}
     /// One checkpoint, compaction or backup at a time.
     let maintenance = NSLock()
-    let background = BackgroundCheckpoints()
+    let checkpoints = BackgroundWork()
+    let compactions: BackgroundWork
+    /// Whom to tell how far a compaction in the background is, and of events.
+    let observers = LogObservers()
+    private let stopping = Atomic(false)
 
     init(
         _ configuration: AppendLogConfiguration, path: String, writer: LogWriter, catalog: LogCatalog,
@@ -39,6 +44,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         self.last = initial
         self.needsSchema = needsSchema
         self.now = now
+        compactions = BackgroundWork(leastAfterFailure: configuration.leastGarbage)
         if case .batched(let interval) = configuration.durability {
             timer = BatchedSync(writer, every: interval)
         } else {
@@ -47,6 +53,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     }
 
     var fileSystem: any FileSystem { configuration.fileSystem }
+    /// Whether the log is being closed, so that what takes long is to end.
+    @Sendable func isStopping() -> Bool { stopping.load(ordering: .acquiring) }
     var checkpointPath: String { path + LogOpening.checkpointSuffix }
 
     func takeTurn() throws {
@@ -89,7 +97,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             last = result
             self.needsSchema = false
         }
-        background.noteAppended(upTo: writer.state.position.end)
+        let end = writer.state.position.end
+        checkpoints.noteAppended(upTo: end)
+        compactions.noteAppended(upTo: end)
         if isShared {
             // Before the turn is given back: others build on what they find.
             if configuration.durability != .none { try writer.sync(upTo: sequence) }
@@ -108,6 +118,11 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     /// - Throws: `EngineError.latched`; `FileError`, also where the log is not the one at the path any more: a checkpoint of it
     ///   would not fit the one that is.
     func snapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader) {
+        // Frames of other processes may have to be written once more, which nobody does without the turn.
+        let turn =
+            isShared
+            ? try WriteTurn(forLogAt: path, permissions: configuration.newFilePermissions, in: fileSystem) : nil
+        defer { turn?.giveBack() }
         try writer.checkWritable()
         if state.withLock({ needsSchema }) {
             // Whoever reads on from a checkpoint knows its schema; whoever reads the whole log needs it there too.
@@ -119,7 +134,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             let version = state.withLock { last }
             let (header, position) = writer.state
             if position.transaction == version.number {
-                try writer.syncAll()
+                try writer.settle()
                 return (version, position, header)
             }
             if position.transaction < version.number {
@@ -131,7 +146,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     func close() throws {
         timer?.stop()
-        background.stop()
+        stopping.store(true, ordering: .releasing)
+        checkpoints.stop()
+        compactions.stop()
         // One that runs notices and ends; what it has written is a temporary.
         maintenance.withLock {}
         // Whoever waits for a sync is promised it; where it fails, it is theirs to tell.

@@ -39,6 +39,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// Which transactions a compaction keeps.
     public let history: AppendLogHistory
     public let checkpoints: AppendLogCheckpoints
+    /// When history that is not kept is dropped, and its space given back.
+    public internal(set) var compaction: AppendLogCompaction
     /// The permission bits of a file that was not there before.
     public let newFilePermissions: UInt32
     /// What the files are on, as it was given.
@@ -46,6 +48,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
     /// How far ahead of its frames the log is filled with zeros, in steps of this.
     package var allocationStep = LogWriter.allocationStep
+    /// How much history a compaction in the background has to be able to drop, in bytes of log.
+    package var leastGarbage: Int64 = 4 << 20
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
     /// How often a reader looks again at damage that a writer's work of the moment may look like.
@@ -60,12 +64,13 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
         sharing: AppendLogSharing = .exclusive, durability: AppendLogDurability = .full,
         history: AppendLogHistory = .keepAll,
-        checkpoints: AppendLogCheckpoints = .automatic, newFilePermissions: UInt32 = 0o600
+        checkpoints: AppendLogCheckpoints = .automatic, compaction: AppendLogCompaction = .automatic,
+        newFilePermissions: UInt32 = 0o600
     ) {
         self.init(
             name, schema: schema, path: path, allowsSave: allowsSave, sharing: sharing, durability: durability,
-            history: history,
-            checkpoints: checkpoints, newFilePermissions: newFilePermissions, in: POSIXFileSystem())
+            history: history, checkpoints: checkpoints, compaction: compaction, newFilePermissions: newFilePermissions,
+            in: POSIXFileSystem())
     }
 
     /// A store on another file system, such as a simulated one.
@@ -73,8 +78,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
         sharing: AppendLogSharing = .exclusive, durability: AppendLogDurability = .full,
         history: AppendLogHistory = .keepAll,
-        checkpoints: AppendLogCheckpoints = .automatic, newFilePermissions: UInt32 = 0o600,
-        in fileSystem: any FileSystem
+        checkpoints: AppendLogCheckpoints = .automatic, compaction: AppendLogCompaction = .automatic,
+        newFilePermissions: UInt32 = 0o600, in fileSystem: any FileSystem
     ) {
         self.name = name ?? URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         self.schema = schema
@@ -84,6 +89,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         self.durability = durability
         self.history = history
         self.checkpoints = checkpoints
+        self.compaction = compaction
         self.newFilePermissions = newFilePermissions
         givenFileSystem = fileSystem
     }
@@ -99,13 +105,16 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     func hasSameOptions(as other: AppendLogConfiguration) -> Bool {
         allowsSave == other.allowsSave && sharing == other.sharing && durability == other.durability
             && history == other.history
-            && checkpoints == other.checkpoints && newFilePermissions == other.newFilePermissions
+            && checkpoints == other.checkpoints && compaction == other.compaction
+            && newFilePermissions == other.newFilePermissions
             && schema == other.schema
     }
 }
 
-/// How much history a compaction keeps. Nothing else drops any, except `deleteHistory`.
+/// How much history a compaction keeps, on call or in the background (`AppendLogCompaction`). Nothing else drops any, except
+/// `deleteHistory`.
 public enum AppendLogHistory: Sendable, Hashable {
+    /// All of it: no compaction drops anything.
     case keepAll
     /// The transactions of the last so many days.
     case keep(days: Int)

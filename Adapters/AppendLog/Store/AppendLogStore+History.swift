@@ -26,7 +26,9 @@ extension AppendLogStore: HistoryProviding {
         let sink = try writable()
         let doomed = Set(try fetchHistory(descriptor).map { UInt64(clamping: $0.transactionIdentifier) })
         guard !doomed.isEmpty else { return }
-        try sink.compact { transaction, _ in !doomed.contains(transaction) }
+        try sink.compact(MaintenanceProgress(isStopped: sink.isStopping)) { transaction, _ in
+            !doomed.contains(transaction)
+        }
     }
 
     /// Hands over the transactions that are published, in order, until the body returns false.

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import Synchronization
 
 extension AppendLogStore {
     /// Writes a checkpoint, so that the next opening reads it instead of the log before it. Saves go on meanwhile.
@@ -10,8 +11,10 @@ extension AppendLogStore {
 
     /// Writes a checkpoint and drops the history that the configuration does not keep. Saves go on meanwhile, but for the
     /// moment in which the new log takes the old one's place.
-    /// - Parameter report: told now and then how far it is. What it throws ends the compaction; the store is then as if
-    ///   none had begun.
+    ///
+    /// The store does so by itself too, where its configuration's `compaction` is `.automatic`.
+    /// - Parameter report: told now and then how far it is. What it throws ends the compaction; records and history are then
+    ///   as if none had begun, and no temporary file is left. A newer checkpoint may be.
     /// - Returns: how many transactions were dropped; 0 with `.keepAll`.
     /// - Throws: as `checkpoint()`; what `report` throws.
     @discardableResult
@@ -19,19 +22,21 @@ extension AppendLogStore {
         let sink = try writable()
         let start = ContinuousClock.now
         let dropped = try withoutActuallyEscaping(report) { report in
-            let progress = MaintenanceProgress(report)
-            switch configuration.history {
-            case .keepAll: return try sink.compact(progress) { _, _ in true }
-            case .keep(let days):
-                let limit = sink.now().addingTimeInterval(-Double(days) * 86_400)
-                return try sink.compact(progress) { _, origin in origin.timestamp >= limit }
-            case .keepSince(let token):
-                let last = UInt64(clamping: token.tokenValue?[identifier] ?? 0)
-                return try sink.compact(progress) { transaction, _ in transaction > last }
-            }
+            let progress = MaintenanceProgress(isStopped: sink.isStopping, report)
+            let keeps = configuration.history.rule(now: sink.now(), store: identifier)
+            return try sink.compact(progress) { keeps?($0, $1) ?? true }
         }
         tell(.compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
         return dropped
+    }
+
+    /// Tells a handler how far a compaction in the background is, as `compact(reporting:)` tells its own; nil ends that.
+    ///
+    /// What the handler throws ends that compaction, and the next begins after more has been saved. It is called on the
+    /// thread that compacts, with one call at a time for each file, until the store is closed.
+    public func reportBackgroundCompaction(to handler: (@Sendable (AppendLogProgress) throws -> Void)?) {
+        guard !isClosed.load(ordering: .acquiring) else { return }
+        opened.sink?.observers.setProgress(self, handler)
     }
 
     /// Copies the store, as it is after some save that had returned before the call or returns during it, to another
@@ -48,7 +53,16 @@ extension AppendLogStore {
         to path: String, reporting report: (AppendLogProgress) throws -> Void = { _ in }
     ) throws {
         let sink = try writable()
-        try withoutActuallyEscaping(report) { try sink.backup(to: path, MaintenanceProgress($0)) }
+        try withoutActuallyEscaping(report) { report in
+            try sink.backup(to: path, MaintenanceProgress(isStopped: sink.isStopping, report))
+        }
+    }
+
+    /// Returns once no checkpoint and no compaction is under way in the background.
+    package func waitForBackgroundWork() {
+        while let sink = opened.sink, sink.checkpoints.isBusy || sink.compactions.isBusy {
+            Thread.sleep(forTimeInterval: 0.000_2)
+        }
     }
 
     func writable() throws -> AppendLog {

@@ -6,8 +6,10 @@ public import MortiseEngine
 public struct AppendLogSalvage: Sendable {
     /// Records in the new store.
     public var records = 0
-    /// What could not be read.
+    /// What could not be read, and frames of kinds that are not known, which are not carried over.
     public var lost: [AppendLogError] = []
+    /// Whether nothing says any more what the store's identifier was, so that it and its records have new ones.
+    public var hasNewIdentifier = false
     /// Records that were left out because others have their unique values, or are required and not there.
     public var leftOut: [PersistentIdentifier] = []
     /// How many references to records that are not there were cleared.
@@ -29,10 +31,12 @@ extension AppendLogStore {
         var survey = LogSurvey(path: path, fileSystem: fileSystem)
         try survey.run()
         var result = AppendLogSalvage(lost: survey.problems)
-        // A log that is whole needs no checkpoint; one that is not is best followed from there.
-        let found = survey.isComplete ? survey.tables : survey.checkpointAtEnd ?? survey.tables
-        guard var tables = found, let store = UUID(uuidString: tables.catalog.store) else {
-            throw survey.problems.first ?? AppendLogError(path: path, fault: .notALog)
+        result.lost += survey.laterFrames
+        result.hasNewIdentifier = survey.hasLostIdentifier
+        guard var tables = survey.takeTables(), let store = UUID(uuidString: tables.catalog.store) else {
+            // What keeps everything from being read says more than where it begins.
+            let reason = survey.problems.first { if case .schemaMissing = $0.fault { true } else { false } }
+            throw reason ?? survey.problems.first ?? AppendLogError(path: path, fault: .notALog)
         }
         // An empty store would look as if there had been nothing.
         if tables.count == 0, !survey.isComplete, let problem = survey.problems.first { throw problem }
@@ -49,20 +53,28 @@ extension AppendLogStore {
             }
         }
         guard let version else { return result }
+        // Everything is in the version now.
+        tables = ReplayTables(LogCatalog(schema, store: store.uuidString))
         let lock = try FileLock(forStoreAt: newPath, in: fileSystem)
         defer { lock.release() }
-        var changes = CommittedChanges()
-        tables.forEach { entity, sequence, _ in changes.inserted.append(tables.catalog.identifier(entity, sequence)) }
-        result.records = changes.inserted.count
-        var payload = ByteWriter(capacity: 1 << 16)
-        let catalog = Catalog(schema: schema, storeIdentifier: tables.catalog.store)
         let origin = TransactionOrigin(
             timestamp: Date(), author: "salvage", process: ProcessInfo.processInfo.processName, bundle: "")
-        try payload.transaction(changes, from: .empty(catalog), to: version, origin: origin, catalog: tables.catalog)
+        let catalog = LogCatalog(schema, store: store.uuidString)
+        let empty = EngineVersion.empty(Catalog(schema: schema, storeIdentifier: catalog.store))
         try DurableReplacement(of: newPath, in: fileSystem).replace { file in
             var frames = try FrameWriter(FileHeader(kind: .log, store: store), to: file)
-            try frames.append(.schema, try tables.catalog.schemaPayload())
-            try frames.append(.transaction, payload.bytes, transaction: 1)
+            try frames.append(.schema, try catalog.schemaPayload())
+            var number: UInt64 = 0
+            // Not in one, which would have to be held whole; nobody sees the store before the last of them is there.
+            try version.forEachPiece(of: 4_096) { records in
+                var changes = CommittedChanges()
+                changes.inserted = records
+                var payload = ByteWriter(capacity: 1 << 16)
+                try payload.transaction(changes, from: empty, to: version, origin: origin, catalog: catalog)
+                number += 1
+                try frames.append(.transaction, payload.bytes, transaction: number)
+                result.records += records.count
+            }
         }
         return result
     }
@@ -79,21 +91,19 @@ extension ReplayTables {
     fileprivate mutating func clearDanglingReferences(leavingOut: inout [PersistentIdentifier]) -> Int {
         var cleared = 0
         while true {
-            var present: Set<PersistentIdentifier> = []
-            forEach { entity, sequence, _ in present.insert(catalog.identifier(entity, sequence)) }
             var changes: [(entity: Int, sequence: UInt64, slot: Int, value: StoredValue)] = []
             var removed: Set<PersistentIdentifier> = []
             forEach { entity, sequence, values in
                 for slot in catalog.storedSlots[entity] {
                     switch values[slot] {
-                    case .identifier(let target) where !present.contains(target):
+                    case .identifier(let target) where !contains(target):
                         if catalog.layouts[entity].slots[slot].property.isOptional {
                             changes.append((entity, sequence, slot, .null))
                         } else {
                             removed.insert(catalog.identifier(entity, sequence))
                         }
-                    case .identifiers(let targets) where !targets.allSatisfy(present.contains):
-                        changes.append((entity, sequence, slot, .identifiers(targets.filter(present.contains))))
+                    case .identifiers(let targets) where !targets.allSatisfy(contains):
+                        changes.append((entity, sequence, slot, .identifiers(targets.filter(contains))))
                     default: break
                     }
                 }
@@ -105,17 +115,23 @@ extension ReplayTables {
             if removed.isEmpty { return cleared }
         }
     }
+}
 
-    /// Whether the records are the same, value for value.
-    func hasSameRecords(as other: ReplayTables) -> Bool {
-        guard catalog.schema == other.catalog.schema, count == other.count else { return false }
-        var mine: [[UInt64: ContiguousArray<StoredValue>]] = Array(repeating: [:], count: catalog.names.count)
-        forEach { mine[$0][$1] = $2 }
-        var isSame = true
-        other.forEach { entity, sequence, values in
-            guard let own = mine[entity][sequence] else { return isSame = false }
-            if !own.elementsEqual(values, by: { $0.isIdentical(to: $1) }) { isSame = false }
+extension EngineVersion {
+    /// Hands over the records in pieces of so many at most; once with none where there are none.
+    fileprivate func forEachPiece(of count: Int, _ body: ([PersistentIdentifier]) throws -> Void) rethrows {
+        var piece: [PersistentIdentifier] = []
+        var isFirst = true
+        for name in LogCatalog(catalog.schema, store: catalog.storeIdentifier).names {
+            guard let table = tables[name] else { continue }
+            for row in 0..<table.endRow where table.contains(row: row) {
+                piece.append(table.identifier(ofRow: row))
+                guard piece.count == count else { continue }
+                try body(piece)
+                isFirst = false
+                piece.removeAll(keepingCapacity: true)
+            }
         }
-        return isSame
+        if !piece.isEmpty || isFirst { try body(piece) }
     }
 }

@@ -17,7 +17,7 @@ public final class AppendLogStore: EngineDataStore {
     /// What opening had to leave out or put right; nil where nothing.
     public var recovery: AppendLogRecovery? { opened.recovery }
     let opened: OpenLog
-    private let isClosed = Atomic(false)
+    let isClosed = Atomic(false)
     private let remoteChanges = Mutex<RemoteChanges?>(nil)
     private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
 
@@ -31,6 +31,7 @@ public final class AppendLogStore: EngineDataStore {
         self.schema = schema
         try configuration.checkStages(of: migrationPlan)
         opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
+        opened.sink?.observers.add(self) { [weak self] in self?.handle($0) }
         if let recovery = opened.recovery {
             tell(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
         }
@@ -44,8 +45,10 @@ public final class AppendLogStore: EngineDataStore {
 
     func tell(_ event: StoreEvent) {
         StoreEvents.emit(event)
-        eventHandler.withLock { $0 }?(event)
+        handle(event)
     }
+
+    private func handle(_ event: StoreEvent) { eventHandler.withLock { $0 }?(event) }
 
     public var capabilities: StoreCapabilities {
         engineCapabilities.union([configuration.durability == .full ? .durability : .reopening])
@@ -55,6 +58,7 @@ public final class AppendLogStore: EngineDataStore {
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         remoteChanges.withLock { $0.take() }?.stop()
+        opened.sink?.observers.remove(self)
         try OpenLogs.shared.close(opened)
     }
 }

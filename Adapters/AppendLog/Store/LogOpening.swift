@@ -100,7 +100,7 @@ struct LogOpening {
         }
         let catalog = LogCatalog(schema, store: content.store)
         let writer = try LogWriter(
-            file, path: path, header: content.header, position: content.position,
+            file, path: path, header: content.header, position: content.position, unsynced: content.unsynced,
             synced: try renewUnsynced(file, content), lock: lock, allocationStep: configuration.allocationStep,
             isShared: isShared, in: fileSystem)
         let sink = AppendLog(
@@ -109,7 +109,8 @@ struct LogOpening {
         let log = OpenLog(
             path: path, engine: Engine(version, sink: sink), sink: sink, recovery: content.recovery(keptAside: kept))
         if isShared { sink.catchUp = { [weak log] in log?.follow(waiting: true) } }
-        if configuration.checkpoints == .automatic { sink.startBackground(behind: content.checkpoint) }
+        if configuration.checkpoints == .automatic { sink.startCheckpoints(behind: content.checkpoint) }
+        if configuration.compaction == .automatic { sink.startCompactions() }
         return log
     }
 

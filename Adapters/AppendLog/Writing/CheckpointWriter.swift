@@ -16,7 +16,7 @@ struct CheckpointWriter {
         to path: String, places: [CheckpointDirectory.Place], permissions: UInt32, in fileSystem: any FileSystem
     ) throws {
         // Rows of deleted records are left out once they are many: nothing else ever takes them away.
-        let version = version.isSparse ? try version.withoutGaps() : version
+        let version = version.isSparse ? try version.withoutGaps(isCancelled: isCancelled) : version
         let replacement = DurableReplacement(of: path, newFilePermissions: permissions, in: fileSystem)
         try replacement.replace { file in
             let header = FileHeader(kind: .checkpoint, store: store)

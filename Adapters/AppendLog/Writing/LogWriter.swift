@@ -30,8 +30,9 @@ final class LogWriter: @unchecked Sendable {
     /// savers wait for is not.
     private var appends: UInt64 = 0
     private var syncedAppends: UInt64 = 0
-    /// Where frames of others begin that may not be on the disk.
-    private var doubtful: LogPosition?
+    /// Frames that this writer has not written, of others or of an earlier process, and that may not be on the disk: from
+    /// where, and where they end.
+    private var doubtful: (start: LogPosition, end: Int64)?
     private var isSyncing = false
     /// How many appends the next sync should cover, while somebody waits for them.
     private var gathered: UInt64?
@@ -41,8 +42,12 @@ final class LogWriter: @unchecked Sendable {
     private var syncTime: TimeInterval = 0
     private var failure: String?
 
+    /// - Parameters:
+    ///   - unsynced: where the frames begin that none calls synced.
+    ///   - synced: the highest frame that is on the disk nevertheless.
     init(
-        _ file: any OpenFile, path: String, header: FileHeader, position: LogPosition, synced: UInt64, lock: FileLock,
+        _ file: any OpenFile, path: String, header: FileHeader, position: LogPosition, unsynced: LogPosition,
+        synced: UInt64, lock: FileLock,
         allocationStep: Int64 = LogWriter.allocationStep, isShared: Bool = false, in fileSystem: any FileSystem
     ) throws {
         self.file = file
@@ -55,6 +60,7 @@ final class LogWriter: @unchecked Sendable {
         self.allocationStep = allocationStep
         self.isShared = isShared
         seed = header.seed
+        doubtful = synced < position.sequence - 1 ? (unsynced, position.end) : nil
         identity = try file.info().identity
         allocated = identity.size
     }
@@ -176,7 +182,7 @@ final class LogWriter: @unchecked Sendable {
         switch result {
         case .success:
             synced = max(synced, target.frame)
-            if let doubtful, doubtful.sequence <= target.frame { self.doubtful = nil }
+            if let doubtful, doubtful.start.sequence <= target.frame { self.doubtful = nil }
             syncedAppends = max(syncedAppends, target.append)
         case .failure(let error):
             failure = failure ?? "\(error)"
@@ -186,6 +192,20 @@ final class LogWriter: @unchecked Sendable {
 
     /// Syncs everything that was appended so far.
     func syncAll() throws { try sync(upTo: locked { appends }) }
+
+    /// Makes every frame durable that stands in the log now, those too that this writer has only read. Of a shared log only
+    /// who has the turn calls this.
+    ///
+    /// An error ends the writer.
+    func settle() throws {
+        try takeOver()
+        let last = locked {
+            // Those frames are nobody's append, so that a sync has to be asked for.
+            if doubtful != nil { appends += 1 }
+            return appends
+        }
+        try sync(upTo: last)
+    }
 
     // MARK: A log that others write too
 
@@ -237,8 +257,11 @@ final class LogWriter: @unchecked Sendable {
     func follow(to position: LogPosition, unsynced: LogPosition, claimed: UInt64) {
         locked {
             self.position = position
-            if let doubtful, doubtful.sequence > claimed { return }
-            doubtful = unsynced.sequence < position.sequence ? unsynced : nil
+            if let doubtful, doubtful.start.sequence > claimed {
+                self.doubtful = (doubtful.start, position.end)
+            } else {
+                doubtful = unsynced.sequence < position.sequence ? (unsynced, position.end) : nil
+            }
         }
     }
 
@@ -261,10 +284,10 @@ final class LogWriter: @unchecked Sendable {
 
     private func writeDoubtful() throws {
         guard let doubtful else { return }
-        synced = min(synced, doubtful.sequence - 1)
-        var offset = doubtful.offset
-        while offset < position.end {
-            let bytes = try file.readAll(count: Int(min(position.end - offset, 1 << 20)), at: offset)
+        synced = min(synced, doubtful.start.sequence - 1)
+        var offset = doubtful.start.offset
+        while offset < doubtful.end {
+            let bytes = try file.readAll(count: Int(min(doubtful.end - offset, 1 << 20)), at: offset)
             if bytes.isEmpty { break }
             try file.writeAll(bytes, at: offset)
             offset += Int64(bytes.count)
@@ -328,6 +351,7 @@ final class LogWriter: @unchecked Sendable {
         seed = header.seed
         allocated = identity.size
         synced = position.sequence - 1
+        doubtful = nil
         condition.unlock()
         try? old.close()
     }
@@ -335,7 +359,9 @@ final class LogWriter: @unchecked Sendable {
     /// Goes on in this file, unless another may have taken its name.
     /// - Parameter isReplaced: whether another has.
     func releaseAppends(after error: any Error, isReplaced: Bool) {
-        if isReplaced || (error as? FileError)?.outcomeIsUnknown ?? true { failure = failure ?? "\(error)" }
+        // What failed before the renaming concerned a temporary alone; a failed sync of this file was noted.
+        let mayBeReplaced = (error as? FileError).map { $0.outcomeIsUnknown && $0.operation != .sync } ?? false
+        if isReplaced || mayBeReplaced { failure = failure ?? "\(error)" }
         condition.unlock()
     }
 

@@ -161,9 +161,14 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     private func log(_ event: StoreEvent) {
-        guard case .compaction(let store, let dropped, let duration) = event else { return }
-        logger.notice(
-            "compacted", metadata: ["store": "\(store)", "dropped": "\(dropped)", "duration": "\(duration)"])
+        switch event {
+        case .compaction(let store, let dropped, let duration):
+            logger.notice(
+                "compacted", metadata: ["store": "\(store)", "dropped": "\(dropped)", "duration": "\(duration)"])
+        case .compactionFailed(let store, let reason):
+            logger.warning("not compacted", metadata: ["store": "\(store)", "reason": "\(reason)"])
+        case .fetch, .recovery: break
+        }
     }
 
     func storeIndex(ofEntity name: String) -> Int? { storeIndices[name] }

@@ -14,6 +14,10 @@ public enum StoreEvent: Sendable, Hashable {
     /// A store was made smaller.
     /// - Parameter dropped: how many transactions of its history went.
     case compaction(store: String, dropped: Int, duration: Duration)
+    /// A compaction in the background failed: the store is as it was, and another is tried later. Told once for all that
+    /// fail in a row.
+    /// - Parameter reason: the error, which names places and no values.
+    case compactionFailed(store: String, reason: String)
 }
 
 /// Where the events of all stores of the process go.

@@ -1,6 +1,7 @@
 /// Appends to an open file through a buffer.
 ///
-/// Bytes reach the file when the buffer is full and at ``flush()``; nothing is durable before the file is synced.
+/// Bytes reach the file when the buffer is full and at ``flush()``; nothing is durable before ``sync(_:)``, or before the
+/// file is synced by others.
 ///
 /// The first error stays: every later call throws it again and writes nothing, so that bytes never follow a gap. The
 /// writer belongs to one thread at a time.
@@ -15,7 +16,7 @@ public final class FileWriter {
     /// Creates a writer.
     ///
     /// - Parameters:
-    ///   - file: Open for writing. The writer neither syncs nor closes it.
+    ///   - file: Open for writing. The writer does not close it, and syncs it only when asked to.
     ///   - offset: Where the first byte goes, in bytes.
     ///   - bufferSize: How many bytes to collect; clamped to 4 KiB ... 16 MiB.
     public init(_ file: any OpenFile, at offset: Int64 = 0, bufferSize: Int = 256 << 10) {
@@ -58,6 +59,12 @@ public final class FileWriter {
         if buffer.isEmpty { return }
         try latching { () throws(FileError) in try file.writeAll(buffer, at: offset - Int64(buffer.count)) }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Makes everything durable that was appended so far.
+    public func sync(_ kind: SyncKind) throws(FileError) {
+        try flush()
+        try latching { () throws(FileError) in try file.sync(kind) }
     }
 
     private func latching(_ body: () throws(FileError) -> Void) throws(FileError) {

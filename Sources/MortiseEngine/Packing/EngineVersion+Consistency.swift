@@ -9,12 +9,15 @@ extension EngineVersion {
     }
 
     /// The same records under the same numbers, in rows without gaps.
+    /// - Parameter isCancelled: asked now and then; where it says so, a `CancellationError` is thrown.
     /// - Throws: the error of what cannot be read.
-    public func withoutGaps() throws -> EngineVersion {
+    public func withoutGaps(isCancelled: () -> Bool = { false }) throws -> EngineVersion {
         let loader = EngineLoader(catalog)
         for plan in catalog.plans {
             guard let table = tables[plan.entityName] else { continue }
-            for row in 0..<table.endRow where table.contains(row: row) {
+            for row in 0..<table.endRow {
+                if row & 0xFFF == 0, isCancelled() { throw CancellationError() }
+                guard table.contains(row: row) else { continue }
                 let values = ContiguousArray(plan.columns.indices.map { table.value(row: row, slot: $0) })
                 do {
                     try loader.append(entity: plan.entityName, sequence: table.sequence(ofRow: row), values)

@@ -7,14 +7,17 @@ import MortiseJSONFile
 
 /// A process that uses a store and says what happened, to be killed, starved and misled by tests.
 ///
-/// `save PATH LAST [checkpoint|compact|nothing [MISTAKE]]` goes on from the state that the file holds to state LAST. It prints
+/// `save PATH LAST [checkpoint|compact|background|nothing [MISTAKE]]` goes on from the state that the file holds to state LAST. It prints
 /// `trying N` before a save, `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
-/// An append log, whose name ends in `.log`, is then maintained as asked. Where a mistake is named the store has it.
+/// An append log, whose name ends in `.log`, is then maintained as asked: with `background` by itself, which is waited for.
+/// Where a mistake is named the store has it.
 /// `share PATH N [SAVES]` opens a log together with others, and inserts, updates and deletes parcels until it is killed or
 /// has done so many saves (see `SharedWork`). `watch PATH` only reads it, again and again, until standard input ends.
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
 /// `fill PATH N` makes a log with N parcels in one save and without a checkpoint; `replay PATH` reads it and prints by how
 /// many bytes the memory that the process had at its peak is more than before.
+/// `verify PATH` and `salvage PATH NEW` do that with a log and print what they found and then, as `replay`, what it took;
+/// `checkpoint PATH` writes a checkpoint of such a log.
 /// `measure PATH` opens a log or a JSON file for reading, under the schema that it names itself, and prints `read` or
 /// `refused` with the error, and then as `replay` what that took.
 /// `state PATH` prints the state that the file holds, read only. Any error in opening is printed as `error …`, status 1.
@@ -38,6 +41,17 @@ import MortiseJSONFile
             case "hold": try hold(path)
             case "fill": try fill(path, arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
             case "replay": try replay(path)
+            case "verify":
+                try measured {
+                    let found = try AppendLogStore.verify(path)
+                    return "problems \(found.problems.count) records \(found.records)"
+                }
+            case "salvage":
+                try measured {
+                    let found = try AppendLogStore.salvage(path, to: arguments[3])
+                    return "lost \(found.lost.count) records \(found.records)"
+                }
+            case "checkpoint": try checkpoint(path)
             case "state": try state(path)
             default: finish("unknown command", 64)
             }
@@ -49,7 +63,11 @@ import MortiseJSONFile
     static func save(
         _ path: String, upTo last: Int, maintaining what: String?, mistake: BrokenFileSystem.Mistake?
     ) throws {
-        let container = try Workload.open(path: path, mistake: mistake)
+        let container =
+            what == "background"
+            ? try Workload.openCompactingItself(path: path, mistake: mistake)
+            : try Workload.open(path: path, mistake: mistake)
+        container.store(AppendLogStore.self)?.waitForBackgroundWork()
         guard let first = Workload.state(of: container) else {
             return finish("error no state of the workload", 1)
         }
@@ -69,6 +87,7 @@ import MortiseJSONFile
             switch what {
             case "checkpoint": try store.checkpoint()
             case "compact": try store.compact()
+            case "background": store.waitForBackgroundWork()
             default: break
             }
             say("done \(what)")
@@ -120,6 +139,24 @@ import MortiseJSONFile
         let peak = memory("VmHWM:")
         say("found \(try ModelContext(container).fetchCount(FetchDescriptor<Parcel>()))")
         say("grown \(peak - before)")
+    }
+
+    /// Says what a body says, and what it took.
+    static func measured(_ body: () throws -> String) throws {
+        let before = memory("VmRSS:")
+        let text = try body()
+        let peak = memory("VmHWM:")
+        say(text)
+        say("grown \(peak - before)")
+    }
+
+    static func checkpoint(_ path: String) throws {
+        var configuration = AppendLogConfiguration(path: path, checkpoints: .onCall)
+        configuration.schema = Schema([Parcel.self, Courier.self])
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        try store.checkpoint()
+        try store.close()
+        say("checkpoint")
     }
 
     static func measure(_ path: String) {

@@ -33,6 +33,18 @@ public enum Workload {
         return try open(JSONFileConfiguration(path: path, allowsSave: allowsSave, in: fileSystem))
     }
 
+    /// Opens an append log that is compacted in the background as soon as half of it is history.
+    public static func openCompactingItself(
+        path: String, mistake: BrokenFileSystem.Mistake? = nil
+    ) throws -> ModelContainer {
+        let real = POSIXFileSystem()
+        var configuration = AppendLogConfiguration(
+            path: path, history: .keep(days: 0), checkpoints: .onCall,
+            in: mistake.map { BrokenFileSystem(real, mistake: $0) } ?? real)
+        configuration.leastGarbage = 200
+        return try open(configuration)
+    }
+
     /// Opens a file without the framework above the store.
     public static func openStore(_ configuration: JSONFileConfiguration) throws -> JSONFileStore {
         var configuration = configuration

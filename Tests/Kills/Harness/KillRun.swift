@@ -125,7 +125,10 @@ public enum KillRun {
     }
 
     private static func configuration(_ path: String, history: AppendLogHistory) -> AppendLogConfiguration {
-        AppendLogConfiguration(schema: Schema([Mark.self]), path: path, history: history)
+        var configuration = AppendLogConfiguration(schema: Schema([Mark.self]), path: path, history: history)
+        // Compactions in the background are killed, too.
+        configuration.leastGarbage = 64 << 10
+        return configuration
     }
 
     private static func open(_ path: String, history: AppendLogHistory) throws -> ModelContainer {

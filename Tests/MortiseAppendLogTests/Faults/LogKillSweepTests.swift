@@ -85,7 +85,7 @@ struct LogKillSweepTests {
         ]
         : ["pwrite64", "fdatasync", rename]
 
-    @Test(arguments: ["nothing", "checkpoint", "compact"], killed)
+    @Test(arguments: ["nothing", "checkpoint", "compact", "background"], killed)
     func aProcessKilledBeforeAnyCallLosesNothingAcknowledged(work: String, call: String) throws {
         let findings = try LogKillSweep(work: work).run(call, "signal=SIGKILL")
         // A commit alone renames nothing and makes no file.

@@ -128,6 +128,10 @@ struct LogHeaderCheck: LogReadingCheck {
         try one.close()
         #expect(try later(in: disk) == ["first", "second", "third", "fourth"])
         #expect(try AppendLogStore.verify(LogDepot.path, in: disk).isSound)
+        // A salvage makes a new log and lists what it does not carry over.
+        let salvaged = try AppendLogStore.salvage(LogDepot.path, to: "/salvaged.log", in: disk)
+        let kinds = salvaged.lost.map { if case .unknownKind(_, let kind) = $0.fault { kind } else { UInt8(0) } }
+        #expect(kinds == [77, 77, 77, 77])
         let alone = try Workload.open(LogDepot.configuration(disk))
         #expect(alone.workloadState == 6)
         try alone.advance(to: 7)

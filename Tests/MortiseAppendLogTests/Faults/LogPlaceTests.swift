@@ -169,7 +169,14 @@ struct LogReadOnlyCheck {
         findings.expect(opening?.reason == .readOnly, "opening: \(String(describing: opening))")
         let reader = try Workload.open(depot.configuration(allowsSave: false))
         findings.expect(reader.workloadState == 2, "it cannot be read")
+        try reader.close()
         depot.disk.limits.isReadOnly = false
+        let again = thrown {
+            let container = try depot.open()
+            try container.advance(to: 3)
+            try container.close()
+        }
+        findings.expect(again == nil && depot.state() == 3, "usable again: \(String(describing: again))")
         return findings
     }
 }

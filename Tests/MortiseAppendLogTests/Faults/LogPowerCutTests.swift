@@ -1,6 +1,7 @@
 import FaultWorkload
 import MortiseCore
 import MortiseEngine
+import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
@@ -16,6 +17,9 @@ struct LogPowerCutCheck {
     /// What is done after which state.
     var work: [Int: Maintenance] = [2: .checkpoint, 3: .compaction, 5: .backup, 6: .compaction]
     var reopenings: Set<Int> = [3, 4, 6]
+    /// Where the store compacts itself: how much history has to be forgotten for that. Another save comes in the middle of
+    /// each compaction.
+    var leastGarbage: Int64?
 
     /// What was promised: after so many operations, so many saves were acknowledged, and one more was begun or not.
     private struct Promise {
@@ -43,6 +47,7 @@ struct LogPowerCutCheck {
     private func promises(on depot: LogDepot) throws -> [Promise] {
         var promises: [Promise] = []
         var backup: Int?
+        if let leastGarbage { return try promisesInTheBackground(on: depot, leastGarbage) }
         var container = try depot.open()
         for state in 1...last {
             try container.advance(to: state)
@@ -58,6 +63,37 @@ struct LogPowerCutCheck {
         }
         try container.close()
         return promises
+    }
+
+    private func promisesInTheBackground(on depot: LogDepot, _ leastGarbage: Int64) throws -> [Promise] {
+        var configuration = AppendLogConfiguration(
+            path: LogDepot.path, history: .keep(days: 0), checkpoints: .onCall, in: depot.fileSystem)
+        configuration.allocationStep = 4_096
+        configuration.leastGarbage = leastGarbage
+        let promises = Mutex<[Promise]>([])
+        while promises.withLock({ $0.count }) < last {
+            let container = try Workload.open(configuration)
+            guard let store = container.logStore else { break }
+            @Sendable func advance() throws {
+                try promises.withLock { promises in
+                    if promises.count == last { return }
+                    try container.advance(to: promises.count + 1)
+                    promises.append(
+                        Promise(operation: depot.disk.operationCount, acknowledged: promises.count + 1, backup: nil))
+                }
+            }
+            store.reportBackgroundCompaction { if $0.completed == $0.total { try advance() } }
+            for _ in 0..<3 {
+                try advance()
+                store.waitForBackgroundWork()
+            }
+            try container.close()
+        }
+        let compactions = depot.disk.trace.count {
+            $0.operation == .rename && $0.path.hasPrefix("/.depot.log.") && !$0.path.contains(".checkpoint.")
+        }
+        #expect(compactions > 2)
+        return promises.withLock { $0 }
     }
 
     private func check(
@@ -96,6 +132,15 @@ struct LogPowerCutCheck {
     func noCrashLosesAnAcknowledgedSaveOrLeavesHalfOfOne(seed: UInt64) throws {
         let findings = try LogPowerCutCheck(seed: seed, limit: isFullSize ? 16 : 3).run()
         findings.verify("F13", "F15", "F16", "F17", "F18")
+        #expect(findings.injected > (isFullSize ? 1_500 : 300))
+    }
+
+    @Test(arguments: faultSeeds(small: 1, full: 8))
+    func noCrashInACompactionInTheBackgroundLosesAnAcknowledgedSave(seed: UInt64) throws {
+        var check = LogPowerCutCheck(seed: seed, last: 24, limit: isFullSize ? 8 : 1)
+        check.leastGarbage = 500
+        let findings = try check.run()
+        findings.verify("F16", "F17", "F18")
         #expect(findings.injected > (isFullSize ? 1_500 : 300))
     }
 

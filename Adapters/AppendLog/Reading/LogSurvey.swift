@@ -1,0 +1,298 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// Reads as much of a store's files as can be read.
+struct LogSurvey {
+    let path: String
+    let fileSystem: any FileSystem
+    private(set) var problems: [AppendLogError] = []
+    private(set) var transactions = 0
+    private(set) var tornBytes: Int64 = 0
+    /// The frames of kinds that are not known and may be skipped.
+    private(set) var laterFrames: [AppendLogError] = []
+    /// The records as far as they could be followed.
+    private(set) var tables: ReplayTables?
+    /// What the checkpoint has, with the log's transactions behind it, where the log alone does not make the records.
+    private(set) var checkpointAtEnd: ReplayTables?
+    /// Whether the log alone makes the records.
+    private(set) var isComplete = true
+    /// Whether all of the checkpoint can be read.
+    private(set) var hasWholeCheckpoint = false
+    /// Whether nothing says any more what the store's identifier was.
+    private(set) var hasLostIdentifier = false
+    /// How many transactions nobody can read because the schema is not there, and the first schema that is.
+    private var unread = 0
+    private var firstSchema: UInt64?
+
+    init(path: String, fileSystem: any FileSystem) {
+        self.path = path
+        self.fileSystem = fileSystem
+    }
+
+    private var checkpointPath: String { path + LogOpening.checkpointSuffix }
+
+    mutating func run() throws {
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let size = try file.info().size
+        let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
+        let header: FileHeader
+        var seed: UInt32
+        do {
+            header = try FileHeader(beginning, expecting: .log)
+            seed = header.seed
+            isComplete = header.base == 0
+        } catch {
+            note(error)
+            let checkpoint = try? CheckpointContent.header(checkpointPath, in: fileSystem)
+            guard let found = try HeaderRecovery(beginning, of: file, size: size, checkpoint) else {
+                isComplete = false
+                return
+            }
+            header = found.header
+            seed = found.seed
+            isComplete = found.isExact && header.base == 0
+            hasLostIdentifier = found.hasLostIdentifier
+        }
+        let reader = FrameReader(file, size: size, seed: seed)
+        // Where the log has everything, the checkpoint is looked at later, and only checked where it is not needed.
+        let isAlone = isComplete
+        var checkpoint = isAlone ? nil : try readCheckpoint(header, isNeeded: true)
+        try follow(reader, header, makingRecords: isAlone || !hasWholeCheckpoint)
+        if isAlone { checkpoint = try readCheckpoint(header, isNeeded: !isComplete) }
+        checkpointAtEnd = checkpoint?.takeTables()
+        if !isComplete, let checkpoint {
+            try follow(reader, header, behind: checkpoint)
+            if var found = checkpointAtEnd {
+                // What is left of the history may have what the checkpoint has lost.
+                let names = found.catalog.names
+                if let tables { found.add(tables) { checkpoint.mayHaveHad(names[$0], $1) } }
+                tables = nil
+                checkpointAtEnd = found
+                tables = found
+            }
+        }
+        if unread > 0 { note(LogFault.schemaMissing(transactions: unread)) }
+    }
+
+    /// The records that are most, to be changed.
+    mutating func takeTables() -> ReplayTables? {
+        // A log that is whole needs no checkpoint; one that is not is best followed from there.
+        let found = isComplete ? tables : checkpointAtEnd ?? tables
+        tables = nil
+        checkpointAtEnd = nil
+        return found
+    }
+
+    mutating func note(_ fault: any Error, of path: String? = nil) {
+        if let error = fault as? AppendLogError {
+            problems.append(error)
+        } else if let fault = fault as? LogFault {
+            problems.append(AppendLogError(path: path ?? self.path, fault: fault))
+        } else if let fault = fault as? PayloadFault {
+            problems.append(
+                AppendLogError(
+                    path: path ?? self.path, fault: .malformed(offset: Int64(fault.offset), what: fault.what)))
+        } else {
+            problems.append(AppendLogError(path: path ?? self.path, fault: .malformed(offset: 0, what: "\(fault)")))
+        }
+    }
+
+    // MARK: The checkpoint
+
+    /// The checkpoint, as much of it as can be read.
+    /// - Parameter isNeeded: whether its records are wanted; otherwise it is checked only.
+    private mutating func readCheckpoint(_ header: FileHeader, isNeeded: Bool) throws -> CheckpointSalvage? {
+        if let whole = try readWholeCheckpoint(header, isNeeded: isNeeded) { return whole }
+        // Also where its records are not wanted: each of its faults is to be told.
+        let found = hasWholeCheckpoint ? nil : salvageCheckpoint(header)
+        return isNeeded ? found : nil
+    }
+
+    private mutating func readWholeCheckpoint(_ header: FileHeader, isNeeded: Bool) throws -> CheckpointSalvage? {
+        let found: CheckpointContent
+        do {
+            guard let content = try CheckpointContent.read(checkpointPath, of: header, in: fileSystem) else {
+                if header.base > 0, !hasRecoveredBase(header) {
+                    note(LogFault.checkpointMissing(transaction: header.base))
+                }
+                return nil
+            }
+            found = content
+        } catch {
+            note(error, of: checkpointPath)
+            return nil
+        }
+        do {
+            let inconsistencies = found.version.inconsistencies()
+            try found.version.readAll()
+            for what in inconsistencies {
+                note(LogFault.malformed(offset: 0, what: what), of: checkpointPath)
+            }
+            hasWholeCheckpoint = true
+            return isNeeded ? CheckpointSalvage(found, try found.tables()) : nil
+        } catch let error as AppendLogError {
+            problems.append(error)
+            return nil
+        }
+    }
+
+    private func hasRecoveredBase(_ header: FileHeader) -> Bool { header.base == HeaderRecovery.unknownBase }
+
+    private mutating func salvageCheckpoint(_ header: FileHeader) -> CheckpointSalvage? {
+        guard let found = try? CheckpointContent.salvage(checkpointPath, of: header, in: fileSystem) else { return nil }
+        for case let problem as AppendLogError in found.problems where !problems.contains(problem) {
+            problems.append(problem)
+        }
+        return found
+    }
+
+    // MARK: The log
+
+    /// Reads frame after frame, and where one is damaged goes on at the next that is not.
+    private func forEachFrame(
+        _ reader: FrameReader, _ header: FileHeader, _ body: (ScannedFrame) -> Void, damaged: (any Error) -> Void
+    ) throws -> LogEnd? {
+        var position = LogPosition.first
+        while true {
+            var last = position
+            do {
+                let scan = try reader.scan(
+                    from: position, allowingGapsTo: header.base, includingUnknown: true
+                ) { frame in
+                    body(frame)
+                    last = frame.position.following(frame.header)
+                    return true
+                }
+                return scan.end
+            } catch {
+                damaged(error)
+                guard let next = try reader.nextFrame(behind: last.offset) else { return nil }
+                position = next
+            }
+        }
+    }
+
+    private mutating func follow(_ reader: FrameReader, _ header: FileHeader, makingRecords: Bool) throws {
+        var catalog: LogCatalog?
+        var state = self
+        self.tables = nil
+        let end = try forEachFrame(reader, header) { frame in
+            state.read(frame, header, makingRecords, &catalog)
+        } damaged: {
+            state.note($0)
+            state.isComplete = false
+        }
+        self = state
+        if case .torn(let bytes) = end { tornBytes = bytes }
+    }
+
+    private mutating func read(
+        _ frame: ScannedFrame, _ header: FileHeader, _ makesRecords: Bool, _ catalog: inout LogCatalog?
+    ) {
+        do {
+            switch frame.header.kind {
+            case .schema:
+                let schema = try frame.reading { try $0.schema() }
+                catalog = LogCatalog(schema, store: header.store.uuidString)
+                firstSchema = firstSchema ?? frame.position.sequence
+                guard makesRecords else { return }
+                if tables == nil { tables = catalog.map { ReplayTables($0) } } else { try tables?.migrate(to: schema) }
+            case .transaction:
+                transactions += 1
+                guard let catalog else {
+                    unread += 1
+                    isComplete = false
+                    return
+                }
+                guard makesRecords else {
+                    var ignored = IgnoredRecords()
+                    return try frame.reading { try $0.transaction(catalog, to: &ignored) }
+                }
+                var lenient = LenientReplay(tables: tables.take() ?? ReplayTables(catalog), isStrict: isComplete)
+                defer { tables = lenient.tables }
+                try frame.reading { try $0.transaction(catalog, to: &lenient) }
+            default:
+                laterFrames.append(
+                    AppendLogError(
+                        path: path,
+                        fault: .unknownKind(offset: frame.position.offset, kind: frame.header.kind.rawValue)))
+            }
+        } catch {
+            note(error)
+            isComplete = false
+        }
+    }
+
+    /// Follows what comes behind a checkpoint; what is wrong with it was noted before.
+    private mutating func follow(
+        _ reader: FrameReader, _ header: FileHeader, behind checkpoint: CheckpointSalvage
+    ) throws {
+        var found = checkpointAtEnd.take()
+        var known = 0
+        let first = firstSchema ?? .max
+        _ = try forEachFrame(reader, header) { frame in
+            guard checkpoint.isFollowed(by: frame), let catalog = found?.catalog else { return }
+            if frame.header.kind == .schema {
+                guard let schema = try? frame.reading({ try $0.schema() }) else { return }
+                try? found?.migrate(to: schema)
+            } else if frame.header.kind == .transaction, let tables = found.take() {
+                if frame.position.sequence < first { known += 1 }
+                var lenient = LenientReplay(tables: tables, isStrict: false)
+                defer { found = lenient.tables }
+                try? frame.reading { try $0.transaction(catalog, to: &lenient) }
+            }
+        } damaged: { _ in
+        }
+        checkpointAtEnd = found
+        unread -= known
+    }
+}
+
+extension FrameReader {
+    /// The next header that verifies behind a place, as the position to go on at.
+    func nextFrame(behind offset: Int64) throws -> LogPosition? {
+        var place = offset + 8
+        while size - place >= Int64(FrameHeader.size) {
+            let isMarker = try withBytes(at: place, count: 4) {
+                $0.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker
+            }
+            if isMarker, let header = try header(at: place) {
+                return LogPosition(
+                    end: place, sequence: header.sequence,
+                    transaction: header.kind == .transaction
+                        ? header.transaction - min(1, header.transaction) : header.transaction)
+            }
+            place += 8
+        }
+        return nil
+    }
+}
+
+/// Applies what can be applied, and passes over what refers to records that are not there.
+struct LenientReplay: TransactionVisitor {
+    var tables: ReplayTables
+    let isStrict: Bool
+
+    private mutating func attempt(_ body: (inout ReplayTables) throws -> Void) throws {
+        do {
+            try body(&tables)
+        } catch {
+            if isStrict { throw error }
+        }
+    }
+
+    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
+        try attempt { try $0.begin(origin, isErasure: isErasure, nextSequence: nextSequence) }
+    }
+    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
+        try attempt { try $0.deleted(entity, sequence, preserved: preserved) }
+    }
+    mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
+        try attempt { try $0.updated(entity, sequence, changes) }
+    }
+    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
+        try attempt { try $0.inserted(entity, sequence, values) }
+    }
+}

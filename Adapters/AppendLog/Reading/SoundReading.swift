@@ -1,0 +1,124 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// Reads a store as opening does, but all of it, and compares what the log and its checkpoint have.
+struct SoundReading {
+    private(set) var transactions = 0
+    private(set) var records = 0
+    private(set) var tornBytes: Int64 = 0
+
+    /// - Throws: the first thing that is wrong.
+    init(_ path: String, in fileSystem: any FileSystem) throws {
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let size = try file.info().size
+        let header = try FileHeader(
+            try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
+        let checkpoint = try CheckpointContent.read(path + LogOpening.checkpointSuffix, of: header, in: fileSystem)
+        if checkpoint == nil, header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
+        if let place = checkpoint?.position, place.end > size || place.transaction < header.base {
+            throw LogFault.checkpointOfAnother
+        }
+        let store = header.store.uuidString
+        var behind = checkpoint.map { LogRecords($0.version, store: store) }
+        var alone = header.base == 0 ? LogRecords(nil, store: store) : nil
+        var catalog: LogCatalog?
+        let reader = FrameReader(file, size: size, seed: header.seed)
+        let scan = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
+            if frame.header.kind == .transaction { transactions += 1 }
+            if alone != nil {
+                try alone?.apply(frame)
+            } else {
+                try Self.check(frame, store, &catalog)
+            }
+            if let place = checkpoint?.position, frame.position.sequence >= place.sequence { try behind?.apply(frame) }
+            return true
+        }
+        if case .torn(let bytes) = scan.end { tornBytes = bytes }
+        let last = scan.position.transaction
+        guard let schema = (alone ?? behind)?.schema else {
+            throw LogFault.damagedFrame(
+                offset: LogPosition.first.offset, sequence: 1, reason: "the schema is not there")
+        }
+        let made = try alone?.version(last, for: schema)
+        alone = nil
+        let followed = try behind?.version(last, for: schema)
+        behind = nil
+        for what in checkpoint?.version.inconsistencies() ?? [] { throw LogFault.malformed(offset: 0, what: what) }
+        if let made, let followed, try !made.hasSameRecords(as: followed) {
+            throw AppendLogError(
+                path: path + LogOpening.checkpointSuffix,
+                fault: .malformed(offset: 0, what: "has other records than the log"))
+        }
+        try followed?.readAll()
+        try checkpoint?.version.readAll()
+        records = (made ?? followed)?.tables.values.reduce(0) { $0 + $1.count } ?? 0
+    }
+
+    /// Checks a frame of the history before a checkpoint.
+    private static func check(_ frame: ScannedFrame, _ store: String, _ catalog: inout LogCatalog?) throws {
+        if frame.header.kind == .schema {
+            catalog = LogCatalog(try frame.reading { try $0.schema() }, store: store)
+            return
+        }
+        guard let catalog else {
+            throw LogFault.malformed(offset: frame.position.offset, what: "comes before any schema")
+        }
+        var ignored = IgnoredRecords()
+        try frame.reading { try $0.transaction(catalog, to: &ignored) }
+    }
+}
+
+/// Takes a transaction in to see that it can be read, and forgets it.
+struct IgnoredRecords: TransactionVisitor {
+    mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {}
+    mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {}
+    mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {}
+    mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {}
+}
+
+extension EngineVersion {
+    /// Reads every value.
+    /// - Throws: the error of what the version should have and cannot be read.
+    func readAll() throws {
+        let stored = LogCatalog(catalog.schema, store: catalog.storeIdentifier)
+        for (entity, name) in stored.names.enumerated() {
+            guard let table = tables[name] else { continue }
+            for row in 0..<table.endRow where table.contains(row: row) {
+                for slot in stored.layouts[entity].slots.indices { _ = table.value(row: row, slot: slot) }
+            }
+        }
+        if let damage { throw damage }
+    }
+
+    /// Whether the records are the same, value for value.
+    /// - Throws: the error of what one of the versions should have and cannot be read.
+    func hasSameRecords(as other: EngineVersion) throws -> Bool {
+        let stored = LogCatalog(catalog.schema, store: catalog.storeIdentifier)
+        guard catalog.schema == other.catalog.schema else { return false }
+        var isSame = true
+        for (entity, name) in stored.names.enumerated() where isSame {
+            let (mine, theirs) = (tables[name], other.tables[name])
+            guard mine?.count ?? 0 == theirs?.count ?? 0 else { return false }
+            guard let mine, let theirs else { continue }
+            // Rows lie by ascending numbers on both sides.
+            var row = 0
+            for own in 0..<mine.endRow where mine.contains(row: own) {
+                while row < theirs.endRow, !theirs.contains(row: row) { row += 1 }
+                guard row < theirs.endRow, mine.sequence(ofRow: own) == theirs.sequence(ofRow: row),
+                    stored.storedSlots[entity].allSatisfy({
+                        mine.value(row: own, slot: $0).isIdentical(to: theirs.value(row: row, slot: $0))
+                    })
+                else {
+                    isSame = false
+                    break
+                }
+                row += 1
+            }
+        }
+        // What cannot be read looks like another value.
+        if let damage = damage ?? other.damage { throw damage }
+        return isSame
+    }
+}

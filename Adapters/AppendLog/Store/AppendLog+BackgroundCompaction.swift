@@ -1,0 +1,88 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+/// When a store compacts its log.
+public enum AppendLogCompaction: Sendable, Hashable {
+    /// In the background, once the history that the configuration no longer keeps takes more than half of the files, and
+    /// 4 MiB at least. Looked at after opening and after saves. Nothing is ever dropped that `compact()` would keep, so that
+    /// none begins with `.keepAll`; nor does one of a shared log, which others would have to leave for that.
+    ///
+    /// Saves go on meanwhile, but for the moment in which the new log takes the old one's place. Closing the store ends one
+    /// that is under way. One that fails is told as `StoreEvent.compactionFailed` and leaves the store as it was.
+    case automatic
+    /// When `compact()` is called.
+    case onCall
+}
+
+extension AppendLogHistory {
+    /// What says of a transaction, by its number and time, whether it is kept; nil where all are.
+    /// - Parameter store: the store's identifier.
+    func rule(now: Date, store: String) -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
+        switch self {
+        case .keepAll: return nil
+        case .keep(let days):
+            let limit = now.addingTimeInterval(-Double(days) * 86_400)
+            return { _, time in time >= limit }
+        case .keepSince(let token):
+            let last = UInt64(clamping: token.tokenValue?[store] ?? 0)
+            return { transaction, _ in transaction > last }
+        }
+    }
+}
+
+extension AppendLog {
+    /// Lets compactions begin in the background from now on.
+    func startCompactions() {
+        if isShared || configuration.history == .keepAll { return }
+        compactions.plan(at: configuration.leastGarbage)
+        compactions.start { [weak self] error in
+            guard let self else { return }
+            observers.tell(.compactionFailed(store: configuration.name, reason: "\(error)"))
+        } _: { [weak self] in
+            try self?.compactIfWorthwhile()
+        }
+        compactions.noteAppended(upTo: writer.state.position.end)
+    }
+
+    /// Compacts where that leaves less than half of the files.
+    private func compactIfWorthwhile() throws {
+        try maintenance.withLock {
+            let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
+            try progress.check()
+            guard let keeps = configuration.history.rule(now: now(), store: catalog.store) else { return }
+            let (header, position) = writer.state
+            let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)?.size ?? 0
+            let total = position.end + checkpoint
+            let least = configuration.leastGarbage
+            compactions.plan(at: position.end + max(least, total / 8))
+            guard try isForgotten(upTo: max(least, total / 2), of: header, position, keeps) else { return }
+            let start = ContinuousClock.now
+            let dropped = try compactAlone(progress, keeping: keeps)
+            observers.tell(
+                .compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
+        }
+    }
+
+    /// Whether so many bytes at the log's beginning are history that is not kept. Times and numbers ascend, but where a
+    /// clock jumped, so that one transaction tells of all before it.
+    private func isForgotten(
+        upTo size: Int64, of header: FileHeader, _ end: LogPosition, _ keeps: (UInt64, Date) -> Bool
+    ) throws -> Bool {
+        guard size < end.end else { return false }
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let reader = FrameReader(file, size: end.end, seed: header.seed)
+        guard var place = try reader.nextFrame(behind: size / 8 * 8) else { return false }
+        while let frame = try reader.header(at: place.offset), reader.hasWhole(frame, at: place.offset) {
+            if frame.kind == .transaction, frame.length >= 8 {
+                let bits = try reader.withBytes(at: place.offset + Int64(FrameHeader.size), count: 8) {
+                    UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))
+                }
+                return !keeps(frame.transaction, Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+            }
+            place = place.following(frame)
+        }
+        return false
+    }
+}

@@ -15,7 +15,7 @@ extension EngineVersion {
         for plan in catalog.plans {
             guard let table = tables[plan.entityName] else { continue }
             for row in 0..<table.endRow where table.contains(row: row) {
-                let values = ContiguousArray(plan.columns.indices.map { table.value(row: row, slot: $0) })
+                let values = ContiguousArray(plan.columns.indices.map { table.storedForm(row: row, slot: $0) })
                 do {
                     try loader.append(entity: plan.entityName, sequence: table.sequence(ofRow: row), values)
                 } catch {

@@ -16,10 +16,19 @@ public struct AppendLogVerification: Sendable {
 }
 
 extension AppendLogStore {
-    /// Reads every byte of a log and its checkpoint, and lists what is wrong. Changes nothing and takes no lock.
+    /// Reads every byte of a log, its checkpoint and the files of data that its records name, and lists what is wrong. Changes nothing and takes no lock.
     /// - Throws: `FileError` where the log cannot be read at all.
     public static func verify(
         _ path: String, in fileSystem: any FileSystem = POSIXFileSystem()
+    ) throws -> AppendLogVerification {
+        let files = ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem)
+        return try verify(path, in: fileSystem) { $0.checkFiles(files, noting: &$1) }
+    }
+
+    /// - Parameter check: gets the records, to look at the files of data that they name.
+    static func verify(
+        _ path: String, in fileSystem: any FileSystem,
+        files check: (_ records: ReplayTables, _ problems: inout [AppendLogError]) throws -> Void
     ) throws -> AppendLogVerification {
         var survey = LogSurvey(path: path, fileSystem: fileSystem)
         try survey.run()
@@ -35,7 +44,43 @@ extension AppendLogStore {
                     path: path + LogOpening.checkpointSuffix,
                     fault: .malformed(offset: 0, what: "has other records than the log")))
         }
+        if let tables = survey.tables { try check(tables, &result.problems) }
         return result
+    }
+}
+
+extension ReplayTables {
+    func error(_ fault: ExternalFileFault, _ entity: Int, _ sequence: UInt64, _ slot: Int) -> AppendLogError {
+        AppendLogError(
+            path: fault.path,
+            fault: .damagedValue(
+                entity: catalog.names[entity], property: catalog.layouts[entity].slots[slot].name, record: sequence,
+                reason: fault.reason))
+    }
+
+    /// Reads the files of data that the records name, and notes what is wrong with each.
+    fileprivate func checkFiles(_ files: ExternalFiles, noting problems: inout [AppendLogError]) {
+        forEachFile { entity, sequence, slot, reference in
+            do throws(ExternalFileFault) {
+                try files.check(reference)
+            } catch {
+                problems.append(self.error(error, entity, sequence, slot))
+            }
+        }
+    }
+
+    /// Calls the body for each value that is in a file of its own.
+    func forEachFile(
+        _ body: (_ entity: Int, _ sequence: UInt64, _ slot: Int, _ reference: ExternalReference) throws -> Void
+    ) rethrows {
+        try forEach { entity, sequence, values in
+            for slot in catalog.storedSlots[entity]
+            where catalog.layouts[entity].slots[slot].property.attribute?.kind == .data {
+                if let reference = ExternalReference(storedForm: values[slot]) {
+                    try body(entity, sequence, slot, reference)
+                }
+            }
+        }
     }
 }
 
@@ -101,7 +146,10 @@ struct LogSurvey {
     private mutating func readCheckpoint(_ header: FileHeader) throws -> CheckpointSalvage? {
         let found: CheckpointContent
         do {
-            guard let content = try CheckpointContent.read(checkpointPath, of: header, in: fileSystem) else {
+            guard
+                let content = try CheckpointContent.read(
+                    checkpointPath, of: header, external: external, in: fileSystem)
+            else {
                 if header.base > 0 { note(LogFault.checkpointMissing(transaction: header.base)) }
                 return nil
             }
@@ -125,7 +173,10 @@ struct LogSurvey {
 
     /// As much of the checkpoint as can be read.
     private mutating func salvageCheckpoint(_ header: FileHeader) -> CheckpointSalvage? {
-        guard let found = try? CheckpointContent.salvage(checkpointPath, of: header, in: fileSystem) else { return nil }
+        guard
+            let found = try? CheckpointContent.salvage(
+                checkpointPath, of: header, external: external, in: fileSystem)
+        else { return nil }
         for case let problem as AppendLogError in found.problems where !problems.contains(problem) {
             problems.append(problem)
         }
@@ -133,6 +184,8 @@ struct LogSurvey {
     }
 
     private var checkpointPath: String { path + LogOpening.checkpointSuffix }
+    /// Stands for files that nobody reads here.
+    private var external: ExternalFiles { ExternalFiles(beside: path, in: fileSystem) }
 
     /// Reads frame after frame, and where one is damaged goes on at the next that is not.
     private mutating func follow(_ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?) throws {
@@ -170,7 +223,7 @@ struct LogSurvey {
                 return
             }
             let behind = isBehindCheckpoint ? checkpointAtEnd?.catalog : nil
-            guard frame.header.kind == .transaction, catalog != nil || behind != nil else {
+            guard frame.header.kind.isTransaction, catalog != nil || behind != nil else {
                 throw LogFault.malformed(offset: frame.position.offset, what: "does not belong there")
             }
             transactions += 1
@@ -203,7 +256,7 @@ extension FrameReader {
             if isMarker, let header = try header(at: place) {
                 return LogPosition(
                     end: place, sequence: header.sequence,
-                    transaction: header.kind == .transaction
+                    transaction: header.kind.isTransaction
                         ? header.transaction - min(1, header.transaction) : header.transaction)
             }
             place += 8

@@ -16,8 +16,9 @@ final class TablePlan: Sendable {
     let linkCount: Int
     /// Where data in files of their own are; nil where the store has no such place.
     let external: ExternalFiles?
-    /// Whether any column may have such data.
+    /// Whether any column may have such data, and whether new ones go there.
     let hasData: Bool
+    let keepsOutside: Bool
 
     init(
         layout: RecordLayout, number: Int, identifiers: NumberedIdentifiers, columns: [Column],
@@ -25,6 +26,7 @@ final class TablePlan: Sendable {
         external: ExternalFiles?
     ) {
         self.external = external
+        keepsOutside = columns.contains(where: \.keepsOutside)
         hasData = columns.contains { $0.kind == .data && $0.form == .bytes }
         self.layout = layout
         self.number = number

@@ -46,9 +46,9 @@ extension ExternalFiles {
     /// Notes a version that is published: as long as somebody holds its tables, what they name stays.
     func notePublished(_ version: EngineVersion) {
         state.withLock { state in
-            guard state.isUsed else { return }
             state.tables.removeAll { $0.table == nil }
-            for table in version.tables.values where table.plan.hasData {
+            for table in version.tables.values
+            where table.plan.keepsOutside || (state.wasThere && table.plan.hasData) {
                 if !state.tables.contains(where: { $0.table === table }) { state.tables.append(.init(table: table)) }
             }
         }

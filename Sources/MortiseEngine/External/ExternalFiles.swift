@@ -20,8 +20,8 @@ package final class ExternalFiles: Sendable {
     struct State {
         /// Whether the folder is there and its name is on the disk.
         var isReady = false
-        /// Whether there may be files at all.
-        var isUsed: Bool
+        /// Whether the folder was there at opening, so that there may be data also of attributes that have lost the option.
+        let wasThere: Bool
         /// Files that were written here and that no published version has named yet, or perhaps never will.
         var unsettled: Set<ExternalReference.Name> = []
         /// Tables that were published, as long as somebody holds them.
@@ -40,7 +40,7 @@ package final class ExternalFiles: Sendable {
         self.fileSystem = fileSystem
         self.permissions = permissions
         let isThere = (try? fileSystem.infoIfPresent(folder, followingLinks: false)) != .some(nil)
-        state = Mutex(State(isUsed: isThere))
+        state = Mutex(State(wasThere: isThere))
     }
 
     package func path(of name: ExternalReference.Name) -> String { PathText.join(folder, name.text) }
@@ -100,10 +100,7 @@ package final class ExternalFiles: Sendable {
         }
         // An earlier process may have died between making the folder and making its name durable.
         try fileSystem.syncDirectory(PathText.directory(of: folder))
-        state.withLock {
-            $0.isReady = true
-            $0.isUsed = true
-        }
+        state.withLock { $0.isReady = true }
     }
 
     /// Makes the names of all files that were written durable.

@@ -128,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "MortiseCoreTests",
             dependencies: [
-                "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+                "FaultWorkload", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
+                "MortiseAppendLog",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),

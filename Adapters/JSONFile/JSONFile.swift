@@ -48,11 +48,16 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             ? try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem) : nil
         do {
             if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
+            let external = ExternalFiles(
+                beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
             let content = try read(path, configuration)
             let version =
                 try content.map { content in
-                    try JSONFileError.naming(path) { try load(content.bytes, configuration.integrity, schema: schema) }
-                } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString))
+                    try JSONFileError.naming(path) {
+                        try load(content.bytes, configuration.integrity, schema: schema, external)
+                    }
+                } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString, external: external))
+            if lock != nil { sweep(external, keeping: version, path, fileSystem) }
             let file = JSONFile(
                 configuration, path: path, catalog: version.catalog, lock: lock, identity: content?.identity)
             return Engine(version, sink: file)
@@ -60,6 +65,16 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             lock?.release()
             throw error
         }
+    }
+
+    /// Removes the files of values that no record names any more. What has been read is all there is, because of the lock.
+    private static func sweep(
+        _ external: ExternalFiles, keeping version: EngineVersion, _ path: String, _ fileSystem: any FileSystem
+    ) {
+        let names = external.present()
+        // The process that wrote the file may have died before its name was durable: the one before may come back.
+        if names.isEmpty || (try? fileSystem.syncDirectory(PathText.directory(of: path))) == nil { return }
+        external.sweep(names) { version }
     }
 
     /// The file's content; nil where it may be missing and is.
@@ -78,7 +93,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     /// - Throws: `StoreDocumentError`; `EngineError.schemaMismatch`.
     @discardableResult
     static func load(
-        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema? = nil
+        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema? = nil, _ external: ExternalFiles
     ) throws -> EngineVersion {
         try bytes.withUnsafeBytes { buffer in
             let reader = StoreDocumentReader(buffer, integrity: integrity)
@@ -86,7 +101,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             var catalog: Catalog?
             var mapping: SchemaMapping?
             let header = try reader.read { header in
-                let made = Catalog(schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier)
+                let made = Catalog(
+                    schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier, external: external)
                 catalog = made
                 loader = EngineLoader(made)
                 if let schema, header.schema != schema {
@@ -103,7 +119,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                 }
             }
             guard let loader else {
-                return .empty(Catalog(schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier))
+                return .empty(
+                    Catalog(
+                        schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier, external: external))
             }
             do {
                 return try loader.finish(number: 0, nextSequence: header.nextSequence)
@@ -201,7 +219,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private func write(_ version: EngineVersion, to sink: @escaping JSONWriter.Sink) throws {
         var document = try StoreDocumentWriter(
             storeIdentifier: catalog.storeIdentifier, schema: catalog.schema, nextSequence: version.nextSequence,
-            sink: sink)
+            hasReferences: try version.hasReferences(), sink: sink)
         for entity in catalog.schema.entities {
             guard let table = version.tables[entity.name] else { continue }
             try document.begin(entity: entity.name)

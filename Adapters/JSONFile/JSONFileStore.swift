@@ -42,13 +42,22 @@ public final class JSONFileStore: EngineDataStore {
     /// Checks a file that was edited by hand and seals it anew.
     ///
     /// Everything is checked before anything is written; afterwards the file is in canonical form.
-    /// - Throws: `JSONFileError` for what is wrong, with line and column, the file untouched; `FileError`.
+    /// - Throws: `JSONFileError` for what is wrong, with line and column, the file untouched; `ExternalValueError` for a value
+    ///   in a file of its own that is not there, or not what the text says; `FileError`.
     public static func reseal(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws {
         let lock = try FileLock(forStoreAt: path, in: fileSystem)
         defer { lock.release() }
         let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFileConfiguration.largestFile)
         // What a text alone cannot tell: that unique values are.
-        _ = try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits) }
+        let external = ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem)
+        let version = try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits, external) }
+        try version.forEachReference { table, slot, row, reference in
+            do throws(ExternalFileFault) {
+                try external.check(reference)
+            } catch {
+                throw version.error(error, table, slot, row)
+            }
+        }
         let replacement = DurableReplacement(of: path, in: fileSystem)
         try replacement.replace(expecting: identity) { writer in
             try JSONFileError.naming(path) {

@@ -38,7 +38,7 @@ extension EngineDataStore {
     ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
         let rows = try matches(request)
         return DataStoreFetchResult(
-            descriptor: request.descriptor, fetchedSnapshots: rows.map { $0.table.snapshot(ofRow: $0.row) })
+            descriptor: request.descriptor, fetchedSnapshots: try rows.map { try $0.table.snapshot(ofRow: $0.row) })
     }
 
     public func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
@@ -113,10 +113,11 @@ extension EngineDataStore {
 }
 
 extension TableVersion {
-    /// The record in a row that is there.
-    public func snapshot(ofRow row: Int) -> DefaultSnapshot {
+    /// The record in a row that is there, with all of its data.
+    /// - Throws: `ExternalValueError`.
+    public func snapshot(ofRow row: Int) throws -> DefaultSnapshot {
         DefaultSnapshot(
             persistentIdentifier: identifier(ofRow: row), layout: layout,
-            values: ContiguousArray(layout.slots.indices.map { value(row: row, slot: $0) }))
+            values: ContiguousArray(try layout.slots.indices.map { try readValue(row: row, slot: $0) }))
     }
 }

@@ -22,7 +22,7 @@ struct ReplayMemoryTests {
     }
 
     /// The checks that read all of a store, of one that is sound and of one that is damaged in the middle.
-    @Test(.enabled(if: canMeasure, "the helper program is not there, or the system tells no memory"))
+    @Test(.enabled(if: HelperProcess.canMeasure, "\(HelperProcess.noMeasure)"))
     func verifyingAndSalvagingTakeAtMostFourTimesTheFilesAndSixteenMegabytes() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/large.log"

@@ -1,4 +1,5 @@
 public import MortiseCore
+public import MortiseEngine
 
 /// What is wrong with a file of an append-log store, and where. The file is as it was.
 public struct AppendLogError: Error, Hashable, Sendable {
@@ -55,6 +56,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case schemaMissing(transactions: Int)
     /// A value that the format cannot keep bit for bit.
     case unwritableValue(entity: String, property: String)
+    /// Data that are in a file of their own cannot be read.
+    case damagedValue(entity: String, property: String, record: UInt64, reason: ExternalValueError.Reason)
     /// The file was written while it was read, again and again.
     case unstable
 }
@@ -97,6 +100,8 @@ extension LogFault: CustomStringConvertible {
                 + "the log nor in a checkpoint. Restore a backup."
         case .unwritableValue(let entity, let property):
             "\(entity).\(property) has a value that the log cannot keep bit for bit."
+        case .damagedValue(let entity, let property, let record, let reason):
+            "\(entity).\(property) of record \(record) cannot be read: \(reason)"
         case .unstable: "The file was changed again and again while it was read. Try again."
         }
     }

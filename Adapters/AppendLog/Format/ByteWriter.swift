@@ -5,6 +5,8 @@ struct ByteWriter {
     private(set) var bytes: [UInt8] = []
     private var budget = ValueBudget()
     private var recordStart = 0
+    /// Whether any value names a file of data.
+    var hasFiles = false
 
     init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 

@@ -5,6 +5,10 @@ struct FrameKind: RawRepresentable, Hashable {
     let rawValue: UInt8
     static let schema = FrameKind(rawValue: 1)
     static let transaction = FrameKind(rawValue: 2)
+    /// A transaction that names files of data. A kind of its own, so that who does not know of them stops before it.
+    static let transactionWithFiles = FrameKind(rawValue: 3)
+
+    var isTransaction: Bool { self == .transaction || self == .transactionWithFiles }
 }
 
 /// The 48 bytes before a payload.

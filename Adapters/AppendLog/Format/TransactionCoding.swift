@@ -60,7 +60,9 @@ extension ByteWriter {
                 writer.varint(slots.count)
                 for slot in slots {
                     writer.varint(slot)
-                    try writer.checked(rows?.value(row: row ?? 0, slot: slot) ?? .null, layout, slot, catalog)
+                    // The data themselves: their file goes with the record.
+                    try writer.checked(
+                        try rows?.readValue(row: row ?? 0, slot: slot) ?? .null, layout, slot, catalog)
                 }
             }
         }
@@ -83,7 +85,7 @@ extension ByteWriter {
                 writer.varint(changed.count)
                 for slot in changed {
                     writer.varint(slot)
-                    try writer.checked(rows.value(row: row, slot: slot), layout, slot, catalog)
+                    try writer.checked(rows.storedForm(row: row, slot: slot), layout, slot, catalog)
                 }
             }
         }
@@ -107,13 +109,19 @@ extension ByteWriter {
         varint(sequence)
         let layout = catalog.layouts[entity]
         for slot in catalog.storedSlots[entity] {
-            try checked(rows.value(row: row, slot: slot), layout, slot, catalog)
+            try checked(rows.storedForm(row: row, slot: slot), layout, slot, catalog)
         }
     }
 
     private mutating func checked(
         _ value: StoredValue, _ layout: RecordLayout, _ slot: Int, _ catalog: LogCatalog
     ) throws {
+        if layout.slots[slot].property.attribute?.kind == .data, let file = ExternalReference(storedForm: value) {
+            byte(ValueTag.file)
+            file.bytes.withUnsafeBytes { raw($0) }
+            hasFiles = true
+            return
+        }
         do throws(UnwritableValue) {
             try self.value(value, catalog)
         } catch {
@@ -177,6 +185,12 @@ extension ByteReader {
         guard rest > 0 else { throw fault("ends too early") }
     }
 
+    private mutating func file() throws(PayloadFault) -> ExternalReference {
+        let name = ExternalReference.Name(
+            high: try fixed(UInt64.self).byteSwapped, low: try fixed(UInt64.self).byteSwapped)
+        return ExternalReference(name: name, length: try fixed(UInt64.self), checksum: try fixed(UInt32.self))
+    }
+
     mutating func group(_ catalog: LogCatalog) throws(PayloadFault) -> (entity: Int, count: Int) {
         let entity = try number(below: catalog.names.count, "entity")
         return (entity, try count())
@@ -216,8 +230,12 @@ extension ByteReader {
     mutating func fitting(
         _ entity: Int, _ slot: Int, _ catalog: LogCatalog
     ) throws(PayloadFault) -> StoredValue {
-        let value = try value(catalog)
         let description = catalog.layouts[entity].slots[slot]
+        if try peek() == ValueTag.file, description.property.attribute?.kind == .data {
+            _ = try byte()
+            return try file().storedForm
+        }
+        let value = try value(catalog)
         let fits =
             switch (description.role, value) {
             case (.attribute, _): description.property.attribute.map { value.fits($0.kind) } ?? false

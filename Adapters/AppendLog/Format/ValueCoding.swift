@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import MortiseEngine
 
 /// The numbers of the entities under the schema in force, and the slots that are stored.
 struct LogCatalog: Sendable {
@@ -12,8 +13,11 @@ struct LogCatalog: Sendable {
     let storedSlots: [[Int]]
     /// For each entity, the slots whose last values stay in the history.
     let preservedSlots: [[Int]]
+    /// Where data in files of their own are; nil for one who does not read values.
+    let external: ExternalFiles?
 
-    init(_ schema: StoredSchema, store: String) {
+    init(_ schema: StoredSchema, store: String, external: ExternalFiles? = nil) {
+        self.external = external
         self.schema = schema
         self.store = store
         names = schema.entities.map(\.name)
@@ -57,6 +61,8 @@ enum ValueTag {
     static let references: UInt8 = 15
     static let array: UInt8 = 16
     static let object: UInt8 = 17
+    /// Data in a file of their own; only where the slot is one of data.
+    static let file: UInt8 = 18
 
     static let deepest = 512
 }

@@ -3,7 +3,8 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: BackupConfiguration {
-    /// Copies the log as far as it is written, and its checkpoint, without a lock and without disturbing who writes it.
+    /// Copies the log as far as it is written, its checkpoint, and the files of data that its records name, without a lock and
+    /// without disturbing who writes it.
     ///
     /// The copy is read whole before it gets its name. It has the identifier of the store, and its history.
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` for a store that is damaged.
@@ -17,25 +18,37 @@ extension AppendLogConfiguration: BackupConfiguration {
         defer {
             for path in [temporary, temporary + LogOpening.checkpointSuffix] { try? fileSystem.unlink(path) }
         }
+        let files = try externalFiles()
+        let copies = ExternalFiles(
+            beside: try fileSystem.resolvingLinks(newPath), permissions: newFilePermissions, in: fileSystem)
         // A compaction may exchange both files between the reading of one and of the other: then once more.
         var attempts = 0
         while true {
             let mark = try changeMark() + checkpointMark()
             let bytes = try copyFiles(to: temporary)
-            let found = try AppendLogStore.verify(temporary, in: fileSystem)
+            var found = try AppendLogStore.verify(temporary, in: fileSystem) { try copies.copy($0, from: files) }
             if found.isSound {
+                if !copies.present().isEmpty { try copies.makeDurable() }
                 try publish(temporary, as: newPath)
                 return MaintenanceReport(figures: [
-                    .init("bytes", bytes), .init("transactions", Int64(found.transactions)),
+                    .init("bytes", bytes + copies.byteCount()), .init("transactions", Int64(found.transactions)),
                     .init("records", Int64(found.records)),
                 ])
             }
             attempts += 1
             guard attempts < 5, try changeMark() + checkpointMark() != mark else {
-                throw AppendLogError(path: path, fault: found.problems.first?.fault ?? .unstable)
+                throw found.problems.popLast().map {
+                    $0.path.hasPrefix(temporary) ? AppendLogError(path: path, fault: $0.fault) : $0
+                } ?? AppendLogError(path: path, fault: .unstable)
             }
             Thread.sleep(forTimeInterval: 0.05)
         }
+    }
+
+    /// The folder of data that are in files of their own.
+    func externalFiles() throws -> ExternalFiles {
+        ExternalFiles(
+            beside: try fileSystem.resolvingLinks(path), permissions: newFilePermissions, in: fileSystem)
     }
 
     private func checkpointMark() throws -> String {

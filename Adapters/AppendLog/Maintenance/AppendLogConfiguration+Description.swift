@@ -53,11 +53,14 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
     }
 
     public func storeFiles() throws -> [StoreFile] {
-        try [(path, "log"), (path + LogOpening.checkpointSuffix, "checkpoint")].compactMap { path, role in
+        let files = try [(path, "log"), (path + LogOpening.checkpointSuffix, "checkpoint")].compactMap { path, role in
             try fileSystem.infoIfPresent(path, followingLinks: true).map {
                 StoreFile(path: path, role: role, bytes: $0.size)
             }
         }
+        let external = try externalFiles()
+        let bytes = external.byteCount()
+        return bytes == 0 ? files : files + [StoreFile(path: external.folder, role: "external values", bytes: bytes)]
     }
 
     /// Of the log alone: a checkpoint changes no record.

@@ -14,23 +14,26 @@ struct CheckpointContent {
     /// - Returns: nil where there is none.
     /// - Throws: `LogFault`, also for one that belongs to another log; `FileError`.
     static func read(
-        _ path: String, of log: FileHeader, in fileSystem: any FileSystem
+        _ path: String, of log: FileHeader, external: ExternalFiles, in fileSystem: any FileSystem
     ) throws -> CheckpointContent? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
         let file = try fileSystem.open(path, mode: .read)
         do {
-            return try read(file, path, of: log)
+            return try read(file, path, of: log, external)
         } catch let fault as PackedFault {
             throw LogFault(fault)
         }
     }
 
-    private static func read(_ file: any OpenFile, _ path: String, of log: FileHeader) throws -> CheckpointContent {
+    private static func read(
+        _ file: any OpenFile, _ path: String, of log: FileHeader, _ external: ExternalFiles
+    ) throws -> CheckpointContent {
         let found = try Found(file, of: log)
         let packed = PackedFile(file, end: found.footer.offset, seed: found.header.seed) { fault in
             AppendLogError(path: path, fault: LogFault(fault))
         }
-        let catalog = Catalog(schema: found.directory.schema, storeIdentifier: log.store.uuidString)
+        let catalog = Catalog(
+            schema: found.directory.schema, storeIdentifier: log.store.uuidString, external: external)
         let version = try EngineVersion.unpack(
             found.directory.tables, from: packed, number: found.directory.transaction,
             nextSequence: found.directory.nextSequence, catalog: catalog)
@@ -48,7 +51,9 @@ struct CheckpointContent {
     }
 
     /// What can be read of a checkpoint whose directory can be, also where it names another log of the store.
-    static func salvage(_ path: String, of log: FileHeader, in fileSystem: any FileSystem) throws -> CheckpointSalvage {
+    static func salvage(
+        _ path: String, of log: FileHeader, external: ExternalFiles, in fileSystem: any FileSystem
+    ) throws -> CheckpointSalvage {
         let file = try fileSystem.open(path, mode: .read)
         let found = try Found(file, of: log)
         let packed = PackedFile(file, end: found.footer.offset, seed: found.header.seed) { fault in
@@ -57,7 +62,8 @@ struct CheckpointContent {
         let (version, losses) = EngineVersion.salvage(
             found.directory.tables, from: packed, number: found.directory.transaction,
             nextSequence: found.directory.nextSequence,
-            catalog: Catalog(schema: found.directory.schema, storeIdentifier: log.store.uuidString))
+            catalog: Catalog(
+                schema: found.directory.schema, storeIdentifier: log.store.uuidString, external: external))
         return CheckpointSalvage(version, losses, sequence: found.position?.sequence)
     }
 
@@ -149,14 +155,15 @@ extension ReplayTables {
     /// - Parameter isLenient: whether what cannot be read is passed over.
     /// - Throws: the error of what the version should have and cannot be read.
     init(_ version: EngineVersion, leniently isLenient: Bool = false) throws {
-        let catalog = LogCatalog(version.catalog.schema, store: version.catalog.storeIdentifier)
+        let catalog = LogCatalog(
+            version.catalog.schema, store: version.catalog.storeIdentifier, external: version.catalog.external)
         self.init(catalog, nextSequence: version.nextSequence)
         for (entity, name) in catalog.names.enumerated() {
             guard let table = version.tables[name] else { continue }
             let width = catalog.layouts[entity].slots.count
             for row in 0..<table.endRow where table.contains(row: row) {
                 var values = ContiguousArray<StoredValue>(repeating: .null, count: width)
-                for slot in catalog.storedSlots[entity] { values[slot] = table.value(row: row, slot: slot) }
+                for slot in catalog.storedSlots[entity] { values[slot] = table.storedForm(row: row, slot: slot) }
                 do {
                     try inserted(entity, table.sequence(ofRow: row), values)
                 } catch {

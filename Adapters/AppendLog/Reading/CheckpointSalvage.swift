@@ -42,7 +42,7 @@ struct CheckpointSalvage {
     func isFollowed(by frame: ScannedFrame) -> Bool {
         if let sequence { return frame.position.sequence >= sequence }
         // Transactions are numbered in all logs of a store alike.
-        return frame.header.kind == .transaction
+        return frame.header.kind.isTransaction
             ? frame.header.transaction > transaction : frame.header.transaction >= transaction
     }
 

@@ -24,17 +24,19 @@ struct LogContent {
     /// Reads the checkpoint, where there is one that fits, and the log behind it.
     /// - Throws: `AppendLogError`; `FileError`; `EngineError.schemaMismatch` where the log's own schemas do not follow
     ///   from one another.
-    static func read(_ file: any OpenFile, path: String, in fileSystem: any FileSystem) throws -> LogContent {
+    static func read(
+        _ file: any OpenFile, path: String, external: ExternalFiles, in fileSystem: any FileSystem
+    ) throws -> LogContent {
         let size = try file.info().size
         let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
         let header = try AppendLogError.naming(path) { try FileHeader(beginning, expecting: .log) }
-        let (checkpoint, ignored) = try findCheckpoint(header, path: path, in: fileSystem)
+        let (checkpoint, ignored) = try findCheckpoint(header, path: path, external, in: fileSystem)
         return try AppendLogError.naming(path) {
             if let place = checkpoint?.position, size < place.end {
                 throw LogFault.logShorterThanCheckpoint(offset: place.end, size: size)
             }
             let reader = FrameReader(file, size: size, seed: header.seed)
-            var records = LogRecords(checkpoint?.version, store: header.store.uuidString)
+            var records = LogRecords(checkpoint?.version, store: header.store.uuidString, external: external)
             var last: (offset: Int64, header: FrameHeader)?
             let scan = try reader.scan(from: checkpoint?.position ?? .first) { frame in
                 try records.apply(frame)
@@ -53,11 +55,14 @@ struct LogContent {
     }
 
     private static func findCheckpoint(
-        _ header: FileHeader, path: String, in fileSystem: any FileSystem
+        _ header: FileHeader, path: String, _ external: ExternalFiles, in fileSystem: any FileSystem
     ) throws -> (checkpoint: CheckpointContent?, ignored: LogFault?) {
         let checkpointPath = path + LogOpening.checkpointSuffix
         do {
-            guard let found = try CheckpointContent.read(checkpointPath, of: header, in: fileSystem) else {
+            guard
+                let found = try CheckpointContent.read(
+                    checkpointPath, of: header, external: external, in: fileSystem)
+            else {
                 if header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
                 return (nil, nil)
             }

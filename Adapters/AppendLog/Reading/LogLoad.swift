@@ -11,7 +11,8 @@ struct LogLoad: TransactionVisitor {
 
     init(_ catalog: LogCatalog) {
         self.catalog = catalog
-        let loader = EngineLoader(Catalog(schema: catalog.schema, storeIdentifier: catalog.store))
+        let loader = EngineLoader(
+            Catalog(schema: catalog.schema, storeIdentifier: catalog.store, external: catalog.external))
         self.loader = loader
         forms = catalog.names.indices.map { loader.directForms(ofEntity: $0) }
     }

@@ -12,8 +12,10 @@ struct LogRecords {
     private var version: EngineVersion?
     private var replay: VersionReplay?
     let store: String
+    private let external: ExternalFiles
 
-    init(_ checkpoint: EngineVersion?, store: String) {
+    init(_ checkpoint: EngineVersion?, store: String, external: ExternalFiles) {
+        self.external = external
         self.store = store
         version = checkpoint
     }
@@ -26,14 +28,14 @@ struct LogRecords {
     mutating func apply(_ frame: ScannedFrame) throws {
         switch frame.header.kind {
         case .schema: try apply(try frame.reading { try $0.schema() }, frame)
-        case .transaction: try applyTransaction(frame)
+        case .transaction, .transactionWithFiles: try applyTransaction(frame)
         default: throw LogFault.malformed(offset: frame.position.offset, what: "does not belong into a log")
         }
     }
 
     private mutating func apply(_ schema: StoredSchema, _ frame: ScannedFrame) throws {
         if self.schema == nil {
-            load = LogLoad(LogCatalog(schema, store: store))
+            load = LogLoad(LogCatalog(schema, store: store, external: external))
         } else if schema != self.schema {
             var migrated = try allTables(upTo: frame.position.transaction)
             load = nil
@@ -84,7 +86,7 @@ struct LogRecords {
             if let replay { return try replay.finish(transaction) }
         }
         guard var tables = try allTables(upTo: transaction) else {
-            return .empty(Catalog(schema: schema, storeIdentifier: store))
+            return .empty(Catalog(schema: schema, storeIdentifier: store, external: external))
         }
         if tables.catalog.schema != schema { try tables.migrate(to: schema) }
         return try tables.version(transaction, schema: schema)
@@ -100,7 +102,8 @@ struct VersionReplay: TransactionVisitor {
 
     init(_ base: EngineVersion) {
         self.base = base
-        catalog = LogCatalog(base.catalog.schema, store: base.catalog.storeIdentifier)
+        catalog = LogCatalog(
+            base.catalog.schema, store: base.catalog.storeIdentifier, external: base.catalog.external)
         replay = EngineReplay(base)
         nextSequence = base.nextSequence
     }

@@ -39,7 +39,7 @@ extension FrameReader {
         while true {
             let offset = position.offset
             guard let header = try header(at: offset), hasWhole(header, at: offset) else { break }
-            let isKnown = header.kind == .schema || header.kind == .transaction
+            let isKnown = header.kind == .schema || header.kind.isTransaction
             let goesOn = try withPayload(of: header, at: offset) { payload -> Bool in
                 guard header.sequence == position.sequence else {
                     throw LogFault.outOfOrder(offset: offset, expected: position.sequence, found: header.sequence)
@@ -89,7 +89,7 @@ extension FrameReader {
         _ header: FrameHeader, after last: UInt64, _ base: UInt64, at offset: Int64
     ) throws(LogFault) {
         let isExpected =
-            if header.kind != .transaction {
+            if !header.kind.isTransaction {
                 header.transaction == last || (header.transaction > last && header.transaction <= base)
             } else if header.transaction <= base {
                 header.transaction > last

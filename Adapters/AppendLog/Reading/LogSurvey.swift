@@ -31,6 +31,8 @@ struct LogSurvey {
     }
 
     private var checkpointPath: String { path + LogOpening.checkpointSuffix }
+    /// Stands for files that nobody reads here.
+    private var external: ExternalFiles { ExternalFiles(beside: path, in: fileSystem) }
 
     mutating func run() throws {
         let file = try fileSystem.open(path, mode: .read)
@@ -113,7 +115,10 @@ struct LogSurvey {
     private mutating func readWholeCheckpoint(_ header: FileHeader, isNeeded: Bool) throws -> CheckpointSalvage? {
         let found: CheckpointContent
         do {
-            guard let content = try CheckpointContent.read(checkpointPath, of: header, in: fileSystem) else {
+            guard
+                let content = try CheckpointContent.read(
+                    checkpointPath, of: header, external: external, in: fileSystem)
+            else {
                 if header.base > 0, !hasRecoveredBase(header) {
                     note(LogFault.checkpointMissing(transaction: header.base))
                 }
@@ -141,7 +146,10 @@ struct LogSurvey {
     private func hasRecoveredBase(_ header: FileHeader) -> Bool { header.base == HeaderRecovery.unknownBase }
 
     private mutating func salvageCheckpoint(_ header: FileHeader) -> CheckpointSalvage? {
-        guard let found = try? CheckpointContent.salvage(checkpointPath, of: header, in: fileSystem) else { return nil }
+        guard
+            let found = try? CheckpointContent.salvage(
+                checkpointPath, of: header, external: external, in: fileSystem)
+        else { return nil }
         for case let problem as AppendLogError in found.problems where !problems.contains(problem) {
             problems.append(problem)
         }
@@ -199,7 +207,7 @@ struct LogSurvey {
                 firstSchema = firstSchema ?? frame.position.sequence
                 guard makesRecords else { return }
                 if tables == nil { tables = catalog.map { ReplayTables($0) } } else { try tables?.migrate(to: schema) }
-            case .transaction:
+            case .transaction, .transactionWithFiles:
                 transactions += 1
                 guard let catalog else {
                     unread += 1
@@ -237,7 +245,7 @@ struct LogSurvey {
             if frame.header.kind == .schema {
                 guard let schema = try? frame.reading({ try $0.schema() }) else { return }
                 try? found?.migrate(to: schema)
-            } else if frame.header.kind == .transaction, let tables = found.take() {
+            } else if frame.header.kind.isTransaction, let tables = found.take() {
                 if frame.position.sequence < first { known += 1 }
                 var lenient = LenientReplay(tables: tables, isStrict: false)
                 defer { found = lenient.tables }
@@ -261,7 +269,7 @@ extension FrameReader {
             if isMarker, let header = try header(at: place) {
                 return LogPosition(
                     end: place, sequence: header.sequence,
-                    transaction: header.kind == .transaction
+                    transaction: header.kind.isTransaction
                         ? header.transaction - min(1, header.transaction) : header.transaction)
             }
             place += 8

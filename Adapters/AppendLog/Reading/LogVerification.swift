@@ -16,7 +16,8 @@ public struct AppendLogVerification: Sendable {
 }
 
 extension AppendLogStore {
-    /// Reads every byte of a log and its checkpoint, and lists what is wrong. Changes nothing and takes no lock.
+    /// Reads every byte of a log, its checkpoint and the files of data that its records name, and lists what is wrong.
+    /// Changes nothing and takes no lock.
     ///
     /// Of a sound store it holds what opening it holds, and the checkpoint. Where it finds damage it holds the records row
     /// by row besides, which takes more.
@@ -24,20 +25,80 @@ extension AppendLogStore {
     public static func verify(
         _ path: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogVerification {
-        let fault: any Error
-        do {
-            let sound = try SoundReading(path, in: fileSystem)
-            return AppendLogVerification(
+        let files = ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem)
+        return try verify(path, in: fileSystem) { try files.check($0) }
+    }
+
+    /// - Parameter check: looks at a file of data that a record names; an `ExternalFileFault` that it throws is a problem of
+    ///   that record.
+    static func verify(
+        _ path: String, in fileSystem: any FileSystem, files check: (ExternalReference) throws -> Void
+    ) throws -> AppendLogVerification {
+        let sound: Result<SoundReading, any Error> = Result { try SoundReading(path, in: fileSystem) }
+        switch sound {
+        case .success(let sound):
+            var result = AppendLogVerification(
                 transactions: sound.transactions, records: sound.records, tornBytes: sound.tornBytes)
-        } catch {
-            fault = error
+            try sound.version?.forEachReference { table, slot, row, reference in
+                do {
+                    try check(reference)
+                } catch let fault as ExternalFileFault {
+                    result.problems.append(AppendLogError(sound.version?.error(fault, table, slot, row), fault))
+                }
+            }
+            return result
+        case .failure(let fault):
+            var survey = LogSurvey(path: path, fileSystem: fileSystem)
+            try survey.run()
+            // What makes opening fail is a problem, also where everything can be read nevertheless.
+            if survey.problems.isEmpty { survey.note(fault) }
+            var result = AppendLogVerification(
+                problems: survey.problems, transactions: survey.transactions, records: survey.tables?.count ?? 0,
+                tornBytes: survey.tornBytes)
+            try survey.tables?.forEachFile { entity, sequence, slot, reference in
+                do {
+                    try check(reference)
+                } catch let fault as ExternalFileFault {
+                    if let tables = survey.tables {
+                        result.problems.append(tables.error(fault, entity, sequence, slot))
+                    }
+                }
+            }
+            return result
         }
-        var survey = LogSurvey(path: path, fileSystem: fileSystem)
-        try survey.run()
-        // What makes opening fail is a problem, also where everything can be read nevertheless.
-        if survey.problems.isEmpty { survey.note(fault) }
-        return AppendLogVerification(
-            problems: survey.problems, transactions: survey.transactions, records: survey.tables?.count ?? 0,
-            tornBytes: survey.tornBytes)
+    }
+}
+
+extension AppendLogError {
+    fileprivate init(_ error: ExternalValueError?, _ fault: ExternalFileFault) {
+        self.init(
+            path: fault.path,
+            fault: .damagedValue(
+                entity: error?.entity ?? "", property: error?.property ?? "", record: error?.record.sequenceNumber ?? 0,
+                reason: fault.reason))
+    }
+}
+
+extension ReplayTables {
+    func error(_ fault: ExternalFileFault, _ entity: Int, _ sequence: UInt64, _ slot: Int) -> AppendLogError {
+        AppendLogError(
+            path: fault.path,
+            fault: .damagedValue(
+                entity: catalog.names[entity], property: catalog.layouts[entity].slots[slot].name, record: sequence,
+                reason: fault.reason))
+    }
+
+    /// Calls the body for each value that is in a file of its own.
+    func forEachFile(
+        _ body: (_ entity: Int, _ sequence: UInt64, _ slot: Int, _ reference: ExternalReference) throws -> Void
+    ) rethrows {
+        try forEach { entity, sequence, values in
+            for slot in catalog.storedSlots[entity]
+            where catalog.layouts[entity].slots[slot].property.attribute?.kind == .data {
+                if let reference = ExternalReference(storedForm: values[slot]) {
+                    try body(entity, sequence, slot, reference)
+                }
+            }
+        }
     }
 }

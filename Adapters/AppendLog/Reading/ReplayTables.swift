@@ -157,7 +157,8 @@ struct ReplayTables: TransactionVisitor {
     /// - Throws: `EngineError.schemaMismatch`.
     mutating func migrate(to schema: StoredSchema) throws {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
-        var next = ReplayTables(LogCatalog(schema, store: catalog.store), nextSequence: nextSequence)
+        var next = ReplayTables(
+            LogCatalog(schema, store: catalog.store, external: catalog.external), nextSequence: nextSequence)
         try forEach { entity, sequence, values in
             let name = catalog.names[entity]
             guard let number = next.catalog.numbers[name],
@@ -183,7 +184,8 @@ struct ReplayTables: TransactionVisitor {
     /// The version with these records.
     /// - Throws: `EngineError.notUnique`.
     func version(_ number: UInt64, schema: StoredSchema) throws -> EngineVersion {
-        let loader = EngineLoader(Catalog(schema: schema, storeIdentifier: catalog.store))
+        let loader = EngineLoader(
+            Catalog(schema: schema, storeIdentifier: catalog.store, external: catalog.external))
         try forEach { entity, sequence, values in
             try loader.append(entity: catalog.names[entity], sequence: sequence, values)
         }

@@ -7,6 +7,8 @@ struct SoundReading {
     private(set) var transactions = 0
     private(set) var records = 0
     private(set) var tornBytes: Int64 = 0
+    /// The records after the last transaction. Data in files of their own are only named.
+    private(set) var version: EngineVersion?
 
     /// - Throws: the first thing that is wrong.
     init(_ path: String, in fileSystem: any FileSystem) throws {
@@ -15,18 +17,21 @@ struct SoundReading {
         let size = try file.info().size
         let header = try FileHeader(
             try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
-        let checkpoint = try CheckpointContent.read(path + LogOpening.checkpointSuffix, of: header, in: fileSystem)
+        // Stands for files that nobody reads here.
+        let external = ExternalFiles(beside: path, in: fileSystem)
+        let checkpoint = try CheckpointContent.read(
+            path + LogOpening.checkpointSuffix, of: header, external: external, in: fileSystem)
         if checkpoint == nil, header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
         if let place = checkpoint?.position, place.end > size || place.transaction < header.base {
             throw LogFault.checkpointOfAnother
         }
         let store = header.store.uuidString
-        var behind = checkpoint.map { LogRecords($0.version, store: store) }
-        var alone = header.base == 0 ? LogRecords(nil, store: store) : nil
+        var behind = checkpoint.map { LogRecords($0.version, store: store, external: external) }
+        var alone = header.base == 0 ? LogRecords(nil, store: store, external: external) : nil
         var catalog: LogCatalog?
         let reader = FrameReader(file, size: size, seed: header.seed)
         let scan = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
-            if frame.header.kind == .transaction { transactions += 1 }
+            if frame.header.kind.isTransaction { transactions += 1 }
             if alone != nil {
                 try alone?.apply(frame)
             } else {
@@ -53,7 +58,8 @@ struct SoundReading {
         }
         try followed?.readAll()
         try checkpoint?.version.readAll()
-        records = (made ?? followed)?.tables.values.reduce(0) { $0 + $1.count } ?? 0
+        version = made ?? followed
+        records = version?.tables.values.reduce(0) { $0 + $1.count } ?? 0
     }
 
     /// Checks a frame of the history before a checkpoint.
@@ -79,14 +85,14 @@ struct IgnoredRecords: TransactionVisitor {
 }
 
 extension EngineVersion {
-    /// Reads every value.
+    /// Reads every value; of data in files of their own, what the record has.
     /// - Throws: the error of what the version should have and cannot be read.
     func readAll() throws {
         let stored = LogCatalog(catalog.schema, store: catalog.storeIdentifier)
         for (entity, name) in stored.names.enumerated() {
             guard let table = tables[name] else { continue }
             for row in 0..<table.endRow where table.contains(row: row) {
-                for slot in stored.layouts[entity].slots.indices { _ = table.value(row: row, slot: slot) }
+                for slot in stored.layouts[entity].slots.indices { _ = table.storedForm(row: row, slot: slot) }
             }
         }
         if let damage { throw damage }
@@ -108,7 +114,7 @@ extension EngineVersion {
                 while row < theirs.endRow, !theirs.contains(row: row) { row += 1 }
                 guard row < theirs.endRow, mine.sequence(ofRow: own) == theirs.sequence(ofRow: row),
                     stored.storedSlots[entity].allSatisfy({
-                        mine.value(row: own, slot: $0).isIdentical(to: theirs.value(row: row, slot: $0))
+                        mine.storedForm(row: own, slot: $0).isIdentical(to: theirs.storedForm(row: row, slot: $0))
                     })
                 else {
                     isSame = false

@@ -112,7 +112,7 @@ final class ReaderTail: @unchecked Sendable {
         let reader = FrameReader(next, size: size, seed: header.seed)
         var found: (position: LogPosition, last: (offset: Int64, header: FrameHeader)?)?
         _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
-            if frame.header.kind == .transaction, frame.header.transaction > current.number { return false }
+            if frame.header.kind.isTransaction, frame.header.transaction > current.number { return false }
             found = (frame.position.following(frame.header), (frame.position.offset, frame.header))
             return true
         }

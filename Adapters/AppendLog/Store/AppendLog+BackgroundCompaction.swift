@@ -75,7 +75,7 @@ extension AppendLog {
         let reader = FrameReader(file, size: end.end, seed: header.seed)
         guard var place = try reader.nextFrame(behind: size / 8 * 8) else { return false }
         while let frame = try reader.header(at: place.offset), reader.hasWhole(frame, at: place.offset) {
-            if frame.kind == .transaction, frame.length >= 8 {
+            if frame.kind.isTransaction, frame.length >= 8 {
                 let bits = try reader.withBytes(at: place.offset + Int64(FrameHeader.size), count: 8) {
                     UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))
                 }

@@ -3,7 +3,8 @@ import MortiseCore
 import MortiseEngine
 
 extension AppendLog {
-    /// Writes a checkpoint, and drops the transactions before it that are not kept.
+    /// Writes a checkpoint, drops the transactions before it that are not kept, and then the files of data that no record
+    /// names any more.
     /// - Parameter keeps: asked for each transaction up to the checkpoint, oldest first.
     /// - Returns: how many transactions were dropped.
     @discardableResult
@@ -22,6 +23,7 @@ extension AppendLog {
         defer { writer.share() }
         for work in [checkpoints, compactions] { work.hold() }
         defer { for work in [checkpoints, compactions] { work.release() } }
+        defer { sweepExternal() }
         catchUp()
         let (version, position, header) = try snapshot()
         let checkpoint = checkpointWriter(version, progress)
@@ -89,6 +91,13 @@ extension AppendLog {
         return copied
     }
 
+    /// Removes the files of data that neither the records name nor any version that somebody in this process still holds;
+    /// another process has none open for writing. What cannot be done waits for the next opening.
+    private func sweepExternal() {
+        guard let external = catalog.external else { return }
+        _ = try? external.sweep(external.present()) { try snapshot().version }
+    }
+
     private func scan(
         of header: FileHeader, from start: LogPosition = .first, to end: LogPosition,
         _ body: (ScannedFrame) throws -> Void
@@ -117,7 +126,7 @@ extension AppendLog {
     ) throws -> Set<UInt64> {
         var dropped: Set<UInt64> = []
         try scan(of: header, to: end) { frame in
-            guard frame.header.kind == .transaction else { return }
+            guard frame.header.kind.isTransaction else { return }
             let origin = try frame.reading { try $0.origin().origin }
             if try !keeps(frame.header.transaction, origin.timestamp) { dropped.insert(frame.header.transaction) }
             try progress.advance(to: frame.position.end)
@@ -136,11 +145,11 @@ extension AppendLog {
             if frame.header.kind == .schema {
                 schema = Array(frame.payload)
                 isWritten = false
-            } else if frame.header.kind == .transaction, !dropped.contains(frame.header.transaction) {
+            } else if frame.header.kind.isTransaction, !dropped.contains(frame.header.transaction) {
                 if !isWritten { try frames.append(.schema, schema) }
                 isWritten = true
-                try frames.append(.transaction, frame.payload, transaction: frame.header.transaction)
-            } else if frame.header.kind != .transaction {
+                try frames.append(frame.header.kind, frame.payload, transaction: frame.header.transaction)
+            } else if !frame.header.kind.isTransaction {
                 // Of a later time: who does not know what it is for does not throw it away.
                 if !isWritten, !schema.isEmpty {
                     try frames.append(.schema, schema)

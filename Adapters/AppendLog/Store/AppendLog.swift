@@ -91,7 +91,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         try AppendLogError.naming(path) {
             try payload.transaction(changes, from: base, to: result, origin: origin, catalog: catalog)
         }
-        frames.append((.transaction, payload.bytes))
+        frames.append((payload.hasFiles ? .transactionWithFiles : .transaction, payload.bytes))
         let sequence = try writer.append(frames, transaction: result.number)
         state.withLock {
             last = result

@@ -47,8 +47,8 @@ extension AppendLogStore {
     /// - Parameters:
     ///   - path: where the copy's log goes, relative to the current folder unless it begins with a slash.
     ///   - report: as for `compact(reporting:)`.
-    /// - Throws: `FileError` (`alreadyExists` where something is at the path, or a checkpoint beside it); what `report`
-    ///   throws.
+    /// - Throws: `FileError` (`alreadyExists` where something is at the path, or a checkpoint beside it);
+    ///   `ExternalValueError` for a value whose file is at fault; what `report` throws.
     public func backup(
         to path: String, reporting report: (AppendLogProgress) throws -> Void = { _ in }
     ) throws {
@@ -93,7 +93,8 @@ extension AppendLog {
                 }
                 // After the checkpoint, whose place in the log must be in the copy.
                 catchUp()
-                let (_, position, _) = try snapshot()
+                let (version, position, _) = try snapshot()
+                try copyExternal(of: version, to: path)
                 begun.append(path)
                 try copy(self.path, upTo: position.end, to: path, progress, from: size)
                 try progress.advance(to: .max)
@@ -105,6 +106,24 @@ extension AppendLog {
                 throw error
             }
         }
+    }
+
+    /// The files of data are copied before any record names them. None of them is swept meanwhile, because that is done by
+    /// who compacts, and by who has the log alone.
+    private func copyExternal(of version: EngineVersion, to path: String) throws {
+        guard let external = catalog.external else { return }
+        let copies = ExternalFiles(
+            beside: try fileSystem.resolvingLinks(path), permissions: configuration.newFilePermissions, in: fileSystem)
+        var hasCopies = false
+        try version.forEachReference { table, slot, row, reference in
+            do {
+                try copies.copy(reference, from: external)
+            } catch let fault as ExternalFileFault {
+                throw version.error(fault, table, slot, row)
+            }
+            hasCopies = true
+        }
+        if hasCopies { try copies.makeDurable() }
     }
 
     private func copy(

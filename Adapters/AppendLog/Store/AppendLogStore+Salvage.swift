@@ -18,7 +18,7 @@ public struct AppendLogSalvage: Sendable {
 
 extension AppendLogStore {
     /// Writes what can be read of a damaged store into a new one, whose records keep their identifiers. The old files stay
-    /// as they are.
+    /// as they are. Data whose file is at fault are left out: the value is null there, or empty where there has to be one.
     /// - Throws: `FileError` (`alreadyExists` where there is something at the new path); `AppendLogError` where nothing
     ///   can be read.
     public static func salvage(
@@ -41,6 +41,9 @@ extension AppendLogStore {
         // An empty store would look as if there had been nothing.
         if tables.count == 0, !survey.isComplete, let problem = survey.problems.first { throw problem }
         result.clearedReferences = tables.clearDanglingReferences(leavingOut: &result.leftOut)
+        try tables.copyFiles(
+            from: ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem),
+            to: ExternalFiles(beside: try fileSystem.resolvingLinks(newPath), in: fileSystem), losing: &result.lost)
         let schema = tables.catalog.schema
         var version: EngineVersion?
         while version == nil {
@@ -72,7 +75,8 @@ extension AppendLogStore {
                 var payload = ByteWriter(capacity: 1 << 16)
                 try payload.transaction(changes, from: empty, to: version, origin: origin, catalog: catalog)
                 number += 1
-                try frames.append(.transaction, payload.bytes, transaction: number)
+                try frames.append(
+                    payload.hasFiles ? .transactionWithFiles : .transaction, payload.bytes, transaction: number)
                 result.records += records.count
             }
         }
@@ -114,6 +118,28 @@ extension ReplayTables {
             leavingOut += removed.sorted()
             if removed.isEmpty { return cleared }
         }
+    }
+
+    /// Copies the files of data that the records name; values whose files are at fault are left out.
+    fileprivate mutating func copyFiles(
+        from files: ExternalFiles, to copies: ExternalFiles, losing: inout [AppendLogError]
+    ) throws {
+        var lost: [(entity: Int, sequence: UInt64, slot: Int)] = []
+        var hasCopies = false
+        try forEachFile { entity, sequence, slot, reference in
+            do {
+                try copies.copy(reference, from: files)
+                hasCopies = true
+            } catch let fault as ExternalFileFault {
+                losing.append(error(fault, entity, sequence, slot))
+                lost.append((entity, sequence, slot))
+            }
+        }
+        for (entity, sequence, slot) in lost {
+            let isOptional = catalog.layouts[entity].slots[slot].property.isOptional
+            try updated(entity, sequence, [(slot, isOptional ? .null : .data(Data()))])
+        }
+        if hasCopies { try copies.makeDurable() }
     }
 }
 

@@ -14,7 +14,11 @@ struct LogOpening {
         self.configuration = configuration
         self.path = path
         self.schema = schema
+        external = ExternalFiles(
+            beside: path, permissions: configuration.newFilePermissions, in: configuration.fileSystem)
     }
+
+    private let external: ExternalFiles
 
     private var fileSystem: any FileSystem { configuration.fileSystem }
 
@@ -30,7 +34,7 @@ struct LogOpening {
                 let file = try fileSystem.open(path, mode: .read)
                 var isKept = false
                 defer { if !isKept { try? file.close() } }
-                let content = try LogContent.read(file, path: path, in: fileSystem)
+                let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
                 let version = try content.version(for: schema)
                 var tail: ReaderTail?
                 // Of a log under another schema the rows are not those that its frames speak of.
@@ -88,7 +92,7 @@ struct LogOpening {
         // An earlier process may have died between giving a file its name and making the name durable.
         try fileSystem.syncDirectory(PathText.directory(of: path))
         let file = try fileSystem.open(path, mode: .readWrite)
-        let content = try LogContent.read(file, path: path, in: fileSystem)
+        let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
         if isShared, content.schema != schema {
             throw EngineError.schemaMismatch(
                 store: content.store, differences: ["the log has another schema; open it unshared once to change it"])
@@ -98,10 +102,13 @@ struct LogOpening {
         if case .torn(let bytes) = content.end {
             kept = try Self.cutTornTail(of: file, path: path, at: content.position, bytes: bytes, in: fileSystem)
         }
-        let catalog = LogCatalog(schema, store: content.store)
+        let catalog = LogCatalog(schema, store: content.store, external: external)
+        let unnamed = external.present()
+        let synced = try renewUnsynced(file, content, isWanted: !unnamed.isEmpty)
+        try sweep(unnamed, keeping: version, content, lock)
         let writer = try LogWriter(
             file, path: path, header: content.header, position: content.position, unsynced: content.unsynced,
-            synced: try renewUnsynced(file, content), lock: lock, allocationStep: configuration.allocationStep,
+            synced: synced, lock: lock, allocationStep: configuration.allocationStep,
             isShared: isShared, in: fileSystem)
         let sink = AppendLog(
             configuration, path: path, writer: writer, catalog: catalog, initial: version,
@@ -119,6 +126,21 @@ struct LogOpening {
         try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
         try DurableReplacement(of: path + Self.checkpointSuffix, in: fileSystem)
             .sweepOrphans(holding: lock, companion: Self.checkpointSuffix)
+    }
+
+    /// Removes the files of data that no record names any more; all that was read is on the disk.
+    private func sweep(
+        _ names: [ExternalReference.Name], keeping version: EngineVersion, _ content: LogContent, _ lock: FileLock
+    ) throws {
+        // Until the first save under another schema the log still has what the old one named.
+        if names.isEmpty || content.schema != schema { return }
+        guard configuration.sharing == .shared else {
+            external.sweep(names) { version }
+            return
+        }
+        // Others may read older versions. Whoever opens the log now waits for the turn, which this process has.
+        if try lock.change(to: .exclusive) { external.sweep(names) { version } }
+        _ = try lock.change(to: .shared)
     }
 
     private func make() throws {
@@ -175,9 +197,10 @@ struct LogOpening {
 
     /// Writes the frames once more that no frame calls synced. A sync of them may have failed in an earlier process: then
     /// they can be read, are not on the disk, and no later sync would write them.
+    /// - Parameter isWanted: whether to do so also where the configuration promises nothing.
     /// - Returns: the highest frame that is on the disk.
-    private func renewUnsynced(_ file: any OpenFile, _ content: LogContent) throws -> UInt64 {
-        if case .none = configuration.durability { return content.unsynced.sequence - 1 }
+    private func renewUnsynced(_ file: any OpenFile, _ content: LogContent, isWanted: Bool) throws -> UInt64 {
+        if case .none = configuration.durability, !isWanted { return content.unsynced.sequence - 1 }
         var offset = min(content.unsynced.offset, content.position.end)
         guard offset < content.position.end else { return content.position.sequence - 1 }
         while offset < content.position.end {

@@ -23,9 +23,11 @@ struct CheckpointWriter {
             try file.append(header.bytes)
             let seed = header.seed
             var packer = VersionPacker(isCancelled: isCancelled) { bytes in try Self.append(bytes, to: file, seed) }
+            let tables = try packer.pack(version)
             let directory = CheckpointDirectory(
                 schema: catalog.schema, transaction: version.number, nextSequence: version.nextSequence,
-                places: places, keyForm: PackedTable.keyForm, tables: try packer.pack(version))
+                places: places,
+                keyForm: packer.hasReferences ? PackedTable.keyFormOfReferences : PackedTable.keyForm, tables: tables)
             var payload = ByteWriter(capacity: 1 << 16)
             do throws(UnwritableValue) {
                 try payload.directory(directory, store: catalog.store)

@@ -393,7 +393,7 @@ extension ByteWriter {
         let start = position.offset
         for (kind, payload) in frames {
             zeros(Int(position.offset - start) - count)
-            let number = kind == .transaction ? transaction : position.transaction
+            let number = kind.isTransaction ? transaction : position.transaction
             let header = FrameHeader(
                 kind: kind, payload: payload, sequence: position.sequence, transaction: number, synced: synced,
                 seed: seed)

@@ -22,8 +22,12 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
     public var durabilityGrade: DurabilityGrade { .full }
 
     public func storeFiles() throws -> [StoreFile] {
-        try fileSystem.infoIfPresent(path, followingLinks: true)
-            .map { [StoreFile(path: path, role: "records", bytes: $0.size)] } ?? []
+        guard let info = try fileSystem.infoIfPresent(path, followingLinks: true) else { return [] }
+        let records = StoreFile(path: path, role: "records", bytes: info.size)
+        let external = try externalFiles()
+        let bytes = external.byteCount()
+        return bytes == 0
+            ? [records] : [records, StoreFile(path: external.folder, role: "external values", bytes: bytes)]
     }
 
     public func changeMark() throws -> String {

@@ -1,9 +1,12 @@
 import MortiseCore
+import MortiseEngine
 
 /// Turns the text of records into values.
 struct RecordDecoder {
     let plan: DocumentPlan
     let nextSequence: UInt64
+    /// Whether data may be in files of their own.
+    private let takesReferences: Bool
     /// Which records there are, where that had to be found out in advance.
     var known: RecordDirectory?
     /// Which records have been met, where it had not.
@@ -30,6 +33,7 @@ struct RecordDecoder {
             NumberedIdentifiers(storeIdentifier: header.storeIdentifier, entityName: $0.name)
         }
         nextSequence = header.nextSequence
+        takesReferences = header.formatVersion >= StoreDocument.versionOfReferences
         directory = RecordDirectory(entityCount: plan.entities.count)
         log = ReferenceLog(plan)
     }
@@ -185,6 +189,11 @@ extension RecordDecoder {
         let isNull = try reader.readNullIfPresent()
         if isNull, !entity.slots[slot].isOptional { throw DocumentFault(.nullForRequired, at: reader.position - 4) }
         switch entity.slots[slot].content {
+        case .attribute(.data) where !isNull && takesReferences:
+            values[entity.slots[slot].index] =
+                try reader.peek() == .object
+                ? try ExternalText.read(from: &reader).storedForm
+                : try AttributeText.read(.data, from: &reader, budget: &budget)
         case .attribute(let kind):
             values[entity.slots[slot].index] =
                 isNull ? .null : try AttributeText.read(kind, from: &reader, budget: &budget)

@@ -1,12 +1,15 @@
 import MortiseCore
+import MortiseEngine
 
 /// The text of a whole JSON store: one object that holds the schema and every record. `FORMAT.md` describes it byte by
 /// byte.
 package enum StoreDocument {
     /// The value of the first member, `format`.
     package static let format = "mortise-json"
-    /// The newest version of the format that this library reads, and the one that it writes.
-    package static let formatVersion: UInt64 = 1
+    /// The newest version of the format that this library reads. It writes the oldest one that has what there is to write.
+    package static let formatVersion: UInt64 = 2
+    /// The oldest version in which data may be in files of their own.
+    package static let versionOfReferences: UInt64 = 2
     /// No text shorter than this holds a document.
     package static let minimumSize = 127
 
@@ -17,10 +20,13 @@ package enum StoreDocument {
     /// - Throws: `StoreDocumentError` for what is wrong with the text, or what the sink throws.
     package static func reseal(_ bytes: UnsafeRawBufferPointer, to sink: @escaping JSONWriter.Sink) throws {
         let reader = StoreDocumentReader(bytes, integrity: .acceptEdits)
-        let header = try reader.read { _, _, _ in }
+        var hasReferences = false
+        let header = try reader.read { _, _, values in
+            if !hasReferences { hasReferences = values.contains { ExternalReference(storedForm: $0) != nil } }
+        }
         var writer = try StoreDocumentWriter(
             storeIdentifier: header.storeIdentifier, schema: header.schema, nextSequence: header.nextSequence,
-            sink: sink)
+            hasReferences: hasReferences, sink: sink)
         var current: String?
         try reader.read { layout, sequence, values in
             if layout.entityName != current {
@@ -50,8 +56,12 @@ package struct StoreDocumentHeader: Sendable, Hashable {
     package var nextSequence: UInt64
     /// Whether the seal is there and fits.
     package var isSealed: Bool
+    package var formatVersion: UInt64
 
-    package init(storeIdentifier: String, schema: StoredSchema, nextSequence: UInt64, isSealed: Bool) {
+    package init(
+        storeIdentifier: String, schema: StoredSchema, nextSequence: UInt64, isSealed: Bool, formatVersion: UInt64 = 1
+    ) {
+        self.formatVersion = formatVersion
         self.storeIdentifier = storeIdentifier
         self.schema = schema
         self.nextSequence = nextSequence

@@ -71,7 +71,7 @@ extension StoreDocumentReader {
     /// Reads up to the value of `records`.
     private func readHead() throws -> (header: StoreDocumentHeader, reader: JSONReader, plan: DocumentPlan) {
         var reader = JSONReader(bytes)
-        try readFormat(&reader)
+        let version = try readFormat(&reader)
         let seal = DocumentSeal.state(of: bytes)
         if integrity == .required { try demand(seal) }
 
@@ -100,11 +100,12 @@ extension StoreDocumentReader {
         }
         try expectMember("records", &reader)
         let header = StoreDocumentHeader(
-            storeIdentifier: store, schema: schema, nextSequence: next, isSealed: seal == .intact)
+            storeIdentifier: store, schema: schema, nextSequence: next, isSealed: seal == .intact,
+            formatVersion: version)
         return (header, reader, plan)
     }
 
-    private func readFormat(_ reader: inout JSONReader) throws {
+    private func readFormat(_ reader: inout JSONReader) throws -> UInt64 {
         guard !bytes.isEmpty else { throw DocumentFault(.empty, at: 0) }
         guard bytes.count >= StoreDocument.minimumSize else {
             throw DocumentFault(.tooShort(byteCount: bytes.count, minimum: StoreDocument.minimumSize), at: 0)
@@ -128,6 +129,7 @@ extension StoreDocumentReader {
             throw DocumentFault(.newerFormat(version: version, supported: StoreDocument.formatVersion), at: offset)
         }
         guard version >= 1 else { throw DocumentFault(.unknownFormatVersion, at: offset) }
+        return version
     }
 
     /// Throws for a seal that does not fit, unless the text is malformed: then that tells more.

@@ -19,6 +19,7 @@ package struct StoreDocumentWriter: ~Copyable {
     private let box: SealBox
     private let storeIdentifier: String
     private let nextSequence: UInt64
+    private let hasReferences: Bool
     private let plan: DocumentPlan
     private var directory: RecordDirectory
     private var log: ReferenceLog
@@ -31,10 +32,13 @@ package struct StoreDocumentWriter: ~Copyable {
     /// Writes everything before the records.
     /// - Parameters:
     ///   - nextSequence: The number that the next new record will get.
+    ///   - hasReferences: Whether data of any record are in a file of their own.
     ///   - sink: Takes the bytes, in pieces of up to 64 KiB.
     package init(
-        storeIdentifier: String, schema: StoredSchema, nextSequence: UInt64, sink: @escaping JSONWriter.Sink
+        storeIdentifier: String, schema: StoredSchema, nextSequence: UInt64, hasReferences: Bool = false,
+        sink: @escaping JSONWriter.Sink
     ) throws {
+        self.hasReferences = hasReferences
         let box = SealBox()
         self.box = box
         self.storeIdentifier = storeIdentifier
@@ -60,7 +64,7 @@ package struct StoreDocumentWriter: ~Copyable {
         try writer.punctuation("{\n  \"format\": ")
         try writer.string(StoreDocument.format)
         try writer.punctuation(",\n  \"formatVersion\": ")
-        try writer.unsigned(StoreDocument.formatVersion)
+        try writer.unsigned(hasReferences ? StoreDocument.versionOfReferences : 1)
         try writer.punctuation(",\n  \"store\": ")
         try writer.string(storeIdentifier)
         try writer.punctuation(",\n  \"schema\": ")
@@ -162,7 +166,7 @@ private struct RowSourceOfText: DocumentSource {
     let table: TableVersion
     let row: Int
 
-    func value(_ slot: Int) throws -> StoredValue { table.value(row: row, slot: slot) }
+    func value(_ slot: Int) throws -> StoredValue { table.storedForm(row: row, slot: slot) }
 
     @inline(__always) func write(_ slot: Int, _ kind: StorageKind, to writer: inout JSONWriter) throws -> Bool {
         switch kind {
@@ -216,6 +220,8 @@ extension StoreDocumentWriter {
                 let value = try source.value(slots[index].index)
                 if value.isNull {
                     try writeNull(for: slots[index])
+                } else if hasReferences, kind == .data, let reference = ExternalReference(storedForm: value) {
+                    try ExternalText.write(reference, to: &writer)
                 } else {
                     try AttributeText.write(
                         value, kind: kind, depth: DocumentPlan.recordDepth, budget: &budget, to: &writer)

@@ -42,8 +42,8 @@ extension ContextState {
                 if !source.contains(row: row) {
                     leave(model, table: table, lastIn: previous)
                 } else if let change = ValueChange(
-                    of: model, layout: table.layout, { table.source.value(row: row, slot: $0) },
-                    { source.value(row: row, slot: $0) })
+                    of: model, layout: table.layout, { table.source.storedForm(row: row, slot: $0) },
+                    { source.storedForm(row: row, slot: $0) })
                 {
                     differing.append(change)
                 }

@@ -130,6 +130,17 @@ final class ContextState {
         if latched == nil { latched = error }
     }
 
+    /// Runs a body of getters.
+    /// - Throws: the first error that they ran into; what was latched before stays latched.
+    func resolving<R>(_ body: () -> R) throws -> R {
+        let before = latched.take()
+        let result = body()
+        let met = latched
+        latched = before
+        if let met { throw met }
+        return result
+    }
+
     func throwLatched() throws {
         guard let error = latched else { return }
         latched = nil

@@ -60,9 +60,15 @@ final class BaseRow {
         values = (source as? SnapshotRows)?.values(row: row)
     }
 
-    func value(_ slot: Int) -> StoredValue {
+    /// - Throws: why the value cannot be read.
+    func value(_ slot: Int) throws -> StoredValue {
         if let values { return slot < values.count ? values[slot] : .null }
-        return source.value(row: row, slot: slot)
+        return try source.readValue(row: row, slot: slot)
+    }
+
+    private func storedForm(_ slot: Int) -> StoredValue {
+        if let values { return slot < values.count ? values[slot] : .null }
+        return source.storedForm(row: row, slot: slot)
     }
 
     /// The slots in which the current row differs, as far as they are stored at this record.
@@ -70,7 +76,7 @@ final class BaseRow {
         if current === source, values == nil { return [] }
         return layout.slots.indices.filter { slot in
             layout.slots[slot].role != .toManyDerived
-                && !value(slot).isIdentical(to: current.value(row: row, slot: slot))
+                && !storedForm(slot).isIdentical(to: current.storedForm(row: row, slot: slot))
         }
     }
 }
@@ -100,11 +106,11 @@ extension ContextState {
         case .error:
             throw SaveConflict(
                 entity: table.layout.entityName, model: model.persistentModelID,
-                properties: slots.map { slot in
+                properties: try slots.map { slot in
                     let description = table.layout.record.slots[slot]
                     return .init(
-                        name: description.name, base: base.value(slot),
-                        stored: table.source.value(row: row, slot: slot),
+                        name: description.name, base: try base.value(slot),
+                        stored: try table.source.readValue(row: row, slot: slot),
                         unsaved: draft.changed.contains(slot)
                             ? model._pendingValue(at: slot, role: description.role, in: table.layout) : nil)
                 }, isDeletion: isDeletion)
@@ -115,7 +121,7 @@ extension ContextState {
         case .objectWins:
             guard !isDeletion else { return }
             for slot in slots where !draft.changed.contains(slot) {
-                model._restore(base.value(slot), at: slot, role: table.layout.record.slots[slot].role)
+                model._restore(try base.value(slot), at: slot, role: table.layout.record.slots[slot].role)
             }
         case .propertyWise: break
         }
@@ -147,9 +153,12 @@ extension PersistentModel {
         change?.willSet()
         for slot in _modelState.draft?.changed.slots ?? [] {
             let role = layout.record.slots[slot].role
-            if role != .toManyDerived { _restore(_modelState.rowValue(at: slot), at: slot, role: role) }
-            if role == .attribute { _modelState.draft?[slot] = .unset }
-            if role == .attribute { _modelState.draft?.changed.remove(slot) }
+            if role == .attribute {
+                _modelState.draft?[slot] = .unset
+                _modelState.draft?.changed.remove(slot)
+            } else if role != .toManyDerived {
+                _restore(_modelState.rowValue(at: slot), at: slot, role: role)
+            }
         }
         change?.didSet()
     }

@@ -129,11 +129,17 @@ public struct ModelState: ~Copyable {
         return rowValue(at: slot)
     }
 
-    /// What the row has in a slot, whatever the model has set; null without a row.
+    /// What the row has in a slot, whatever the model has set; null without a row. So it is where the value cannot be read,
+    /// which the model's context remembers.
     func rowValue(at slot: Int) -> StoredValue {
-        if row >= 0, let table { return table.source.value(row: row, slot: slot) }
-        if let frozen = draft?.frozen { return frozen.source.value(row: frozen.row, slot: slot) }
-        return .null
+        let (place, table) = row >= 0 ? (row, self.table) : (draft?.frozen?.row ?? -1, draft?.frozen?.table)
+        guard let table else { return .null }
+        do {
+            return try (row >= 0 ? table.source : draft?.frozen?.source)?.readValue(row: place, slot: slot) ?? .null
+        } catch {
+            table.state.latch(error)
+            return .null
+        }
     }
 
     /// The row that a model without a table reads from, if it ever had one.

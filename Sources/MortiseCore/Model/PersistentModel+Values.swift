@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 // What the accessors that `@Model` writes call: one overload for each sort of property, chosen by the property's type.
 
@@ -65,7 +65,8 @@ extension PersistentModel {
     }
     @inlinable
     public func _value<T: PersistentScalar>(at slot: Int) -> T? {
-        if let value = _modelState.rowScalar(T.self, at: slot) { return value }
+        // Data that are not there may lie elsewhere.
+        if let value = _modelState.rowScalar(T.self, at: slot), value != nil || T.self != Data.self { return value }
         return _ownScalar(at: slot)
     }
 

@@ -142,7 +142,8 @@ extension Data: PersistentScalar {
     }
     public static var placeholder: Data { Data() }
     @inlinable public static func _read(_ source: RowSource, row: Int, slot: Int) -> Data? {
-        source.data(row: row, slot: slot)
+        // A getter asks again for what lies elsewhere, where it can tell of an error.
+        source.nearData(row: row, slot: slot)
     }
 }
 

@@ -112,7 +112,9 @@ extension Schema.Attribute {
             }
             return Option("transformable", transformerName: name)
         }
-        /// Large data that a store may keep outside the record and read when it is asked for.
+        /// Large data that a store may keep outside the record and read when it is asked for. Our stores that have files
+        /// do so with `Data` of 4,096 bytes or more that are in no index and not preserved on deletion; no other type of
+        /// value leaves its record. Reading them may fail: see `ModelContext.resolve(_:_:)`.
         public static var externalStorage: Option { Option("externalStorage") }
         /// Has no effect off Apple's CloudKit; kept in the schema.
         public static var allowsCloudEncryption: Option { Option("allowsCloudEncryption") }

@@ -26,6 +26,18 @@ open class RowSource: @unchecked Sendable {
     /// source was taken keeps its values.
     open func value(row: Int, slot: Int) -> StoredValue { .null }
 
+    // For values that are not where the row is, and that reading may not find. The defaults are right for a source that
+    // has all of its values.
+
+    /// As `value(row:slot:)`, for whoever can tell its user at once.
+    /// - Throws: why the value cannot be read. `value(row:slot:)` is `null` then, and the version's `check()` throws.
+    open func readValue(row: Int, slot: Int) throws -> StoredValue { value(row: row, slot: slot) }
+    /// A form of the value that is identical for identical values of one store and takes no reading. It is for comparing
+    /// only: what it says of a value that lies elsewhere is the source's own affair.
+    open func storedForm(row: Int, slot: Int) -> StoredValue { value(row: row, slot: slot) }
+    /// As `data(row:slot:)`, but nil as well for data that lie elsewhere; nothing is read.
+    open func nearData(row: Int, slot: Int) -> Data? { data(row: row, slot: slot) }
+
     // Values by type, without a `StoredValue` between. Nil where the value is null, of another kind, or out of range.
 
     open func isNull(row: Int, slot: Int) -> Bool { value(row: row, slot: slot).isNull }

@@ -173,8 +173,12 @@ final class Chunk: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isNew: whether the row is only being made, so that what stands there is nobody's.
-    func store(bytes: UnsafeRawBufferPointer, _ entry: ChunkPlace.Entry, _ offset: Int, isNew: Bool) {
+    /// - Parameters:
+    ///   - isNew: whether the row is only being made, so that what stands there is nobody's.
+    ///   - isOutside: whether the bytes are those of an `ExternalReference`.
+    func store(
+        bytes: UnsafeRawBufferPointer, _ entry: ChunkPlace.Entry, _ offset: Int, isNew: Bool, isOutside: Bool = false
+    ) {
         let position = entry.offset + 16 * offset
         if !isNew {
             let old = place.bytes(entry, offset).count
@@ -182,7 +186,8 @@ final class Chunk: @unchecked Sendable {
         }
         // The length is checked before: no column takes values of four gigabytes.
         fixed.storeBytes(
-            of: UInt32(truncatingIfNeeded: bytes.count).littleEndian, toByteOffset: position, as: UInt32.self)
+            of: isOutside ? ChunkPlace.outsideMark : UInt32(truncatingIfNeeded: bytes.count).littleEndian,
+            toByteOffset: position, as: UInt32.self)
         let room = fixed + position + 4
         if bytes.count <= ChunkPlace.inlineLimit {
             room.storeBytes(of: 0, as: UInt32.self)

@@ -2,7 +2,8 @@ import Foundation
 import MortiseCore
 
 extension ChunkPlace {
-    /// The value of a column that is no to-many relationship.
+    /// The value of a column that is no to-many relationship; for data in a file of their own the stored form of the
+    /// reference.
     func value(
         _ column: Column, _ offset: Int, _ dictionary: StringDictionary?, _ targets: [NumberedIdentifiers]
     ) -> StoredValue {
@@ -21,7 +22,9 @@ extension ChunkPlace {
         case .bytes:
             let bytes = bytes(entry, offset)
             switch column.kind {
-            case .data: return .data(Data(bytes))
+            case .data:
+                if isOutside(entry, offset) { return ExternalReference(bytes: bytes)?.storedForm ?? .null }
+                return .data(Data(bytes))
             case .url: return StoredURL.decode(bytes).map { .url($0) } ?? .null
             default: return CodedBytes.decode(bytes)
             }

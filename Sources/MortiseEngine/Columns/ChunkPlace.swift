@@ -16,13 +16,16 @@ import Synchronization
 ///            for each column a bitmap of the rows that have no value, and the values, from a multiple of 8 on
 ///
 /// A text or bytes value has sixteen bytes: u32 length, then up to twelve bytes, or the first four and the u64 offset in
-/// the heap. A row without value has zeros. The heap follows the fixed region wherever both are written down.
+/// the heap. A row without value has zeros. Data that are in a file of their own have the length 0xFFFFFFFF and, in the heap,
+/// the 28 bytes of an `ExternalReference`. The heap follows the fixed region wherever both are written down.
 struct ChunkPlace {
     let fixed: UnsafeRawPointer
     let heap: UnsafeRawPointer
 
     static let directory = 32
     static let inlineLimit = 12
+    /// The length of what is in a file of its own.
+    static let outsideMark = UInt32.max
 
     /// One column's part of the directory.
     struct Entry {
@@ -116,6 +119,12 @@ struct ChunkPlace {
         )
     }
 
+    /// Whether a bytes value is in a file of its own; `bytes` are then those of the reference.
+    @inline(__always)
+    func isOutside(_ entry: Entry, _ offset: Int) -> Bool {
+        UInt32(littleEndian: (fixed + entry.offset + 16 * offset).load(as: UInt32.self)) == Self.outsideMark
+    }
+
     /// The bytes of a text or bytes value.
     @inline(__always)
     func bytes(_ entry: Entry, _ offset: Int) -> UnsafeRawBufferPointer {
@@ -123,7 +132,8 @@ struct ChunkPlace {
         let count = Int(UInt32(littleEndian: place.load(as: UInt32.self)))
         if count <= Self.inlineLimit { return UnsafeRawBufferPointer(start: place + 4, count: count) }
         let start = Int(UInt64(littleEndian: place.load(fromByteOffset: 8, as: UInt64.self)))
-        return UnsafeRawBufferPointer(start: heap + start, count: count)
+        return UnsafeRawBufferPointer(
+            start: heap + start, count: count == Int(Self.outsideMark) ? ExternalReference.size : count)
     }
 
     @inline(__always)

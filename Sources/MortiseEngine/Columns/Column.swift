@@ -46,11 +46,15 @@ final class Column: Sendable {
     let form: ColumnForm
     let isOptional: Bool
     let isEphemeral: Bool
+    /// Whether longer values go into files of their own, where the store has a place for them.
+    let keepsOutside: Bool
+    /// Whether values are keys of an index, for which they have to be in the record.
+    let isIndexed: Bool
     let defaultValue: StoredValue?
     /// The entities at the other end of a relationship, by their numbers: the destination first, then its subentities.
     let targets: [Int]
 
-    init(_ slot: RecordLayout.Slot, at index: Int, targets: [Int]) {
+    init(_ slot: RecordLayout.Slot, at index: Int, targets: [Int], isIndexed: Bool) {
         self.slot = index
         self.targets = targets
         role = slot.role
@@ -59,6 +63,11 @@ final class Column: Sendable {
         kind = attribute?.kind
         defaultValue = attribute?.defaultValue
         isEphemeral = attribute?.options.contains(.ephemeral) == true
+        self.isIndexed = isIndexed
+        // What is preserved on deletion has to outlive the record, and with it the file.
+        keepsOutside =
+            kind == .data && attribute?.options.contains(.externalStorage) == true && !isIndexed && !isEphemeral
+            && attribute?.options.contains(.preserveValueOnDeletion) != true
         switch slot.role {
         case .toManyStored, .toManyDerived: form = .none
         case .toOne: form = targets.count > 1 ? .wideReference : .reference

@@ -14,11 +14,20 @@ final class TablePlan: Sendable {
     let equalityTexts: [String]
     /// How many sets of links the tables have: one for each slot, then those of relationships that no property shows.
     let linkCount: Int
+    /// Where data in files of their own are; nil where the store has no such place.
+    let external: ExternalFiles?
+    /// Whether any column may have such data, and whether new ones go there.
+    let hasData: Bool
+    let keepsOutside: Bool
 
     init(
         layout: RecordLayout, number: Int, identifiers: NumberedIdentifiers, columns: [Column],
-        targets: [[NumberedIdentifiers]], indexes: [IndexDefinition], linkCount: Int
+        targets: [[NumberedIdentifiers]], indexes: [IndexDefinition], linkCount: Int,
+        external: ExternalFiles?
     ) {
+        self.external = external
+        keepsOutside = columns.contains(where: \.keepsOutside)
+        hasData = columns.contains { $0.kind == .data && $0.form == .bytes }
         self.layout = layout
         self.number = number
         self.identifiers = identifiers

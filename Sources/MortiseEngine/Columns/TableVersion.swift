@@ -221,8 +221,14 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     }
 
     public override func data(row: Int, slot: Int) -> Data? {
+        if let data = nearData(row: row, slot: slot) { return data }
+        if case .data(let data) = value(row: row, slot: slot) { return data }
+        return nil
+    }
+
+    public override func nearData(row: Int, slot: Int) -> Data? {
         guard let (place, entry, offset) = find(row, slot), plan.columns[slot].kind == .data,
-            !place.isAbsent(entry, offset)
+            !place.isAbsent(entry, offset), !place.isOutside(entry, offset)
         else { return nil }
         return Data(place.bytes(entry, offset))
     }
@@ -253,7 +259,31 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         return result
     }
 
+    public override func readValue(row: Int, slot: Int) throws -> StoredValue {
+        let form = storedForm(row: row, slot: slot)
+        guard let reference = reference(in: form, slot: slot) else { return form }
+        return try read(reference, row, slot)
+    }
+
     public override func value(row: Int, slot: Int) -> StoredValue {
+        let form = storedForm(row: row, slot: slot)
+        guard let reference = reference(in: form, slot: slot) else { return form }
+        do {
+            return try read(reference, row, slot)
+        } catch {
+            plan.external?.note(error)
+            return .null
+        }
+    }
+
+    /// The reference to data in a file of their own that a stored form is.
+    @inline(__always)
+    private func reference(in form: StoredValue, slot: Int) -> ExternalReference? {
+        guard case .array = form, plan.columns[slot].kind == .data else { return nil }
+        return ExternalReference(storedForm: form)
+    }
+
+    public override func storedForm(row: Int, slot: Int) -> StoredValue {
         guard let (place, entry, offset) = find(row, slot) else { return .null }
         // The forms that most columns have count no reference but that of the value.
         switch entry.form {

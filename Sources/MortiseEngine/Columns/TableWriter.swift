@@ -95,7 +95,9 @@ final class TableWriter {
                     var text = dictionaries[column.slot]?[place.code(old, offset)] ?? ""
                     text.withUTF8 { fresh.store(bytes: UnsafeRawBufferPointer($0), new, offset, isNew: true) }
                 } else if old.form.isInHeap {
-                    fresh.store(bytes: place.bytes(old, offset), new, offset, isNew: true)
+                    fresh.store(
+                        bytes: place.bytes(old, offset), new, offset, isNew: true,
+                        isOutside: place.isOutside(old, offset))
                 } else {
                     fresh.copyValue(from: place, old, new, offset)
                 }
@@ -275,6 +277,9 @@ final class TableWriter {
             return value.withUTF8 { writeBytes(UnsafeRawBufferPointer($0), row, column, isNew) }
         case (.data(let value), .bytes) where column.kind == .data:
             return value.withUnsafeBytes { writeBytes($0, row, column, isNew) }
+        case (.array, .bytes) where column.kind == .data:
+            guard let reference = ExternalReference(storedForm: value) else { return false }
+            return reference.bytes.withUnsafeBytes { writeBytes($0, row, column, isNew, isOutside: true) }
         case (.url(let value), .bytes) where column.kind == .url:
             return writeBytes(StoredURL.encode(value), row, column, isNew)
         case (_, .bytes) where column.kind == .coded && value.fits(.coded):
@@ -294,11 +299,13 @@ final class TableWriter {
         bytes.withUnsafeBytes { writeBytes($0, row, column, isNew) }
     }
 
-    private func writeBytes(_ bytes: UnsafeRawBufferPointer, _ row: Int, _ column: Column, _ isNew: Bool) -> Bool {
+    private func writeBytes(
+        _ bytes: UnsafeRawBufferPointer, _ row: Int, _ column: Column, _ isNew: Bool, isOutside: Bool = false
+    ) -> Bool {
         guard bytes.count < Int(UInt32.max) else { return false }
         let chunk = room(bytes.count, isNew ? current : owned(row >> Chunk.shift), row)
         let entry = chunk.place.entry(column.slot)
-        chunk.store(bytes: bytes, entry, row & Chunk.mask, isNew: isNew)
+        chunk.store(bytes: bytes, entry, row & Chunk.mask, isNew: isNew, isOutside: isOutside)
         chunk.setAbsent(entry, row & Chunk.mask, false)
         return true
     }

@@ -121,7 +121,8 @@ private struct ColumnSource {
         evaluator = QueryEvaluator(reader: reader)
         if case .property(.variable(0), let property)? = function.expression,
             property.slot < table.plan.columns.count, table.plan.columns[property.slot].role == .attribute,
-            table.plan.columns[property.slot].kind != .coded
+            // Data may be in files of their own, which the evaluator reads.
+            ![.coded, .data].contains(table.plan.columns[property.slot].kind)
         {
             column = table.plan.columns[property.slot]
         } else {

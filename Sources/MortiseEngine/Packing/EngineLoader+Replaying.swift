@@ -157,7 +157,9 @@ extension EngineLoader {
     ) throws -> Bool {
         let column = table.plan.columns[slot]
         switch (column.role, value) {
-        case (.attribute, _): return table.write(value, row, column, isNew: isNew)
+        case (.attribute, _):
+            try catalog.checkReference(value, column, table.plan)
+            return table.write(value, row, column, isNew: isNew)
         case (.toOne, .null): table.write(reference: nil, row, slot, isNew: isNew)
         case (.toOne, .identifier(let target)):
             table.write(reference: try reference(target, table, row, slot), row, slot, isNew: isNew)

@@ -18,7 +18,7 @@ extension EngineVersion {
             for row in 0..<table.endRow {
                 if row & 0xFFF == 0, isCancelled() { throw CancellationError() }
                 guard table.contains(row: row) else { continue }
-                let values = ContiguousArray(plan.columns.indices.map { table.value(row: row, slot: $0) })
+                let values = ContiguousArray(plan.columns.indices.map { table.storedForm(row: row, slot: $0) })
                 do {
                     try loader.append(entity: plan.entityName, sequence: table.sequence(ofRow: row), values)
                 } catch {

@@ -52,8 +52,11 @@ extension EngineVersion {
     /// The first error met in reading what is still in a file; answers given since may lack something.
     public var damage: (any Error)? { packed?.damage }
 
-    /// - Throws: `damage`.
-    public func check() throws { try checkDamage() }
+    /// - Throws: `damage`; an `ExternalValueError` that the current thread has met in reading values since the last call.
+    public func check() throws {
+        try checkDamage()
+        try catalog.external?.throwNoted()
+    }
 
     /// - Throws: `damage`.
     func checkDamage() throws {

@@ -1,3 +1,4 @@
+import MortiseCore
 import Synchronization
 
 /// A place for a chunk in a group: the chunk, or one that is still in the file that its version was packed into.
@@ -184,6 +185,7 @@ final class PackedChunk: Sendable {
             switch entry.form {
             case .text, .bytes:
                 if !chunk.hasBytes(entry, offset, heapCount: whole.heapCount) { return false }
+                if column.kind != .data, chunk.isOutside(entry, offset) { return false }
             case .code:
                 if chunk.code(entry, offset) >= codes { return false }
             case .reference, .wideReference:
@@ -199,7 +201,8 @@ extension ChunkPlace {
     /// Whether a value's bytes lie within what there is.
     fileprivate func hasBytes(_ entry: Entry, _ offset: Int, heapCount: Int) -> Bool {
         let place = fixed + entry.offset + 16 * offset
-        let count = UInt64(UInt32(littleEndian: place.load(as: UInt32.self)))
+        var count = UInt64(UInt32(littleEndian: place.load(as: UInt32.self)))
+        if count == UInt64(ChunkPlace.outsideMark) { count = UInt64(ExternalReference.size) }
         if count <= UInt64(Self.inlineLimit) { return true }
         let start = UInt64(littleEndian: place.load(fromByteOffset: 8, as: UInt64.self))
         return start <= UInt64(heapCount) && count <= UInt64(heapCount) - start
@@ -220,7 +223,9 @@ extension Chunk {
                 if place.isDead(offset) || place.isAbsent(old, offset) {
                     clear(new, offset, isNew: true)
                 } else if form.isInHeap {
-                    store(bytes: place.bytes(old, offset), new, offset, isNew: true)
+                    store(
+                        bytes: place.bytes(old, offset), new, offset, isNew: true,
+                        isOutside: place.isOutside(old, offset))
                 } else {
                     copyValue(from: place, old, new, offset)
                 }

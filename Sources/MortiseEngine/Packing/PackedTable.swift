@@ -64,7 +64,9 @@ public struct PackedTable: Hashable, Sendable {
     /// How the keys of indexes are made and their nodes are written: 2 since nodes have numbers of few bytes. A version with
     /// indexes of another form than the readable ones has to be unpacked without them.
     public static let keyForm: UInt32 = 2
-    public static let readableKeyForms: ClosedRange<UInt32> = 1...2
+    public static let readableKeyForms: ClosedRange<UInt32> = 1...3
+    /// The form of a version that has data in files of their own: as the one before, which has none.
+    public static let keyFormOfReferences: UInt32 = 3
     /// The rows of every chunk but a table's last.
     public static let rowsOfChunk = 256
 }

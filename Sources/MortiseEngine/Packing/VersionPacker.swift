@@ -1,3 +1,5 @@
+import MortiseCore
+
 /// Writes a version down as regions of bytes that can be read one by one.
 ///
 /// The version may be one that others read and later ones are made from. What of it is still in a file is copied without
@@ -6,6 +8,8 @@ public struct VersionPacker {
     private let sink: (UnsafeRawBufferPointer) throws -> PackedRegion
     private let isCancelled: () -> Bool
     private var bytes = PackedBytes()
+    /// Whether any data of what was packed are in a file of their own.
+    public private(set) var hasReferences = false
 
     /// - Parameters:
     ///   - isCancelled: asked now and then; where it says so, packing ends with a `CancellationError`.
@@ -73,6 +77,7 @@ public struct VersionPacker {
             case .chunk(let chunk): chunk
             case .packed(let packed): try packed.read()
             }
+        if !hasReferences { hasReferences = chunk.place.hasReferences(rows, plan.columns) }
         return try Chunk(packing: chunk.place, rows: rows, plan.columns).withPacked { fixed, heap in
             bytes.append(fixed)
             bytes.append(heap)
@@ -101,5 +106,16 @@ public struct VersionPacker {
         }
         node.pack(into: &bytes, level: level, children: children)
         return try put()
+    }
+}
+
+extension ChunkPlace {
+    /// Whether data of any of the first rows are in a file of their own.
+    fileprivate func hasReferences(_ rows: Int, _ columns: [Column]) -> Bool {
+        columns.contains { column in
+            let entry = entry(column.slot)
+            return column.kind == .data && entry.form == .bytes
+                && (0..<rows).contains { isOutside(entry, $0) && !isDead($0) }
+        }
     }
 }

@@ -15,6 +15,8 @@ public final class Catalog: Sendable {
     let families: [[String]]
     /// For each entity, its stored relationships with what they lead to.
     let relationships: [[RelationshipSlot]]
+    /// Where data in files of their own are; nil where the store has no such place.
+    package let external: ExternalFiles?
     private let entitiesBySpace: [UInt32: Int]
     /// By the layouts, which these keep, so that no other gets the address of one.
     let arrangements = Mutex<[ObjectIdentifier: Arrangement]>([:])
@@ -49,7 +51,14 @@ public final class Catalog: Sendable {
         }
     }
 
-    public init(schema: StoredSchema, storeIdentifier: String) {
+    /// A store that keeps all values in its records.
+    public convenience init(schema: StoredSchema, storeIdentifier: String) {
+        self.init(schema: schema, storeIdentifier: storeIdentifier, external: nil)
+    }
+
+    /// - Parameter external: where longer data of attributes with the option `.externalStorage` go.
+    package init(schema: StoredSchema, storeIdentifier: String, external: ExternalFiles?) {
+        self.external = external
         self.schema = schema
         self.storeIdentifier = storeIdentifier
         let layouts = schema.recordLayouts()
@@ -107,14 +116,16 @@ public final class Catalog: Sendable {
             let targets = layout.slots.map { slot in
                 slot.property.relationship.flatMap { numbers[$0.destination] }.map { subtrees[$0] } ?? []
             }
+            let indexes = IndexDefinition.all(of: layout, in: schema, numbers: numbers, subtrees: subtrees)
+            let indexed = Set(indexes.flatMap(\.slots))
             return TablePlan(
                 layout: layout, number: number, identifiers: identifiers[number],
                 columns: layout.slots.enumerated().map {
-                    Column($0.element, at: $0.offset, targets: targets[$0.offset])
+                    Column(
+                        $0.element, at: $0.offset, targets: targets[$0.offset], isIndexed: indexed.contains($0.offset))
                 },
-                targets: targets.map { $0.map { identifiers[$0] } },
-                indexes: IndexDefinition.all(of: layout, in: schema, numbers: numbers, subtrees: subtrees),
-                linkCount: linkCount)
+                targets: targets.map { $0.map { identifiers[$0] } }, indexes: indexes, linkCount: linkCount,
+                external: external)
         }
     }
 
@@ -125,6 +136,19 @@ public final class Catalog: Sendable {
     func entity(of identifier: PersistentIdentifier) -> Int? { entitiesBySpace[identifier.space] }
 
     func identifier(_ sequence: UInt64, _ entity: Int) -> PersistentIdentifier { plans[entity].identifiers[sequence] }
+
+    /// Makes sure that a column can take a value that comes out of a file: of data in a file of their own no index has a key.
+    /// - Throws: `EngineError.schemaMismatch` where the column has become part of an index since the data were written.
+    @inline(__always)
+    func checkReference(_ value: StoredValue, _ column: Column, _ plan: TablePlan) throws {
+        guard column.isIndexed, column.kind == .data, case .array = value else { return }
+        throw EngineError.schemaMismatch(
+            store: storeIdentifier,
+            differences: [
+                "\(plan.entityName).\(plan.layout.slots[column.slot].name) is in an index and has data in files of their "
+                    + "own, which no index can hold; leave it out of the index, or copy the records into a new store"
+            ])
+    }
 }
 
 extension IndexDefinition {

@@ -63,6 +63,7 @@ public final class Engine: Sendable {
         self.sink = sink
         self.published = Mutex(initial)
         self.recent = Mutex(RecentChanges(initial.catalog))
+        catalog.external?.notePublished(initial)
     }
 
     /// The latest version.
@@ -183,7 +184,7 @@ public final class Engine: Sendable {
         }
         defer { writing.unlock() }
         if isClosed.load(ordering: .acquiring) { return }
-        if let next = try body(version) { published.withLock { $0 = next } }
+        if let next = try body(version) { publish(next) }
     }
 
     /// A transaction that the sink has taken in.
@@ -211,29 +212,44 @@ public final class Engine: Sendable {
             let current = appended.withLock { $0?.version } ?? version
             let start = try sink?.begin(current) ?? current
             defer { sink?.end() }
-            if start !== current { published.withLock { $0 = start } }
+            if start !== current { publish(start) }
             let transaction = EngineTransaction(start)
             let result: R
             do {
                 result = try body(transaction)
-                try transaction.base.checkDamage()
+                try transaction.base.check()
+                // Before any record can name them.
+                if !transaction.outside.isEmpty { try catalog.external?.makeDurable() }
             } catch {
+                catalog.external?.discard(transaction.outside)
                 // What could not be read is the reason, whatever it looked like.
-                try transaction.base.checkDamage()
+                try transaction.base.check()
                 throw error
             }
+            let outside = transaction.outside
             guard let next = try transaction.finished() else {
+                catalog.external?.discard(outside)
                 return Started(result: result, version: nil) {}
             }
+            // Where this fails nobody knows what is on the disk: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
             recent.withLock { note(&$0, transaction) }
             guard let ticket else {
-                published.withLock { $0 = next }
+                publish(next)
+                catalog.external?.settle(outside)
                 return Started(result: result, version: next) {}
             }
             appended.withLock { $0 = (next, ticket) }
-            return Started(result: result, version: next) { [self] in try publish(next, after: ticket) }
+            return Started(result: result, version: next) { [self] in
+                try publish(next, after: ticket)
+                catalog.external?.settle(outside)
+            }
         }
+    }
+
+    private func publish(_ next: EngineVersion) {
+        catalog.external?.notePublished(next)
+        published.withLock { $0 = next }
     }
 
     private func publish(_ next: EngineVersion, after ticket: any CommitTicket) throws {
@@ -244,6 +260,7 @@ public final class Engine: Sendable {
             throw error
         }
         // Whoever waits for a later one may have been here first: what it published holds this one.
+        catalog.external?.notePublished(next)
         published.withLock { if $0.number < next.number { $0 = next } }
         appended.withLock { if let last = $0, last.version.number <= next.number { $0 = nil } }
     }

@@ -45,6 +45,7 @@ public final class EngineLoader {
             let value = column.slot < values.count ? values[column.slot] : .null
             switch column.role {
             case .attribute:
+                try catalog.checkReference(value, column, table.plan)
                 if !table.write(value, row, column, isNew: true) {
                     throw EngineError.unfitValue(
                         entity: name, property: table.plan.layout.slots[column.slot].name,

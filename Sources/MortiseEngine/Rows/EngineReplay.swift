@@ -80,6 +80,7 @@ public final class EngineReplay {
         switch column.role {
         case .attribute:
             let isMissing = value.isNull && !column.isOptional && !column.isEphemeral
+            try transaction.catalog.checkReference(value, column, table.plan)
             if isMissing || !table.write(value, row, column, isNew: isNew) {
                 let record = transaction.catalog.identifier(table.sequence(row), entity)
                 throw transaction.unfit(value, column, record)

@@ -47,7 +47,7 @@ extension EngineTransaction {
                 left &= left - 1
                 let row = rows.lowerBound + place
                 let value = arrangement.value(of: snapshots[place], at: column.slot)
-                if !write(value, row, column, table, isNew: true) {
+                if try !write(value, row, column, table, isNew: true) {
                     throw unfit(value, column, arrangement.plan.identifiers[table.sequence(row)])
                 }
             }

@@ -14,6 +14,8 @@ final class EngineTransaction {
     var written: [WrittenReference] = []
     var deleted: [(entity: Int, sequence: UInt64)] = []
     var changes = CommittedChanges()
+    /// The files that data of this transaction were written to.
+    private(set) var outside: [ExternalReference.Name] = []
     /// Entries of indexes and links that are put in together, while many records are inserted.
     var bulk: BulkEntries?
     let key = KeyBuffer()
@@ -139,7 +141,7 @@ final class EngineTransaction {
             if column.isEphemeral { continue }
             let value = arrangement.value(of: snapshot, at: column.slot)
             if table.value(row, column.slot).isIdentical(to: value) { continue }
-            if !write(value, row, column, table, isNew: false) {
+            if try !write(value, row, column, table, isNew: false) {
                 throw unfit(value, column, snapshot.persistentIdentifier)
             }
             changed.insert(column.slot)
@@ -161,7 +163,17 @@ final class EngineTransaction {
 
     func write(
         _ value: StoredValue, _ row: Int, _ column: Column, _ table: TableWriter, isNew: Bool
-    ) -> Bool {
+    ) throws -> Bool {
+        switch value {
+        // Nobody but the store itself knows what is in its files.
+        case .array where column.kind == .data: return false
+        case .data(let data) where column.keepsOutside && data.count >= ExternalFiles.threshold:
+            guard let external = catalog.external else { break }
+            let reference = try external.write(data)
+            outside.append(reference.name)
+            return table.write(reference.storedForm, row, column, isNew: isNew)
+        default: break
+        }
         if value.isNull, !column.isOptional, !column.isEphemeral {
             guard let fallback = column.defaultValue, !fallback.isNull else { return false }
             return table.write(fallback, row, column, isNew: isNew)

@@ -121,7 +121,7 @@ import Testing
         for (name, table) in version.tables {
             for row in 0..<table.endRow where table.contains(row: row) {
                 try loader.append(
-                    entity: name, sequence: table.sequence(ofRow: row), table.snapshot(ofRow: row).values)
+                    entity: name, sequence: table.sequence(ofRow: row), try table.snapshot(ofRow: row).values)
             }
         }
         let loaded = try loader.finish(number: 0, nextSequence: version.nextSequence)

@@ -231,10 +231,10 @@ import Testing
         ("{§\"format\": 1}" + padding, .anotherFormat(found: nil)),
         ("{\"format\": §\"geojson\"}" + padding, .anotherFormat(found: "geojson")),
         ("§\u{FEFF}{\"format\": \"mortise-json\"}" + padding, .malformed(.byteOrderMark)),
-        ("{\"format\": \"mortise-json\", \"formatVersion\": 2§}" + padding, .newerFormat(version: 2, supported: 1)),
+        ("{\"format\": \"mortise-json\", \"formatVersion\": 3§}" + padding, .newerFormat(version: 3, supported: 2)),
         (
             "{\"format\": \"mortise-json\", \"formatVersion\": 18446744073709551615§}" + padding,
-            .newerFormat(version: .max, supported: 1)
+            .newerFormat(version: .max, supported: 2)
         ),
         ("{\"format\": \"mortise-json\", \"formatVersion\": 0§}" + padding, .unknownFormatVersion),
         ("{\"format\": \"mortise-json\", \"formatVersion\": §1.0}" + padding, .numberOutOfRange(.uint64)),

@@ -114,6 +114,9 @@ private struct FilterCompiler {
         case (.date, .date(let bound)): return scalar(comparison, rows, slot, bound)
         case (.some(let kind), .integer(let bound)) where kind.integerRange != nil:
             return scalar(comparison, rows, slot, bound)
+        // Whether there is a value takes no reading of one that lies elsewhere.
+        case (_, .null) where comparison == .equal: return .init { rows.isNull(row: $0.row, slot: slot) }
+        case (_, .null) where comparison == .notEqual: return .init { !rows.isNull(row: $0.row, slot: slot) }
         default:
             return .init { ValueSemantics.holds(comparison, rows.value(row: $0.row, slot: slot), constant) }
         }

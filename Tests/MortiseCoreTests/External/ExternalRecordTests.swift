@@ -60,8 +60,8 @@ import Testing
         #expect(throws: ExternalValueError.self) { try context.save() }
         try disk.install(bytes, at: file)
         try context.save()
-        #expect(
-            try other.resolve(#require(try other.fetch(FetchDescriptor<Picture>()).first), \.content) == Data(bytes))
+        let restored = try #require(try other.fetch(FetchDescriptor<Picture>()).first)
+        #expect(try other.resolve(restored, \.content) == Data(bytes))
         try container.close()
     }
 
@@ -95,7 +95,8 @@ import Testing
         try withTable(store, disk) { entity in
             entity.properties[2].content = .attribute(StoredAttribute(kind: .data))
         } _: { table in
-            #expect(try table.readValue(row: 0, slot: 2) == .data(Pictures.data(1)))
+            let value = try table.readValue(row: 0, slot: 2)
+            #expect(value == .data(Pictures.data(1)))
         }
         let error = thrown {
             try withTable(store, disk) {

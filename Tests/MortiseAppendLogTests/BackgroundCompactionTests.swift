@@ -437,7 +437,7 @@ struct BackgroundCompactionTests {
         let trace = disk.trace.filter { isNewLog($0.path) }
         let end = try #require(trace.lastIndex { $0.operation == .rename })
         let syncs = trace[..<end].indices.filter { trace[$0].operation == .sync }
-        #expect(syncs.count >= 2)
+        try #require(syncs.count >= 2)
         let last = trace[syncs[syncs.count - 2]..<end].count { $0.operation == .write }
         let all = trace[..<end].count { $0.operation == .write }
         #expect(all > 10 && last < 5, "\(last) of \(all) writes in the last step")

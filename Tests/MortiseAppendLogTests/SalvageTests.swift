@@ -44,6 +44,33 @@ struct SalvageTests {
         #expect(found.contains { $0.contains("item 0") })
     }
 
+    /// Two copies of one store went on apart, and the log of one came beside the checkpoint of the other.
+    @Test func verificationComparesTheRecordsOfLogAndCheckpoint() throws {
+        let disk = try makeDisk()
+        try withLog(logConfiguration(disk)) { context in
+            context.insert(Box("both"))
+            try context.save()
+        }
+        let log = try #require(disk.contents(at: logPath))
+        let disks = try ["one", "two"].map { label in
+            let copy = try makeDisk(with: log)
+            let container = try openLog(logConfiguration(copy))
+            let context = ModelContext(container)
+            context.insert(Box(label))
+            try context.save()
+            try container.store(AppendLogStore.self)?.checkpoint()
+            try container.close()
+            #expect(try AppendLogStore.verify(logPath, in: copy).isSound)
+            return copy
+        }
+        let mixed = try makeDisk(
+            with: try #require(disks[0].contents(at: logPath)),
+            checkpoint: disks[1].contents(at: logPath + ".checkpoint"))
+        let found = try AppendLogStore.verify(logPath, in: mixed)
+        #expect(found.problems.map(\.path) == [logPath + ".checkpoint"], "\(found.problems)")
+        #expect(found.problems.allSatisfy { "\($0)".contains("other records") })
+    }
+
     @Test func lostInsertionsLeaveNoReferencesBehind() throws {
         let disk = try makeDisk()
         _ = try makeSmallLog(on: disk)

@@ -212,7 +212,8 @@ struct QueryRun<Model: PersistentModel> {
     private func sort(_ records: [RecordReference], _ query: StoreQuery) throws -> [RecordReference] {
         let executor = QueryExecutor(reader: reader)
         guard query.order.contains(where: { $0.expression.needsModels }) else {
-            return try executor.sort(records, by: query.order)
+            let end = query.hasWindow ? query.window(of: records.count).upperBound : nil
+            return try executor.sort(records, by: query.order, upTo: end)
         }
         // Code compares models; what it leaves equal is in identity order, so that is where it starts from.
         let evaluator = QueryEvaluator(reader: reader)

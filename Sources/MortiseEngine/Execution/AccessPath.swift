@@ -43,7 +43,7 @@ struct AccessPath {
     /// Whether it leads to the rows with certain values, and to no range.
     var isPoint: Bool { tail == nil }
 
-    private static func equality(_ slot: Int, _ conditions: [SlotCondition]) -> StoredValue? {
+    static func equality(_ slot: Int, _ conditions: [SlotCondition]) -> StoredValue? {
         for condition in conditions where condition.slot == slot {
             if case .equal(let value) = condition.condition { return value }
         }

@@ -12,12 +12,16 @@ struct ChunkSelection: ~Copyable {
 
     /// Selects the rows that are there.
     /// - Parameter count: how many rows of the chunk the version has; what lies behind them may be in the making.
-    @inline(__always)
-    func selectAll(_ place: ChunkPlace, _ count: Int) {
+    /// - Returns: how many are there.
+    @discardableResult @inline(__always)
+    func selectAll(_ place: ChunkPlace, _ count: Int) -> Int {
+        var selected = 0
         for index in 0..<Self.wordCount {
             let left = count - 64 * index
             words[index] = left <= 0 ? 0 : ~place.deadWord(index) & (left >= 64 ? ~0 : (1 << UInt64(left)) - 1)
+            selected += words[index].nonzeroBitCount
         }
+        return selected
     }
 
     func clear() { for index in 0..<Self.wordCount { words[index] = 0 } }

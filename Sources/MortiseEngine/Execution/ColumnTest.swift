@@ -15,13 +15,13 @@ struct ColumnTest {
         self = test
     }
 
-    fileprivate init(cost: Int, narrow: @escaping (ChunkPlace, SelectedRows) -> Void) {
+    init(cost: Int, narrow: @escaping (ChunkPlace, SelectedRows) -> Void) {
         self.cost = cost
         self.narrow = narrow
     }
 }
 
-private struct ColumnTestCompiler {
+struct ColumnTestCompiler {
     let table: TableVersion
 
     func test(_ expression: QueryExpression) -> ColumnTest? {
@@ -29,10 +29,16 @@ private struct ColumnTestCompiler {
         case .and(let parts): return all(parts)
         case .or(let parts): return any(parts)
         case .not(let part): return test(part).map(negated)
+        case .compare(let comparison, .compareStrings(let way, let a, let b), .constant(.integer(let bound))):
+            return compareStrings(way, a, b) { ValueSemantics.holds(comparison, $0, bound) }
         case .compare(let comparison, let property, .constant(let value)): return compare(comparison, property, value)
         case .compare(let comparison, .constant(let value), let property):
             return compare(comparison.mirrored, property, value)
+        case .constant(.bool(let value)):
+            return ColumnTest(cost: 0) { _, rows in if !value { rows.clear() } }
         case .property: return compare(.equal, expression, .bool(true))
+        case .conditional(let condition, let a, let b):
+            return any([.and([condition, a]), .and([.not(condition), b])])
         case .contains(.range(.constant(let lower), .constant(let upper), let isClosed), let property):
             // A range that ends before it begins is an error, which is not for a test to find.
             guard ValueSemantics.holds(.lessOrEqual, lower, upper),
@@ -41,7 +47,7 @@ private struct ColumnTestCompiler {
             else { return nil }
             return joined([first, second])
         case .contains(.list(let elements), let property): return contains(elements, property)
-        default: return nil
+        default: return text(expression)
         }
     }
 
@@ -76,7 +82,7 @@ private struct ColumnTestCompiler {
         }
     }
 
-    private func negated(_ test: ColumnTest) -> ColumnTest {
+    func negated(_ test: ColumnTest) -> ColumnTest {
         ColumnTest(cost: test.cost + 1) { place, rows in
             var passed = Words(rows.words)
             var all = passed
@@ -88,7 +94,7 @@ private struct ColumnTestCompiler {
 
     // MARK: Comparisons
 
-    private func column(_ expression: QueryExpression) -> Column? {
+    func column(_ expression: QueryExpression) -> Column? {
         guard case .property(.variable(0), let property) = expression, property.slot < table.plan.columns.count else {
             return nil
         }
@@ -99,6 +105,7 @@ private struct ColumnTestCompiler {
     private func compare(
         _ comparison: QueryExpression.Comparison, _ expression: QueryExpression, _ value: StoredValue
     ) -> ColumnTest? {
+        if let column = reference(expression) { return target(comparison, column, [value]) }
         guard let column = column(expression) else { return nil }
         if comparison == .notEqual { return compare(.equal, expression, value).map(negated) }
         let slot = column.slot
@@ -128,6 +135,24 @@ private struct ColumnTestCompiler {
                 let entry = place.entry(slot)
                 rows.keep(place, entry, as: Bits128.self) { $0 == bits }
                 rows.keep(place, entry, present: true)
+            }
+        case (.decimal(let bound), .decimal):
+            return ColumnTest(cost: 12) { place, rows in
+                let entry = place.entry(slot)
+                rows.keep(place, entry, present: true)
+                rows.keep { ValueSemantics.holds(comparison, place.decimal(entry, $0), bound) }
+            }
+        case (.data(let wanted), .bytes) where column.kind == .data:
+            // What a cell has may name a file that has the bytes.
+            guard comparison == .equal, !table.mayHaveFiles(in: column) else { return nil }
+            let bytes = [UInt8](wanted)
+            return ColumnTest(cost: 6) { place, rows in
+                let entry = place.entry(slot)
+                rows.keep(place, entry, present: true)
+                rows.keep { offset in
+                    let found = place.bytes(entry, offset)
+                    return found.count == bytes.count && found.elementsEqual(bytes)
+                }
             }
         case (.string(let wanted), .text):
             switch comparison {
@@ -186,14 +211,16 @@ private struct ColumnTestCompiler {
     // MARK: Strings and sets
 
     /// A test of strings. Coded ones are tested once for each that is different.
-    /// - Parameter holdsForBytes: the same of a string's UTF-8, where that is cheaper than making a string.
-    private func strings(
-        _ column: Column, _ holdsForBytes: ((UnsafeRawBufferPointer) -> Bool)? = nil,
+    /// - Parameters:
+    ///   - cost: of testing one string.
+    ///   - holdsForBytes: the same of a string's UTF-8, where that is cheaper than making a string.
+    func strings(
+        _ column: Column, cost: Int = 20, _ holdsForBytes: ((UnsafeRawBufferPointer) -> Bool)? = nil,
         _ holds: @escaping (String) -> Bool
     ) -> ColumnTest {
         let slot = column.slot
         let dictionary = table.dictionaries[slot]
-        let codes = CodeSet(dictionary, holds)
+        let codes = CodeSet(dictionary, cost: cost, holds)
         return ColumnTest(cost: codes.cost) { place, rows in
             let entry = place.entry(slot)
             switch entry.form {
@@ -213,113 +240,24 @@ private struct ColumnTestCompiler {
     }
 
     private func contains(_ elements: [QueryExpression], _ expression: QueryExpression) -> ColumnTest? {
-        guard let column = column(expression) else { return nil }
         let values = elements.compactMap { element -> StoredValue? in
             if case .constant(let value) = element { value } else { nil }
         }
         guard values.count == elements.count else { return nil }
+        if let column = reference(expression) { return target(.equal, column, values) }
+        guard let column = column(expression) else { return nil }
         if column.form == .text {
-            let strings = Set(values.compactMap { if case .string(let text) = $0 { text } else { nil } })
-            guard strings.count == Set(values).count else { return nil }
-            return self.strings(column) { strings.contains($0) }
+            let given = values.filter { !$0.isNull }
+            let texts = given.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            guard texts.count == given.count else { return nil }
+            let wanted = Set(texts)
+            let test = wanted.isEmpty ? nil : strings(column) { wanted.contains($0) }
+            return withNull(given.count < values.count, test, column.slot)
         }
         if values.count <= 4 {
             let tests = values.compactMap { compare(.equal, expression, $0) }
             return tests.count == values.count ? any(values.map { .compare(.equal, expression, .constant($0)) }) : nil
         }
-        return nil
-    }
-}
-
-/// Which codes of a dictionary pass a test, found out when the first of them is met.
-private final class CodeSet {
-    private let states: UnsafeMutablePointer<UInt8>
-    private let count: Int
-    private let dictionary: StringDictionary?
-    private let holds: (String) -> Bool
-    /// The only code that passes, where all have been tested.
-    private var only: UInt16?
-    private var isComplete = false
-
-    init(_ dictionary: StringDictionary?, _ holds: @escaping (String) -> Bool) {
-        self.dictionary = dictionary
-        self.holds = holds
-        count = dictionary?.count ?? 0
-        states = .allocate(capacity: max(count, 1))
-        states.initialize(repeating: 2, count: max(count, 1))
-        // Few different strings are tested at once, which spares asking whether one has been.
-        if count <= 512 {
-            for code in 0..<count { _ = decide(code) }
-            isComplete = true
-            let passing = (0..<count).filter { states[$0] == 1 }
-            if passing.count == 1 { only = UInt16(passing[0]) }
-        }
-    }
-
-    deinit { states.deallocate() }
-
-    /// As `ColumnTest.cost`. Where not all strings have codes, most have to be read.
-    var cost: Int { isComplete && count > 0 ? (only == nil ? 3 : 1) : 20 }
-
-    private func decide(_ code: Int) -> Bool {
-        let passes = holds(dictionary?[code] ?? "")
-        states[code] = passes ? 1 : 0
-        return passes
-    }
-
-    func narrow(_ rows: SelectedRows, _ place: ChunkPlace, _ entry: ChunkPlace.Entry) {
-        let (states, count) = (states, count)
-        if let only {
-            rows.keep(place, entry, as: UInt16.self) { UInt16(littleEndian: $0) == only }
-        } else if isComplete {
-            rows.keep(place, entry, as: UInt16.self) { code in
-                let code = Int(UInt16(littleEndian: code))
-                return code < count && states[code] != 0
-            }
-        } else {
-            rows.keep { offset in
-                let code = place.code(entry, offset)
-                if code >= count { return false }
-                return states[code] == 2 ? decide(code) : states[code] == 1
-            }
-        }
-    }
-}
-
-/// Sixteen bytes to compare at once.
-private struct Bits128: BitwiseCopyable, Equatable {
-    let low: UInt64
-    let high: UInt64
-
-    init(_ uuid: uuid_t) {
-        (low, high) = withUnsafeBytes(of: uuid) {
-            (
-                $0.loadUnaligned(as: UInt64.self),
-                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-            )
-        }
-    }
-}
-
-/// A selection's words by value.
-private struct Words {
-    private var words: SIMD4<UInt64> = .zero
-
-    init() {}
-    init(_ pointer: UnsafeMutablePointer<UInt64>) {
-        for index in 0..<ChunkSelection.wordCount { words[index] = pointer[index] }
-    }
-
-    mutating func formUnion(_ other: Words) { words |= other.words }
-    mutating func subtract(_ other: Words) { words &= ~other.words }
-
-    func write(to pointer: UnsafeMutablePointer<UInt64>) {
-        for index in 0..<ChunkSelection.wordCount { pointer[index] = words[index] }
-    }
-
-    mutating func withPointer(_ body: (UnsafeMutablePointer<UInt64>) -> Void) {
-        withUnsafeMutableBytes(of: &words) { bytes in
-            if let start = bytes.bindMemory(to: UInt64.self).baseAddress { body(start) }
-        }
+        return members(column, values)
     }
 }

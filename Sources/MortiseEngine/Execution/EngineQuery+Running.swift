@@ -16,49 +16,42 @@ extension EngineQuery {
             }
         }
         var accesses: [TableAccess] = []
-        let scans = try entities.enumerated().compactMap {
-            place, name -> (scan: TableScan, table: TableVersion, number: Int)? in
+        let scans = try entities.enumerated().compactMap { place, name -> TableScan? in
             guard let number = reader.table(named: name) else { throw EngineError.unknownEntity(name) }
             // A table that nothing was ever written to is in no version.
             guard let table = reader.tables[number].rows as? TableVersion else { return nil }
             let access = instead ?? access(table, place)
             accesses.append(access)
-            let scan = TableScan(
+            return TableScan(
                 table, candidates: access.candidates, conjuncts: conjuncts, reader: reader, number: number)
-            return (scan, table, number)
         }
         var answer = VersionRows(
-            entities: [], rows: [], scanned: scans.reduce(accesses.reduce(0) { $0 + $1.tried }) { $0 + $1.scan.scanned }
-        )
+            entities: [], rows: [], scanned: scans.reduce(accesses.reduce(0) { $0 + $1.tried }) { $0 + $1.scanned })
         if let detail = accesses.detail {
             answer.detail = detail
             answer.isFullScan = accesses.contains(where: \.isFullScan)
         }
         let names = { reader.tables.map(\.entityName) }
         if query.purpose == .count, conjuncts.count == query.conjuncts.count {
-            let count = try scans.reduce(0) { try $0 + $1.scan.count() }
+            let count = try scans.reduce(0) { try $0 + $1.count() }
             answer.count = plan.takesWindow ? query.window(of: count).count : count
             answer.entities = names()
             return answer
         }
-        if scans.count == 1, plan.order == .total {
-            let (scan, table, number) = scans[0]
-            if query.order.isEmpty {
-                (answer.rows, answer.scanned) = try inIdentityOrder(scan, takesWindow: plan.takesWindow)
-                answer.entities = names()
-                return answer
+        if plan.order == .total, query.order.isEmpty {
+            (answer.rows, answer.scanned) = try inIdentityOrder(scans, takesWindow: plan.takesWindow)
+        } else if plan.order == .total, let sort = RowSort(query.order, scans, reader: reader) {
+            answer.rows = try sort.rows(query, takesWindow: plan.takesWindow)
+        } else {
+            var rows: [RecordReference] = []
+            for scan in scans { try scan.append(to: &rows) }
+            if plan.order == .total {
+                let window = plan.takesWindow ? query.window(of: rows.count) : nil
+                rows = try QueryExecutor(reader: reader).sort(rows, by: query.order, upTo: window?.upperBound)
             }
-            if let sort = RowSort(query.order, table, reader: reader, number: number) {
-                answer.rows = try sort.rows(of: scan, query, takesWindow: plan.takesWindow)
-                answer.entities = names()
-                return answer
-            }
+            if plan.takesWindow, query.hasWindow { rows = Array(rows[query.window(of: rows.count)]) }
+            answer.rows = rows
         }
-        var rows: [RecordReference] = []
-        for (scan, _, _) in scans { try scan.append(to: &rows) }
-        if plan.order == .total { rows = try QueryExecutor(reader: reader).sort(rows, by: query.order) }
-        if plan.takesWindow, query.hasWindow { rows = Array(rows[query.window(of: rows.count)]) }
-        answer.rows = rows
         answer.entities = names()
         return answer
     }
@@ -88,17 +81,26 @@ extension EngineQuery {
 
     /// The rows of one table come in the order in which they were inserted.
     private func inIdentityOrder(
-        _ scan: TableScan, takesWindow: Bool
+        _ scans: [TableScan], takesWindow: Bool
     ) throws -> (rows: [RecordReference], scanned: Int) {
         var rows: [RecordReference] = []
-        guard takesWindow, query.hasWindow else {
-            try scan.append(to: &rows)
-            return (rows, scan.scanned)
-        }
+        let hasWindow = takesWindow && query.hasWindow
         let (end, overflows) = (query.limit ?? .max).addingReportingOverflow(query.offset)
-        if end == 0 { return ([], 0) }
-        let scanned = try scan.append(to: &rows, limit: overflows ? .max : end)
-        return (Array(rows[query.window(of: rows.count)]), scanned)
+        let limit = hasWindow && !overflows ? end : Int.max
+        if limit == 0 { return ([], 0) }
+        var scanned = 0
+        if scans.count == 1 {
+            scanned = try scans[0].append(to: &rows, limit: limit)
+        } else {
+            scanned = try FamilyRows(scans).forEachRun { run in
+                let number = scans[run.scan].number
+                for offset in run.offsets.prefix(limit - rows.count) {
+                    rows.append(RecordReference(table: number, row: run.first + offset))
+                }
+                return rows.count < limit
+            }
+        }
+        return (hasWindow ? Array(rows[query.window(of: rows.count)]) : rows, scanned)
     }
 
     private enum Walked {

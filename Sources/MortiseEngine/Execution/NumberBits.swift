@@ -43,9 +43,10 @@ enum DateBits: NumberBits {
 
 /// A date's interval, compared as `Date` compares: one that is NaN is neither before nor after another, so that `<=`
 /// and `>=` hold.
-struct Instant: Comparable {
+struct Instant: Comparable, Hashable {
     let interval: Double
     @inline(__always) static func == (a: Instant, b: Instant) -> Bool { a.interval == b.interval }
+    func hash(into hasher: inout Hasher) { hasher.combine(interval) }
     @inline(__always) static func < (a: Instant, b: Instant) -> Bool { a.interval < b.interval }
     @inline(__always) static func <= (a: Instant, b: Instant) -> Bool { !(b.interval < a.interval) }
     @inline(__always) static func > (a: Instant, b: Instant) -> Bool { b.interval < a.interval }

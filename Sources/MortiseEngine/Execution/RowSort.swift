@@ -1,91 +1,89 @@
 import Foundation
 import MortiseCore
 
-/// Puts the rows of one table in order by keys taken out of its columns first.
+/// Puts the rows of one table, or of a family's tables, in order by keys taken out of their columns first.
 struct RowSort {
     private struct Entry {
         var head: UInt64
-        var row: Int
+        /// The row's number and, above it, the place of its table among the scans.
+        var place: Int
+
+        init(_ head: UInt64, scan: Int, row: Int) {
+            self.head = head
+            place = scan << Self.shift | row
+        }
+
+        static let shift = 48
+        var scan: Int { place >> Self.shift }
+        var row: Int { place & (1 << Self.shift - 1) }
     }
-    private let heads: SortHeads
+    private let scans: [TableScan]
+    private let heads: [SortHeads]
     private let order: [StoreQuery.Order]
-    private let reader: RecordReader
-    private let number: Int
+    private let evaluator: QueryEvaluator
+    private let isExact: Bool
 
-    /// Nil where the first key is no column of the table.
-    init?(_ order: [StoreQuery.Order], _ table: TableVersion, reader: RecordReader, number: Int) {
-        guard let first = order.first, let heads = SortHeads(first, table) else { return nil }
-        self.heads = heads
+    /// Nil where the first key is no column of the tables.
+    init?(_ order: [StoreQuery.Order], _ scans: [TableScan], reader: RecordReader) {
+        guard let first = order.first, !scans.isEmpty else { return nil }
+        heads = scans.compactMap { SortHeads(first, $0.table, isOneOfSeveral: scans.count > 1) }
+        guard heads.count == scans.count else { return nil }
+        self.scans = scans
         self.order = order
-        self.reader = reader
-        self.number = number
+        evaluator = QueryEvaluator(reader: reader)
+        isExact = order.count == 1 && heads.allSatisfy(\.isExact)
     }
 
-    private var isExact: Bool { heads.isExact && order.count == 1 }
+    private var isFamily: Bool { scans.count > 1 }
 
-    /// The rows of a scan in order, those that the query's window leaves.
-    func rows(of scan: TableScan, _ query: StoreQuery, takesWindow: Bool) throws -> [RecordReference] {
+    /// The rows of the scans in order, those that the query's window leaves.
+    func rows(_ query: StoreQuery, takesWindow: Bool) throws -> [RecordReference] {
+        let scanned = scans.reduce(0) { $0 + $1.scanned }
         if takesWindow, let limit = query.limit {
             let (end, overflows) = limit.addingReportingOverflow(query.offset)
-            if !overflows, end <= max(1024, scan.scanned / 16) {
-                return Array(try first(end, of: scan).dropFirst(query.offset))
+            if !overflows, end <= max(1024, scanned / 16) {
+                return Array(try first(end).dropFirst(query.offset))
             }
         }
         var entries: [Entry] = []
-        entries.reserveCapacity(min(scan.scanned, 1 << 20))
-        try scan.forEachChunk { place, first, _, selection in
-            heads.forEach(place, selection) { entries.append(Entry(head: $1, row: first + $0)) }
-        }
-        if isExact { radixSort(&entries) } else { try sort(&entries) }
-        let rows = entries.map { RecordReference(table: number, row: $0.row) }
-        return takesWindow && query.hasWindow ? Array(rows[query.window(of: rows.count)]) : rows
-    }
-
-    // MARK: The first few
-
-    /// Keeps a heap of the best so far, whose worst is at the top; takes no memory that grows with the scan.
-    private func first(_ count: Int, of scan: TableScan) throws -> [RecordReference] {
-        if count == 0 { return [] }
-        var heap: [Entry] = []
-        heap.reserveCapacity(min(count, 1 << 16))
-        try scan.forEachChunk { place, first, rows, selection in
-            if heap.count == count { heads.narrow(place, rows, notBehind: heap[0].head) }
-            try heads.forEach(place, selection) { offset, head in
-                let entry = Entry(head: head, row: first + offset)
-                if heap.count < count {
-                    heap.append(entry)
-                    try rise(&heap)
-                } else if head <= heap[0].head, try precedes(entry, heap[0]) {
-                    heap[0] = entry
-                    try sink(&heap)
+        entries.reserveCapacity(min(scanned, 1 << 20))
+        // Sorting by heads alone leaves equal ones as they come, which has to be in identity order.
+        if isFamily, isExact {
+            try FamilyRows(scans).forEachRun { run in
+                heads[run.scan].forEach(run) { entries.append(Entry($1, scan: run.scan, row: run.first + $0)) }
+                return true
+            }
+        } else {
+            for (number, scan) in scans.enumerated() {
+                try scan.forEachChunk { place, first, _, selection in
+                    heads[number].forEach(place, selection) {
+                        entries.append(Entry($1, scan: number, row: first + $0))
+                    }
                 }
             }
         }
-        try sort(&heap)
-        return heap.map { RecordReference(table: number, row: $0.row) }
+        if isExact { radixSort(&entries) } else { try entries.sort(by: precedes) }
+        let rows = entries.map(record)
+        return takesWindow && query.hasWindow ? Array(rows[query.window(of: rows.count)]) : rows
     }
 
-    private func rise(_ heap: inout [Entry]) throws {
-        var place = heap.count - 1
-        while place > 0 {
-            let parent = (place - 1) / 2
-            if try !precedes(heap[parent], heap[place]) { return }
-            heap.swapAt(parent, place)
-            place = parent
-        }
+    private func record(_ entry: Entry) -> RecordReference {
+        RecordReference(table: scans[entry.scan].number, row: entry.row)
     }
 
-    private func sink(_ heap: inout [Entry]) throws {
-        var place = 0
-        while true {
-            var last = place
-            for child in [2 * place + 1, 2 * place + 2] where child < heap.count {
-                if try precedes(heap[last], heap[child]) { last = child }
+    private func first(_ count: Int) throws -> [RecordReference] {
+        if count == 0 { return [] }
+        var few = FirstFew<Entry>(count)
+        for (number, scan) in scans.enumerated() {
+            try scan.forEachChunk { place, first, rows, selection in
+                if let last = few.last { heads[number].narrow(place, rows, notBehind: last.head) }
+                try heads[number].forEach(place, selection) { offset, head in
+                    if let last = few.last, head > last.head { return }
+                    try few.add(Entry(head, scan: number, row: first + offset), by: precedes)
+                }
             }
-            if last == place { return }
-            heap.swapAt(last, place)
-            place = last
         }
+        return try few.sorted(by: precedes).map(record)
     }
 
     // MARK: Order
@@ -93,10 +91,10 @@ struct RowSort {
     private func precedes(_ a: Entry, _ b: Entry) throws -> Bool {
         if a.head != b.head { return a.head < b.head }
         if !isExact {
-            let evaluator = QueryEvaluator(reader: reader)
-            for (index, key) in order.enumerated() where index > 0 || !heads.isExact {
-                let left = try evaluator.sortKey(key.expression, RecordReference(table: number, row: a.row))
-                let right = try evaluator.sortKey(key.expression, RecordReference(table: number, row: b.row))
+            let isFirstExact = heads[a.scan].isExact && heads[b.scan].isExact
+            for (index, key) in order.enumerated() where index > 0 || !isFirstExact {
+                let left = try evaluator.sortKey(key.expression, record(a))
+                let right = try evaluator.sortKey(key.expression, record(b))
                 switch key.compare(left, right) {
                 case .orderedAscending: return true
                 case .orderedDescending: return false
@@ -104,16 +102,26 @@ struct RowSort {
                 }
             }
         }
-        return a.row < b.row
+        if isFamily {
+            return scans[a.scan].table.sequence(ofRow: a.row) < scans[b.scan].table.sequence(ofRow: b.row)
+        }
+        return a.place < b.place
     }
 
-    private func sort(_ entries: inout [Entry]) throws { try entries.sort(by: precedes) }
-
-    /// Sorts by the heads; rows, which ascend, stay so among equal ones. Eleven bits at a time, leaving out those in which
+    /// Sorts by the heads; equal ones stay in the order in which they came. Eleven bits at a time, leaving out those in which
     /// all heads agree.
     private func radixSort(_ entries: inout [Entry]) {
         if entries.count < 256 {
-            entries.sort { $0.head != $1.head ? $0.head < $1.head : $0.row < $1.row }
+            // Few are put in one by one, each behind its equals.
+            for index in entries.indices.dropFirst() {
+                let moved = entries[index]
+                var gap = index
+                while gap > 0, moved.head < entries[gap - 1].head {
+                    entries[gap] = entries[gap - 1]
+                    gap -= 1
+                }
+                entries[gap] = moved
+            }
             return
         }
         var differing: UInt64 = 0

@@ -14,7 +14,8 @@ struct SortHeads {
     let isExact: Bool
 
     /// Nil for a key that is no scalar column of the table.
-    init?(_ order: StoreQuery.Order, _ table: TableVersion) {
+    /// - Parameter isOneOfSeveral: whether the heads are compared with those of other tables.
+    init?(_ order: StoreQuery.Order, _ table: TableVersion, isOneOfSeveral: Bool = false) {
         guard order.stringOrder == nil,
             case .property(.variable(0), let property) = order.expression, property.slot < table.plan.columns.count
         else { return nil }
@@ -38,7 +39,7 @@ struct SortHeads {
             codeHeads = []
         case .text:
             let dictionary = table.dictionaries[property.slot]
-            if let dictionary, dictionary.count <= 4096, table.hasOnlyCodes(inSlot: property.slot) {
+            if !isOneOfSeveral, let dictionary, dictionary.count <= 4096, table.hasOnlyCodes(inSlot: property.slot) {
                 isExact = true
                 codeHeads = Self.ranks(dictionary)
             } else {
@@ -87,6 +88,13 @@ struct SortHeads {
             }
         default: try selection.forEach { offset in try body(offset, head(place, entry, offset) ^ turn) }
         }
+    }
+
+    /// Calls the body with the head of each row of a run.
+    func forEach(_ run: FamilyRows.Run, _ body: (_ offset: Int, _ head: UInt64) -> Void) {
+        let entry = run.place.entry(slot)
+        let turn: UInt64 = isAscending ? 0 : ~0
+        for offset in run.offsets { body(offset, head(run.place, entry, offset) ^ turn) }
     }
 
     /// Takes out rows that cannot come before a head. Leaves some in that do not.

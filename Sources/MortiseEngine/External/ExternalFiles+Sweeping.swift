@@ -88,6 +88,11 @@ extension EngineVersion {
 }
 
 extension TableVersion {
+    /// Whether a column may have values that are in files of their own.
+    func mayHaveFiles(in column: Column) -> Bool {
+        plan.external.map { column.keepsOutside || (column.kind == .data && $0.state.withLock(\.wasThere)) } ?? false
+    }
+
     func forEachReference(_ body: (_ slot: Int, _ row: Int, _ reference: ExternalReference) throws -> Void) throws {
         let slots = plan.columns.filter { $0.kind == .data && $0.form == .bytes }.map(\.slot)
         if slots.isEmpty { return }

@@ -72,12 +72,42 @@ struct TableIndex {
     /// The rows whose first values equal these and whose next value, a date, is NaN: it is neither before nor after any
     /// other, so that `<=` and `>=` hold for it.
     func undatable(after values: [StoredValue]) -> IndexRange? {
-        guard values.count < definition.components.count, definition.components[values.count].kind == .date,
-            let buffer = prefix(values)
-        else { return nil }
-        if definition.components[values.count].isOptional { buffer.append(1) }
-        buffer.append(bigEndian: 0)
+        guard values.count < definition.components.count, definition.components[values.count].kind == .date else {
+            return nil
+        }
+        return notANumber(after: values)
+    }
+
+    /// The rows whose first values equal these and whose next value is NaN; nil where it cannot be.
+    private func notANumber(after values: [StoredValue]) -> IndexRange? {
+        guard values.count < definition.components.count, let buffer = prefix(values) else { return nil }
+        let component = definition.components[values.count]
+        if component.isOptional { buffer.append(1) }
+        switch component.kind {
+        case .float, .double, .date: buffer.append(bigEndian: 0)
+        case .decimal: buffer.append(0)
+        default: return nil
+        }
         return IndexRange(beginningWith: buffer.bytes)
+    }
+
+    /// Where the least and the greatest of the next values are, for rows whose first values equal these, between bounds of
+    /// which there may be none: those in the first range that has any, of which null is none, and NaN only in the last.
+    func extremes(
+        _ lower: IndexRange.Bound?, _ upper: IndexRange.Bound?, after values: [StoredValue]
+    ) -> [IndexRange] {
+        guard values.count < definition.components.count else { return [] }
+        var numbers = between(lower, upper, after: values)
+        guard let others = notANumber(after: values) else { return numbers.map { [$0] } ?? [] }
+        if let end = others.upper, numbers?.lower.lexicographicallyPrecedes(end) == true { numbers?.lower = end }
+        let isBounded = lower != nil || upper != nil
+        let mayHold =
+            switch definition.components[values.count].kind {
+            case .float, .double: !isBounded
+            case .date: !isBounded || lower?.isIncluded ?? false || upper?.isIncluded ?? false
+            default: true
+            }
+        return (numbers.map { [$0] } ?? []) + (mayHold ? [others] : [])
     }
 
     private func prefix(_ values: [StoredValue]) -> KeyBuffer? {
@@ -91,7 +121,7 @@ struct TableIndex {
 
     private func append(_ value: StoredValue, _ component: KeyComponent, to buffer: KeyBuffer) -> Bool {
         if value.isNull, !component.isOptional { return false }
-        if value.isNotANumber { return false }
+        if value.equalsNothing { return false }
         return buffer.append(value, component) { table.plan.reference($0, at: component.slot) }
     }
 
@@ -211,12 +241,12 @@ extension TableVersion {
 }
 
 extension StoredValue {
-    fileprivate var isNotANumber: Bool {
+    /// A decimal NaN equals itself and is below every number, like any other value.
+    fileprivate var equalsNothing: Bool {
         switch self {
         case .double(let value): value.isNaN
         case .float(let value): value.isNaN
         case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
-        // A decimal NaN equals itself and is below every number, like any other value.
         default: false
         }
     }

@@ -164,7 +164,8 @@ public struct AggregateGroups {
 }
 
 extension StoredValue {
-    fileprivate var isNotANumber: Bool {
+    /// Whether it is NaN, also of a kind whose NaN equals itself.
+    package var isNotANumber: Bool {
         switch self {
         case .double(let value): value.isNaN
         case .float(let value): value.isNaN

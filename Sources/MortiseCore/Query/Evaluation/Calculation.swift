@@ -8,18 +8,14 @@ struct Calculation {
 
     private var overflow: QueryEvaluationError { .arithmeticOverflow(expression: "\(expression)") }
     private var byZero: QueryEvaluationError { .divisionByZero(expression: "\(expression)") }
-    private var unfit: QueryEvaluationError { .unfit(expression: "\(expression)") }
+    var unfit: QueryEvaluationError { .unfit(expression: "\(expression)") }
 
     func apply(
         _ operation: QueryExpression.Arithmetic, _ a: StoredValue, _ b: StoredValue, _ kind: StorageKind
     ) throws -> StoredValue {
         switch (a, b) {
         case (.integer(let x), .integer(let y)):
-            // The remainder is 0, but the quotient on the way to it does not fit, and Swift's operator ends the process.
-            if operation == .remainder, y == -1, x == kind.integerRange?.lowerBound { throw overflow }
-            let result = try integer(operation, x, y)
-            guard kind.integerRange?.contains(result) ?? true else { throw overflow }
-            return .integer(result)
+            return .integer(try apply(operation, x, y, kind.integerRange))
         case (.unsigned(let x), .unsigned(let y)): return .unsigned(try integer(operation, x, y))
         case (.double(let x), .double(let y)): return .double(try floating(operation, x, y))
         case (.float(let x), .float(let y)): return .float(try floating(operation, x, y))
@@ -33,6 +29,17 @@ struct Calculation {
             }
         default: throw unfit
         }
+    }
+
+    /// - Parameter range: what the type of the result can hold; nil for 64 bits.
+    func apply(
+        _ operation: QueryExpression.Arithmetic, _ x: Int64, _ y: Int64, _ range: ClosedRange<Int64>?
+    ) throws -> Int64 {
+        // The remainder is 0, but the quotient on the way to it does not fit, and Swift's operator ends the process.
+        if operation == .remainder, y == -1, x == range?.lowerBound { throw overflow }
+        let result = try integer(operation, x, y)
+        guard range?.contains(result) ?? true else { throw overflow }
+        return result
     }
 
     private func integer<T: FixedWidthInteger>(_ operation: QueryExpression.Arithmetic, _ x: T, _ y: T) throws -> T {
@@ -49,7 +56,7 @@ struct Calculation {
         return result
     }
 
-    private func floating<T: BinaryFloatingPoint>(_ operation: QueryExpression.Arithmetic, _ x: T, _ y: T) throws -> T {
+    func floating<T: BinaryFloatingPoint>(_ operation: QueryExpression.Arithmetic, _ x: T, _ y: T) throws -> T {
         switch operation {
         case .add: x + y
         case .subtract: x - y
@@ -59,12 +66,17 @@ struct Calculation {
         }
     }
 
+    /// - Parameter range: what the type of the result can hold; nil for 64 bits.
+    func negate(_ x: Int64, _ range: ClosedRange<Int64>?) throws -> Int64 {
+        let (result, overflows) = Int64(0).subtractingReportingOverflow(x)
+        guard !overflows, range?.contains(result) ?? true else { throw overflow }
+        return result
+    }
+
     func negate(_ value: StoredValue, _ kind: StorageKind) throws -> StoredValue {
         switch value {
         case .integer(let x):
-            let (result, overflows) = Int64(0).subtractingReportingOverflow(x)
-            guard !overflows, kind.integerRange?.contains(result) ?? true else { throw overflow }
-            return .integer(result)
+            return .integer(try negate(x, kind.integerRange))
         case .double(let x): return .double(-x)
         case .float(let x): return .float(-x)
         case .decimal(let x): return .decimal(-x)

@@ -29,20 +29,20 @@ extension QueryEvaluator {
         case .contains(let base, let element): return .stored(.bool(try contains(base, element, expression, &frame)))
         case .exists(let base, let variable, let test):
             for element in try elements(base, &frame) {
-                frame.variables[variable] = element
+                frame[variable] = element
                 if try bool(test, &frame) { return .stored(.bool(true)) }
             }
             return .stored(.bool(false))
         case .all(let base, let variable, let test):
             for element in try elements(base, &frame) {
-                frame.variables[variable] = element
+                frame[variable] = element
                 if try !bool(test, &frame) { return .stored(.bool(false)) }
             }
             return .stored(.bool(true))
         case .filter(let base, let variable, let test):
             return .list(
                 try elements(base, &frame).filter { element in
-                    frame.variables[variable] = element
+                    frame[variable] = element
                     return try bool(test, &frame)
                 })
         case .startsWith(let base, let prefix):
@@ -161,10 +161,8 @@ extension QueryEvaluator {
         switch expression {
         case .localizedStandardContains(let base, let part):
             return .stored(.bool(try TextSearch.localizedStandardContains(string(base), string(part))))
-        case .compareStrings(.caseInsensitive, let a, let b):
-            return .stored(.integer(Int64(try string(a).caseInsensitiveCompare(string(b)).rawValue)))
-        case .compareStrings(.localized, let a, let b):
-            return .stored(.integer(Int64(try string(a).localizedCompare(string(b)).rawValue)))
+        case .compareStrings(let way, let a, let b):
+            return .stored(.integer(Int64(TextSearch.compare(way, try string(a), try string(b)).rawValue)))
         case .matches(let base, let pattern):
             guard let regex = try? Regex(pattern) else { throw QueryEvaluationError.invalidRegex(pattern) }
             return .stored(.bool(try string(base).contains(regex)))
@@ -201,14 +199,26 @@ extension QueryEvaluator {
 }
 
 /// Looking for text in text.
-enum TextSearch {
+package enum TextSearch {
     /// Whether the characters of one collection appear as a run in another, as the standard library says of collections.
     /// Strings have a `contains` of their own, which Foundation's evaluation does not use.
-    static func contains<C: Collection>(_ text: C, _ part: C) -> Bool where C.Element: Equatable { text.contains(part) }
+    package static func contains<C: Collection>(_ text: C, _ part: C) -> Bool where C.Element: Equatable {
+        text.contains(part)
+    }
 
     /// Case, diacritics and width are of no matter.
-    static func localizedStandardContains(_ text: String, _ part: String) -> Bool {
+    package static func localizedStandardContains(_ text: String, _ part: String) -> Bool {
         text.range(of: part, options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: .current)
             != nil
+    }
+
+    /// How one string compares with another in a way.
+    package static func compare(
+        _ way: QueryExpression.StringComparison, _ a: String, _ b: String
+    ) -> ComparisonResult {
+        switch way {
+        case .caseInsensitive: a.caseInsensitiveCompare(b)
+        case .localized: a.localizedCompare(b)
+        }
     }
 }

@@ -23,20 +23,40 @@ public struct QueryEvaluator {
     /// Whether a filter holds for a record.
     /// - Throws: `QueryEvaluationError`.
     public func matches(_ filter: QueryExpression, _ record: RecordReference) throws -> Bool {
-        var frame = Frame()
-        frame.variables[0] = .record(record)
+        var frame = Frame(record)
         return try bool(filter, &frame)
     }
 
     /// What an expression gives for a record, as a sort key.
     public func sortKey(_ expression: QueryExpression, _ record: RecordReference) throws -> StoredValue {
-        var frame = Frame()
-        frame.variables[0] = .record(record)
+        var frame = Frame(record)
         return stored(try value(expression, &frame))
     }
 
+    /// What variables are bound to. Expressions have few of them: the record in question, and those of chains and quantifiers
+    /// around the part that is evaluated.
     struct Frame {
-        var variables: [Int: Value] = [:]
+        private let record: RecordReference
+        private var bound: [(variable: Int, value: Value)] = []
+
+        init(_ record: RecordReference) { self.record = record }
+
+        subscript(variable: Int) -> Value? {
+            get {
+                for place in bound.indices.reversed() where bound[place].variable == variable {
+                    return bound[place].value
+                }
+                return variable == 0 ? .record(record) : nil
+            }
+            set {
+                guard let newValue else { return }
+                for place in bound.indices where bound[place].variable == variable {
+                    bound[place].value = newValue
+                    return
+                }
+                bound.append((variable, newValue))
+            }
+        }
     }
 
     func bool(_ expression: QueryExpression, _ frame: inout Frame) throws -> Bool {
@@ -61,7 +81,7 @@ public struct QueryEvaluator {
         case .constant(let value): return expand(value)
         case .list(let elements): return .list(try elements.map { try value($0, &frame) })
         case .variable(let index):
-            guard let value = frame.variables[index] else { throw unfit(expression) }
+            guard let value = frame[index] else { throw unfit(expression) }
             return value
         case .property(let base, let property): return try self.property(property, of: value(base, &frame), expression)
         case .member(let base, let name):
@@ -92,7 +112,7 @@ public struct QueryEvaluator {
         case .flatMap(let base, let variable, let body):
             let inner = try value(base, &frame)
             if inner.isNull { return .null }
-            frame.variables[variable] = inner
+            frame[variable] = inner
             return try value(body, &frame)
         case .unwrap(let base):
             let inner = try value(base, &frame)

@@ -23,18 +23,21 @@ public struct QueryExecutor {
     }
 
     /// The records in the order asked for, and in identity order where that leaves them equal.
+    /// - Parameter limit: how many of them are wanted at most, from the first; nil for all. No more than these are kept in
+    ///   order meanwhile.
     /// - Throws: `QueryEvaluationError`.
-    public func sort(_ records: [RecordReference], by order: [StoreQuery.Order]) throws -> [RecordReference] {
-        guard records.count > 1 else { return records }
+    public func sort(
+        _ records: [RecordReference], by order: [StoreQuery.Order], upTo limit: Int? = nil
+    ) throws -> [RecordReference] {
+        let limit = max(0, limit ?? .max)
+        guard records.count > 1, limit > 0 else { return limit > 0 ? records : [] }
         let identity = IdentityOrder(reader: reader, records: records)
-        if order.isEmpty { return identity.sorted(records) }
+        if order.isEmpty { return Array(identity.sorted(records).prefix(limit)) }
         let evaluator = QueryEvaluator(reader: reader)
-        var keyed: [(keys: [StoredValue], place: Int)] = []
-        keyed.reserveCapacity(records.count)
-        for (place, record) in records.enumerated() {
-            keyed.append((try order.map { try evaluator.sortKey($0.expression, record) }, place))
+        func keyed(_ record: RecordReference) throws -> Keyed {
+            Keyed(keys: try order.map { try evaluator.sortKey($0.expression, record) }, record: record)
         }
-        keyed.sort { left, right in
+        func precedes(_ left: Keyed, _ right: Keyed) -> Bool {
             for (index, key) in order.enumerated() {
                 switch key.compare(left.keys[index], right.keys[index]) {
                 case .orderedAscending: return true
@@ -42,9 +45,20 @@ public struct QueryExecutor {
                 case .orderedSame: continue
                 }
             }
-            return identity.precedes(records[left.place], records[right.place])
+            return identity.precedes(left.record, right.record)
         }
-        return keyed.map { records[$0.place] }
+        // A heap of most records would cost more than sorting all.
+        if limit <= records.count / 8 {
+            var few = FirstFew<Keyed>(limit)
+            for record in records { few.add(try keyed(record), by: precedes) }
+            return few.sorted(by: precedes).map(\.record)
+        }
+        return try records.map(keyed).sorted(by: precedes).prefix(limit).map(\.record)
+    }
+
+    private struct Keyed {
+        let keys: [StoredValue]
+        let record: RecordReference
     }
 }
 

@@ -3,13 +3,16 @@ import Foundation
 /// A string that many are compared with, some of which are at hand as bytes only.
 public struct TextToFind: Sendable {
     public let string: String
-    private let bytes: [UInt8]
-    private let isASCII: Bool
+    let bytes: [UInt8]
+    let isASCII: Bool
+    /// Whether a carriage return or a line feed is in it, two of which may be one character.
+    let hasLineBreak: Bool
 
     public init(_ string: String) {
         self.string = string
         bytes = Array(string.utf8)
         isASCII = bytes.allSatisfy { $0 < 0x80 }
+        hasLineBreak = bytes.contains { $0 == 0x0A || $0 == 0x0D }
     }
 
     /// Whether the bytes are UTF-8 of a string that is equal to this one.
@@ -21,12 +24,12 @@ public struct TextToFind: Sendable {
     }
 
     /// - Precondition: both are of one length.
-    private static func areSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    static func areSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard let start = a.baseAddress, let other = b.baseAddress else { return true }
         return memcmp(start, other, a.count) == 0
     }
 
-    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var place = 0
         var found: UInt64 = 0
         while place + 8 <= bytes.count {

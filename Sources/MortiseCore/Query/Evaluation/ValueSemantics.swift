@@ -77,7 +77,7 @@ public enum ValueSemantics {
 
     /// The type's own operators, since `a <= b` is not everywhere `a < b || a == b`.
     @inline(__always)
-    static func holds<T: Comparable>(_ comparison: QueryExpression.Comparison, _ x: T, _ y: T) -> Bool {
+    package static func holds<T: Comparable>(_ comparison: QueryExpression.Comparison, _ x: T, _ y: T) -> Bool {
         switch comparison {
         case .equal: x == y
         case .notEqual: x != y

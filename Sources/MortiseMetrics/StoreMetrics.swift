@@ -9,10 +9,11 @@ import MortiseCore
 /// | `mortise.fetch.scanned` | recorder, rows looked at | `store`, `entity` |
 /// | `mortise.fetch.slow` | counter, fetches above the limit | `store`, `entity` |
 /// | `mortise.fetch.full_scans` | counter | `store`, `entity` |
-/// | `mortise.recoveries` | counter, openings after a crash | `store` |
+/// | `mortise.recoveries` | counter, of what a crash had left behind and was put right | `store` |
 /// | `mortise.compactions` | counter | `store` |
 /// | `mortise.compaction.duration` | timer | `store` |
 /// | `mortise.compaction.failures` | counter, of compactions in the background, once for all in a row | `store` |
+/// | `mortise.remote_changes` | counter, of changes by other processes, once for those close together | `store` |
 ///
 /// The dimensions are names of configurations and entities; no value of a record is ever among them.
 public enum StoreMetrics {
@@ -38,6 +39,8 @@ public enum StoreMetrics {
                 .recordNanoseconds(duration.nanoseconds)
         case .compactionFailed(let store, _):
             Counter(label: "mortise.compaction.failures", dimensions: [("store", store)]).increment()
+        case .remoteChange(let store):
+            Counter(label: "mortise.remote_changes", dimensions: [("store", store)]).increment()
         }
     }
 }

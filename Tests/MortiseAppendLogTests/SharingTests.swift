@@ -216,6 +216,60 @@ struct SharingTests {
         try other.close()
     }
 
+    /// Whether it shares the writing or only reads, and however its contexts came to be.
+    @Test(arguments: [true, false])
+    func aContainerIsToldSoThatItsContextsCanFetch(isWriter: Bool) async throws {
+        let disk = try makeDisk()
+        let writing = try openLog(isWriter ? configuration(disk.process(100)) : logConfiguration(disk.process(100)))
+        let told = try openLog(
+            isWriter ? configuration(disk.process(101)) : logConfiguration(disk.process(101), allowsSave: false))
+        let shown = ModelContext(told)
+        let changes = Mutex(0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: ModelContainer.remoteChange, object: told, queue: nil
+        ) { _ in changes.withLock { $0 += 1 } }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        for round in 1...3 {
+            let before = changes.withLock { $0 }
+            let context = ModelContext(writing)
+            context.insert(Box("round \(round)"))
+            try context.save()
+            for _ in 0..<600 where changes.withLock({ $0 }) == before { try await Task.sleep(for: .milliseconds(50)) }
+            #expect(changes.withLock { $0 } > before, "round \(round)")
+            #expect(try shown.fetchCount(FetchDescriptor<Box>()) == round)
+        }
+        try told.close()
+        try writing.close()
+    }
+
+    /// As at an opening, the bytes that a dead process left are reported by who cuts them off.
+    @Test func whatADeadProcessLeftIsReportedByWhoGoesOn() throws {
+        let disk = try makeDisk()
+        let living = try openLog(configuration(disk.process(101)))
+        let context = ModelContext(living)
+        context.insert(Box("first"))
+        try context.save()
+        let store = try #require(living.store(AppendLogStore.self))
+        let end = try #require(store.opened.sink).writer.state.position
+        let events = Mutex<[StoreEvent]>([])
+        store.reportEvents { event in events.withLock { $0.append(event) } }
+        // The beginning of a frame that was never finished.
+        let file = try disk.process(102).open(logPath, mode: .readWrite)
+        try file.writeAll([UInt8](repeating: 0xA5, count: 40), at: end.offset)
+        try file.close()
+        context.insert(Box("second"))
+        try context.save()
+        let recoveries = events.withLock { $0 }.filter { if case .recovery = $0 { true } else { false } }
+        guard case .recovery("store", let bytes)? = recoveries.first, recoveries.count == 1 else {
+            Issue.record("\(recoveries)")
+            return
+        }
+        #expect(bytes >= 40)
+        #expect(try disk.list("/data").contains { $0.hasPrefix("store.log.torn-") })
+        try living.close()
+        #expect(try contents(logConfiguration(disk)).count == 2)
+    }
+
     /// Beside one that writes alone, through saves, a checkpoint and compactions.
     @Test func aReaderFollowsWhoWrites() throws {
         let disk = try makeDisk()

@@ -51,7 +51,9 @@ extension AppendLog {
                 unsynced = scan.unsynced
                 if case .torn(let bytes) = scan.end, isTurn {
                     // Whoever wrote it died on it: nobody writes but with the turn.
-                    try LogOpening.cutTornTail(of: file, path: path, at: scan.position, bytes: bytes, in: fileSystem)
+                    _ = try LogOpening.cutTornTail(
+                        of: file, path: path, at: scan.position, bytes: bytes, in: fileSystem)
+                    observers.tell(.recovery(store: configuration.name, bytes: bytes))
                 }
             } catch let fault as LogFault {
                 // Without the turn what looks like damage may be a write on its way.
@@ -88,12 +90,13 @@ extension AppendLog {
 }
 
 extension AppendLogStore {
-    /// Posted on `NotificationCenter.default`, with the store as its object, when a shared log has saves of other
-    /// processes. A fetch shows them.
+    /// Posted on `NotificationCenter.default`, with the store as its object, when the log has saves of other processes. A
+    /// fetch shows them. `ModelContainer.remoteChange` tells the same of the store's container.
     ///
-    /// Only stores that are open with `sharing: .shared` and may save post it, once for several saves that come close
-    /// together, and on any thread. On Linux the system tells of each write, at once; where it does not (on other systems,
-    /// and where the process may watch no more files), the log is looked at ten times a second.
+    /// Stores that are open with `sharing: .shared`, and those that only read, post it once for several saves that come
+    /// close together, and on any thread. On Linux the system tells of each write, at once, and the log is looked at every
+    /// two seconds besides; where the system does not tell (elsewhere, and where the process may watch no more files), it is
+    /// looked at ten times a second.
     public static let remoteChange = Notification.Name("MortiseAppendLogRemoteChange")
 
     /// The latest state; of a shared log, or one that is only read, with what other processes have saved by now.
@@ -181,7 +184,10 @@ final class RemoteChanges: @unchecked Sendable {
             let before = lock.withLock { last }
             let isNew = store.opened.follow() || store.opened.sink?.takeFollowed(since: before) == true
             lock.withLock { last = store.engine.version.number }
-            if isNew { NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store) }
+            if isNew {
+                NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store)
+                store.tell(.remoteChange(store: store.configuration.name))
+            }
         } while lock.withLock { goesOn() }
     }
 

@@ -35,7 +35,8 @@ public final class AppendLogStore: EngineDataStore {
         if let recovery = opened.recovery {
             tell(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
         }
-        if configuration.sharing == .shared, configuration.allowsSave {
+        let follows = configuration.allowsSave ? configuration.sharing == .shared : opened.tail != nil
+        if follows {
             let changes = RemoteChanges(self)
             remoteChanges.withLock { $0 = changes }
         }

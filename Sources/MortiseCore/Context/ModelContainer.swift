@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import Logging
 import Synchronization
 
@@ -94,7 +94,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         stores = opened
         storeIndices = indices
         for store in opened {
-            (store.underlying as? any EventReportingDataStore)?.reportEvents { [weak self] event in self?.log(event) }
+            (store.underlying as? any EventReportingDataStore)?.reportEvents { [weak self] event in self?.handle(event)
+            }
         }
     }
 
@@ -160,14 +161,25 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         return StoreBox(store, configurationName: configuration.name)
     }
 
-    private func log(_ event: StoreEvent) {
+    /// Posted on `NotificationCenter.default`, with the container as its object, when another process has changed one of its
+    /// stores. Contexts stay at the version that they show; their next fetch, save or refresh takes the changes in and tells
+    /// the observers of the models whose values differ.
+    ///
+    /// Stores that other processes can write while they are open here post it (`log:PATH`, where it is shared or opened
+    /// without saving), once for several changes that come close together, and on any thread.
+    public static let remoteChange = Notification.Name("MortiseModelContainerRemoteChange")
+
+    private func handle(_ event: StoreEvent) {
         switch event {
         case .compaction(let store, let dropped, let duration):
             logger.notice(
                 "compacted", metadata: ["store": "\(store)", "dropped": "\(dropped)", "duration": "\(duration)"])
         case .compactionFailed(let store, let reason):
             logger.warning("not compacted", metadata: ["store": "\(store)", "reason": "\(reason)"])
-        case .fetch, .recovery: break
+        case .recovery(let store, let bytes):
+            logger.notice("recovered", metadata: ["store": "\(store)", "bytes": "\(bytes)"])
+        case .remoteChange: NotificationCenter.default.post(name: Self.remoteChange, object: self)
+        case .fetch: break
         }
     }
 

@@ -8,7 +8,7 @@ public enum StoreEvent: Sendable, Hashable {
     ///   - scanned: how many rows were looked at.
     case fetch(
         entity: String, store: String, duration: Duration, scanned: Int, returned: Int, isFullScan: Bool)
-    /// Opening a store put something right that a crash had left behind.
+    /// Opening a store, or taking in what other processes have written, put something right that a crash had left behind.
     /// - Parameter bytes: how many bytes were set aside, none of which were acknowledged.
     case recovery(store: String, bytes: Int64)
     /// A store was made smaller.
@@ -18,6 +18,8 @@ public enum StoreEvent: Sendable, Hashable {
     /// fail in a row.
     /// - Parameter reason: the error, which names places and no values.
     case compactionFailed(store: String, reason: String)
+    /// Another process has changed a store that is open here. Once for several changes that come close together.
+    case remoteChange(store: String)
 }
 
 /// Where the events of all stores of the process go.

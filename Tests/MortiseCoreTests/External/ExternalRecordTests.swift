@@ -38,6 +38,18 @@ import Testing
         let groups = try context.aggregate(FetchDescriptor<Picture>(), by: \.content, .count)
         #expect(groups.map(\.key) == [Pictures.data(1), Pictures.data(2)])
         #expect(groups.map(\.values) == [3, 1])
+        // And what the store is asked for itself is never what it keeps instead.
+        let content = QueryExpression.property(
+            .variable(0), QueryProperty(entity: "Picture", name: "content", slot: 2))
+        let query = AggregateQuery(StoreQuery("Picture"), by: [], [.minimum(content), .maximum(content)])
+        func answer(of store: (some EngineDataStore)?) throws -> AggregateAnswer? {
+            try store.flatMap { try $0.aggregate(query, in: $0.currentVersion) }
+        }
+        let found =
+            try answer(of: container.store(JSONFileStore.self)) ?? answer(of: container.store(AppendLogStore.self))
+        let values = try #require(found?.groups.first?.values)
+        #expect(values.count == 2)
+        #expect(values.allSatisfy { [.data(Pictures.data(1)), .data(Pictures.data(2))].contains($0) })
         try container.close()
     }
 

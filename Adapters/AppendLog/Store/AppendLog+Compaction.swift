@@ -10,10 +10,10 @@ extension AppendLog {
     func compact(
         _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
-        try maintenance.withLock { try compactAlone(progress, keeping: keeps) }
+        try maintaining(progress) { try compactAlone(progress, keeping: keeps) }
     }
 
-    /// As `compact`, for who has the lock of maintenance.
+    /// As `compact`, for who has seen to it that nothing else is under way.
     func compactAlone(
         _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
@@ -23,7 +23,7 @@ extension AppendLog {
         for work in [checkpoints, compactions] { work.hold() }
         defer { for work in [checkpoints, compactions] { work.release() } }
         catchUp()
-        let (version, position, header) = try snapshot()
+        let (version, position, header) = try snapshot(progress)
         let checkpoint = checkpointWriter(version, progress)
         // The log is read twice, and the part that is kept is written.
         progress.begin(total: 2 * position.end)

@@ -244,6 +244,47 @@ struct BackgroundCompactionTests {
         }
     }
 
+    /// What is called waits for what is under way, and not longer than its caller wants to.
+    @Test(.timeLimit(.minutes(1))) func aCallThatWaitsForAnotherEndsWithItsTask() async throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let store = try store(container)
+        let hasBegun = DispatchSemaphore(value: 0)
+        let mayGoOn = Atomic(false)
+        store.reportBackgroundCompaction { _ in
+            hasBegun.signal()
+            while !mayGoOn.load(ordering: .acquiring) { Thread.sleep(forTimeInterval: 0.000_5) }
+        }
+        try rewrite(ModelContext(container), 40)
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                hasBegun.wait()
+                done.resume()
+            }
+        }
+        for work in [{ _ = try store.compact() }, { try store.backup(to: "/data/copy") }, { try store.checkpoint() }]
+            as [@Sendable () throws -> Void]
+        {
+            let task = Task { try work() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        mayGoOn.store(true, ordering: .releasing)
+        store.waitForBackgroundWork()
+        #expect(replacements(disk) == 2 && temporaries(disk).isEmpty)
+        #expect(!disk.paths.contains { $0.hasPrefix("/data/copy") && !$0.hasSuffix(".lock") })
+        // A compaction has written a checkpoint; one that was due before is not any more.
+        func checkpoints() -> Int {
+            disk.trace.count { $0.operation == .rename && $0.path.contains(".checkpoint.") }
+        }
+        let before = checkpoints()
+        try store.opened.sink?.checkpoint(isAsked: false)
+        #expect(checkpoints() == before)
+        try store.checkpoint()
+        #expect(checkpoints() == before + 1)
+        try container.close()
+    }
+
     @Test func anObserverEndsACompactionInTheBackground() throws {
         struct Enough: Error {}
         let disk = try makeDisk()

@@ -12,8 +12,12 @@ struct WriteTurn: Sendable {
     private let file: any OpenFile
 
     /// Waits for the turn.
+    /// - Parameter isCancelled: asked now and then; where it says so, a `CancellationError` is thrown.
     /// - Throws: `FileError`, `locked` where the others do not give it back.
-    init(forLogAt path: String, permissions: UInt32, in fileSystem: any FileSystem) throws {
+    init(
+        forLogAt path: String, permissions: UInt32, in fileSystem: any FileSystem,
+        isCancelled: () -> Bool = { false }
+    ) throws {
         let place = path + Self.suffix
         let deadline = Date().addingTimeInterval(Self.patience)
         var pause = 0.000_05
@@ -37,6 +41,7 @@ struct WriteTurn: Sendable {
                 throw error
             }
             try? file.close()
+            if isCancelled() { throw CancellationError() }
             guard Date() < deadline else {
                 throw FileError(.locked(holder: nil), operation: .lock, path: place)
             }

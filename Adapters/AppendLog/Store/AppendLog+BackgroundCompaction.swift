@@ -47,9 +47,8 @@ extension AppendLog {
 
     /// Compacts where that leaves less than half of the files.
     private func compactIfWorthwhile() throws {
-        try maintenance.withLock {
-            let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
-            try progress.check()
+        let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
+        try maintaining(progress) {
             guard let keeps = configuration.history.rule(now: now(), store: catalog.store) else { return }
             let (header, position) = writer.state
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)?.size ?? 0

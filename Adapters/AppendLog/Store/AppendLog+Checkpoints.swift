@@ -19,11 +19,12 @@ extension AppendLog {
     }
 
     /// Writes a checkpoint of the last version that was appended; commits go on meanwhile.
-    func checkpoint() throws {
-        try maintenance.withLock {
-            let progress = MaintenanceProgress(isStopped: isStopping)
-            try progress.check()
-            let (version, position, header) = try snapshot()
+    /// - Parameter isAsked: whether somebody asks for it; otherwise none is written where another was meanwhile.
+    func checkpoint(isAsked: Bool = true) throws {
+        let progress = MaintenanceProgress(isStopped: isStopping)
+        try maintaining(progress) {
+            guard isAsked || checkpoints.isDue(at: writer.state.position.end) else { return }
+            let (version, position, header) = try snapshot(progress)
             let size = try write(
                 checkpointWriter(version, progress), [.init(log: header.file, position: position)])
             noteCheckpoint(behind: position.end, size: size)
@@ -47,7 +48,7 @@ extension AppendLog {
     func startCheckpoints(behind checkpoint: (position: LogPosition, size: Int64)?) {
         noteCheckpoint(behind: checkpoint?.position.end ?? 0, size: checkpoint?.size ?? 0)
         // The log has everything: what failed (a full disk, perhaps) is tried again later.
-        checkpoints.start { [weak self] in try self?.checkpoint() }
+        checkpoints.start { [weak self] in try self?.checkpoint(isAsked: false) }
         checkpoints.noteAppended(upTo: writer.state.position.end)
     }
 }

@@ -11,10 +11,10 @@ extension AppendLog {
     func compact(
         _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
-        try maintenance.withLock { try compactAlone(progress, keeping: keeps) }
+        try maintaining(progress) { try compactAlone(progress, keeping: keeps) }
     }
 
-    /// As `compact`, for who has the lock of maintenance.
+    /// As `compact`, for who has seen to it that nothing else is under way.
     func compactAlone(
         _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
@@ -23,9 +23,9 @@ extension AppendLog {
         defer { writer.share() }
         for work in [checkpoints, compactions] { work.hold() }
         defer { for work in [checkpoints, compactions] { work.release() } }
-        defer { sweepExternal() }
+        defer { sweepExternal(progress) }
         catchUp()
-        let (version, position, header) = try snapshot()
+        let (version, position, header) = try snapshot(progress)
         let checkpoint = checkpointWriter(version, progress)
         // The log is read twice, and the part that is kept is written.
         progress.begin(total: 2 * position.end)
@@ -93,9 +93,9 @@ extension AppendLog {
 
     /// Removes the files of data that neither the records name nor any version that somebody in this process still holds;
     /// another process has none open for writing. What cannot be done waits for the next opening.
-    private func sweepExternal() {
+    private func sweepExternal(_ progress: MaintenanceProgress) {
         guard let external = catalog.external else { return }
-        _ = try? external.sweep(external.present()) { try snapshot().version }
+        _ = try? external.sweep(external.present()) { try snapshot(progress).version }
     }
 
     private func scan(

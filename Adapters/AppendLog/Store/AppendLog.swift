@@ -25,8 +25,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var turn: WriteTurn?
     /// Takes in what other processes have saved; set once, before anybody uses the log.
     var catchUp: @Sendable () -> Void = {}
-    /// One checkpoint, compaction or backup at a time.
-    let maintenance = NSLock()
+    private let maintenance = NSLock()
     let checkpoints = BackgroundWork()
     let compactions: BackgroundWork
     /// Whom to tell how far a compaction in the background is, and of events.
@@ -56,6 +55,18 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     /// Whether the log is being closed, so that what takes long is to end.
     @Sendable func isStopping() -> Bool { stopping.load(ordering: .acquiring) }
     var checkpointPath: String { path + LogOpening.checkpointSuffix }
+
+    /// Runs one checkpoint, compaction or backup at a time.
+    /// - Throws: what the body throws; what ends the work while it waits for another.
+    func maintaining<R>(_ progress: MaintenanceProgress, _ body: () throws -> R) throws -> R {
+        while !maintenance.try() {
+            try progress.check()
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+        defer { maintenance.unlock() }
+        try progress.check()
+        return try body()
+    }
 
     func takeTurn() throws {
         let turn = try WriteTurn(
@@ -117,11 +128,15 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.
     /// - Throws: `EngineError.latched`; `FileError`, also where the log is not the one at the path any more: a checkpoint of it
     ///   would not fit the one that is.
-    func snapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader) {
+    func snapshot(_ progress: MaintenanceProgress) throws -> (
+        version: EngineVersion, position: LogPosition, header: FileHeader
+    ) {
         // Frames of other processes may have to be written once more, which nobody does without the turn.
         let turn =
             isShared
-            ? try WriteTurn(forLogAt: path, permissions: configuration.newFilePermissions, in: fileSystem) : nil
+            ? try WriteTurn(
+                forLogAt: path, permissions: configuration.newFilePermissions, in: fileSystem,
+                isCancelled: { progress.isCancelled }) : nil
         defer { turn?.giveBack() }
         try writer.checkWritable()
         if state.withLock({ needsSchema }) {

@@ -80,7 +80,7 @@ extension AppendLog {
         let lock = try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
         defer { lock.release() }
         // Neither file is replaced while the lock is held; other processes may put a later checkpoint in place.
-        try maintenance.withLock {
+        try maintaining(progress) {
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
             let size = checkpoint?.size ?? 0
             progress.begin(total: writer.state.position.end + size)
@@ -93,7 +93,7 @@ extension AppendLog {
                 }
                 // After the checkpoint, whose place in the log must be in the copy.
                 catchUp()
-                let (version, position, _) = try snapshot()
+                let (version, position, _) = try snapshot(progress)
                 try copyExternal(of: version, to: path)
                 begun.append(path)
                 try copy(self.path, upTo: position.end, to: path, progress, from: size)

@@ -50,6 +50,9 @@ final class BackgroundWork: @unchecked Sendable {
     /// Has the next one begin once the log is so long.
     func plan(at length: Int64) { lock.withLock { due = length } }
 
+    /// Whether a log of that length asks for one.
+    func isDue(at length: Int64) -> Bool { lock.withLock { length >= due } }
+
     func noteAppended(upTo end: Int64) {
         let next: (@Sendable () throws -> Void)? = lock.withLock {
             guard let run, end >= due, !isRunning, !isHeld else { return nil }

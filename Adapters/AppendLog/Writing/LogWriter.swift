@@ -196,10 +196,12 @@ final class LogWriter: @unchecked Sendable {
     /// Makes every frame durable that stands in the log now, those too that this writer has only read. Of a shared log only
     /// who has the turn calls this.
     ///
-    /// An error ends the writer.
+    /// A failed sync ends the writer. A failed write does not: what is written stands there already.
     func settle() throws {
-        try takeOver()
-        let last = locked {
+        let last = try locked {
+            try checkOpen()
+            try noteLength()
+            try writeDoubtful()
             // Those frames are nobody's append, so that a sync has to be asked for.
             if doubtful != nil { appends += 1 }
             return appends

@@ -22,12 +22,15 @@ struct WriteTurn: Sendable {
         let deadline = Date().addingTimeInterval(Self.patience)
         var pause = 0.000_05
         while true {
-            let file = try retryingInterrupts { () throws(FileError) in
-                try fileSystem.open(place, mode: .create(permissions: permissions & 0o777 | 0o600))
+            guard let file = try fileSystem.openOwn(place, permissions: permissions & 0o777 | 0o600) else {
+                guard Date() < deadline else {
+                    throw FileError(.changed(.replaced), operation: .lock, path: place)
+                }
+                continue
             }
             do {
                 if try retryingInterrupts({ () throws(FileError) in try file.tryLock(.exclusive) }) {
-                    let (mine, named) = (try file.info(), try fileSystem.infoIfPresent(place, followingLinks: true))
+                    let (mine, named) = (try file.info(), try fileSystem.infoIfPresent(place, followingLinks: false))
                     if mine.device == named?.device, mine.inode == named?.inode {
                         if mine.permissions != permissions & 0o777 | 0o600 {
                             try? file.setPermissions(permissions & 0o777 | 0o600)

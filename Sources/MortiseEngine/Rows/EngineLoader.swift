@@ -114,17 +114,19 @@ public final class EngineLoader {
                         reverses[target].append((member, sequence))
                     }
                 }
-                for (number, pairs) in reverses.enumerated() where !pairs.isEmpty {
-                    link(pairs, in: self.table(relationship.targets[number]), relationship)
+                for number in reverses.indices where !reverses[number].isEmpty {
+                    // In place, and gone before the next: they take as much as the links that they become.
+                    reverses[number].sort { $0.target == $1.target ? $0.owner < $1.owner : $0.target < $1.target }
+                    link(reverses[number], in: self.table(relationship.targets[number]), relationship)
+                    reverses[number] = []
                 }
             }
         }
     }
 
     private func link(
-        _ pairs: [(target: UInt64, owner: UInt64)], in table: TableWriter, _ relationship: Catalog.RelationshipSlot
+        _ sorted: [(target: UInt64, owner: UInt64)], in table: TableWriter, _ relationship: Catalog.RelationshipSlot
     ) {
-        let sorted = pairs.sorted { $0.target == $1.target ? $0.owner < $1.owner : $0.target < $1.target }
         if table.links[relationship.reverse].pairs.count == 0 {
             var builder = OrderedIndexBuilder(isWide: true, owner: owner)
             for pair in sorted {

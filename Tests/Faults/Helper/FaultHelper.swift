@@ -19,7 +19,8 @@ import MortiseJSONFile
 /// `verify PATH` and `salvage PATH NEW` do that with a log and print what they found and then, as `replay`, what it took;
 /// `checkpoint PATH` writes a checkpoint of such a log.
 /// `measure PATH` opens a log or a JSON file for reading, under the schema that it names itself, and prints `read` or
-/// `refused` with the error, and then as `replay` what that took.
+/// `refused` with the error, and then as `replay` what that took. `read PATH` does so for the reader of a JSON file alone,
+/// `parse PATH` for Foundation's.
 /// `state PATH` prints the state that the file holds, read only. Any error in opening is printed as `error …`, status 1.
 @main struct FaultHelper {
     static func main() {
@@ -37,7 +38,12 @@ import MortiseJSONFile
                 try SharedWork(path: path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
                     .run(saves: arguments.count > 4 ? Int(arguments[4]) ?? .max : .max)
             case "watch": try SharedWork(path: path, process: 0).watch()
-            case "measure": measure(path)
+            case "measure": measure { try open(path) }
+            case "read": measure { try read(path) }
+            case "parse":
+                measure {
+                    _ = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: path)))
+                }
             case "hold": try hold(path)
             case "fill": try fill(path, arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
             case "replay": try replay(path)
@@ -159,7 +165,7 @@ import MortiseJSONFile
         say("checkpoint")
     }
 
-    static func measure(_ path: String) {
+    static func measure(_ body: () throws -> Void) {
         // What a program takes for its own code and tables is not counted.
         for name in ["/warm.log", "/warm.json"] {
             let disk = SimulatedFileSystem(seed: 1)
@@ -172,21 +178,32 @@ import MortiseJSONFile
         }
         let before = memory("VmRSS:")
         do {
-            if path.hasSuffix(".log") {
-                var configuration = AppendLogConfiguration(path: path, allowsSave: false)
-                configuration.looksAgain = 0
-                configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
-                _ = try AppendLogStore(configuration, migrationPlan: nil)
-            } else {
-                var configuration = JSONFileConfiguration(path: path, allowsSave: false, integrity: .acceptEdits)
-                configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
-                _ = try JSONFileStore(configuration, migrationPlan: nil)
-            }
+            try body()
             say("read")
         } catch {
             say("refused \(String(describing: error).prefix(300))")
         }
         say("grown \(memory("VmHWM:") - before)")
+    }
+
+    private static func open(_ path: String) throws {
+        if path.hasSuffix(".log") {
+            var configuration = AppendLogConfiguration(path: path, allowsSave: false)
+            configuration.looksAgain = 0
+            configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
+            _ = try AppendLogStore(configuration, migrationPlan: nil)
+        } else {
+            var configuration = JSONFileConfiguration(path: path, allowsSave: false, integrity: .acceptEdits)
+            configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
+            _ = try JSONFileStore(configuration, migrationPlan: nil)
+        }
+    }
+
+    private static func read(_ path: String) throws {
+        let bytes = try POSIXFileSystem().readWhole(path, limit: 1 << 32).bytes
+        try bytes.withUnsafeBytes { buffer in
+            _ = try StoreDocumentReader(buffer, integrity: .acceptEdits).read { _, _, _ in }
+        }
     }
 
     /// What the system says of this process's memory, in bytes; 0 where it says nothing.

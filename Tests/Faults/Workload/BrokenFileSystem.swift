@@ -40,11 +40,22 @@ public final class BrokenFileSystem: FileSystem {
         case writesElsewhere
         /// What is written stays in the process until the next write, or the end.
         case buffersWrites
+        /// A pipe, a device or a folder is taken for a file.
+        case takesAnythingForAFile
+        /// What was not there when it was first looked for is taken never to appear.
+        case remembersAbsence
+        /// What cannot be looked at is taken not to be there.
+        case takesErrorsForAbsence
+
+        /// Mistakes that only a store can make which replaces its file: a log's is open.
+        public static let ofReplacing: [Mistake] = [.remembersAbsence, .takesErrorsForAbsence]
     }
 
     let base: any FileSystem
     let mistake: Mistake
     private let remembered = Mutex<[String: FileInfo]>([:])
+    private let rememberedLinks = Mutex<[String: String]>([:])
+    private let absent = Mutex<Set<String>>([])
 
     public init(_ base: any FileSystem, mistake: Mistake) {
         self.base = base
@@ -67,7 +78,7 @@ public final class BrokenFileSystem: FileSystem {
         do {
             opened = try base.open(path, mode: mode)
         } catch {
-            if case .read = mode { throw error }
+            if case .read = mode, mistake != .takesAnythingForAFile { throw error }
             guard mistake.ignores(error) else { throw error }
             opened = VoidFile(path: path)
         }
@@ -78,12 +89,33 @@ public final class BrokenFileSystem: FileSystem {
 
     public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
         if mistake == .remembersInfo, let info = remembered.withLock({ $0[path] }) { return info }
-        let info = try base.info(path, followingLinks: followingLinks || mistake == .followsNoLinks)
+        let isLock = path.hasSuffix(".lock")
+        if mistake == .remembersAbsence, absent.withLock({ $0.contains(path) }) {
+            throw FileError(.notFound, operation: .info, path: path)
+        }
+        var info: FileInfo
+        do {
+            info = try base.info(path, followingLinks: followingLinks || mistake == .followsNoLinks)
+        } catch {
+            if mistake == .remembersAbsence, error.reason == .notFound, !isLock {
+                _ = absent.withLock { $0.insert(path) }
+            }
+            if mistake == .takesErrorsForAbsence, !isLock {
+                throw FileError(.notFound, operation: .info, path: path)
+            }
+            throw error
+        }
+        if mistake == .takesAnythingForAFile, info.kind != .symbolicLink { info.kind = .regular }
         if mistake == .remembersInfo { remembered.withLock { $0[path] = info } }
         return info
     }
 
-    public func readLink(_ path: String) throws(FileError) -> String { try base.readLink(path) }
+    public func readLink(_ path: String) throws(FileError) -> String {
+        if mistake == .remembersInfo, let text = rememberedLinks.withLock({ $0[path] }) { return text }
+        let text = try base.readLink(path)
+        if mistake == .remembersInfo { rememberedLinks.withLock { $0[path] = text } }
+        return text
+    }
 
     public func list(_ directory: String) throws(FileError) -> [String] {
         mistake == .findsNoOrphans ? [] : try base.list(directory)
@@ -139,7 +171,8 @@ extension BrokenFileSystem.Mistake {
     fileprivate func ignores(_ error: FileError) -> Bool {
         switch (self, error.reason) {
         case (.ignoresFullDisk, .noSpace), (.ignoresLengthLimit, .fileTooLarge), (.ignoresReadOnly, .readOnly),
-            (.ignoresExhaustion, .noSpace), (.ignoresExhaustion, .tooManyOpenFiles):
+            (.ignoresExhaustion, .noSpace), (.ignoresExhaustion, .tooManyOpenFiles),
+            (.takesAnythingForAFile, .notARegularFile):
             true
         default: false
         }
@@ -160,10 +193,11 @@ private final class VoidFile: OpenFile {
     }
     func sync(_ kind: SyncKind) throws(FileError) {}
     func truncate(to size: Int64) throws(FileError) {}
-    func info() throws(FileError) -> FileInfo {
+    func info() throws(FileError) -> FileInfo { Self.info(size: size.load(ordering: .relaxed)) }
+    static func info(size: Int64) -> FileInfo {
         FileInfo(
-            kind: .regular, device: 0, inode: 0, size: size.load(ordering: .relaxed), permissions: 0o600, user: 0,
-            group: 0, modified: FileTime(seconds: 0, nanoseconds: 0))
+            kind: .regular, device: 0, inode: 0, size: size, permissions: 0o600, user: 0, group: 0,
+            modified: FileTime(seconds: 0, nanoseconds: 0))
     }
     func setPermissions(_ permissions: UInt32) throws(FileError) {}
     func setOwner(user: UInt32?, group: UInt32?) throws(FileError) {}
@@ -176,6 +210,8 @@ private final class BrokenFile: OpenFile {
     let mistake: BrokenFileSystem.Mistake
     /// What was written last, where that stays in the process for a while.
     private let pending = Mutex<(bytes: [UInt8], offset: Int64)?>(nil)
+    /// Where the last write ended.
+    private let written = Atomic<Int64>(0)
 
     init(base: any OpenFile, mistake: BrokenFileSystem.Mistake) {
         self.base = base
@@ -203,6 +239,7 @@ private final class BrokenFile: OpenFile {
         }
         do {
             let count = try base.write(bytes, at: offset)
+            written.store(offset + Int64(count), ordering: .relaxed)
             return mistake == .ignoresShortWrites ? bytes.count : count
         } catch {
             switch (mistake, error.reason) {
@@ -230,7 +267,13 @@ private final class BrokenFile: OpenFile {
         try base.truncate(to: size)
     }
     func info() throws(FileError) -> FileInfo {
-        var info = try base.info()
+        var info: FileInfo
+        do {
+            info = try base.info()
+        } catch {
+            guard mistake == .takesErrorsForAbsence else { throw error }
+            return VoidFile.info(size: written.load(ordering: .relaxed))
+        }
         if let (bytes, offset) = pending.withLock({ $0 }) { info.size = max(info.size, offset + Int64(bytes.count)) }
         return info
     }

@@ -9,45 +9,53 @@ import Testing
 /// Each mistake that a log could have is caught by the check that is there for it. A check that a mistake escapes is worth
 /// nothing.
 @Suite struct LogBrokenVariantTests {
-    @Test(arguments: BrokenFileSystem.Mistake.allCases)
-    func everyMistakeIsCaughtByItsCheck(mistake: BrokenFileSystem.Mistake) throws {
-        // A broken store may also fail where the check expects it to work; that is caught, too.
-        var violations: [String] = []
-        if let error = thrown({ violations = try Self.check(mistake).violations }) { violations.append("\(error)") }
-        #expect(!violations.isEmpty)
+    private static let mistakes = BrokenFileSystem.Mistake.allCases.filter {
+        !BrokenFileSystem.Mistake.ofReplacing.contains($0)
     }
 
-    private static func check(_ mistake: BrokenFileSystem.Mistake) throws -> Findings {
-        switch mistake {
-        case .skipsDirectorySync, .skipsFileSync: try LogPowerCutCheck(mistake: mistake, limit: 2).run()
-        case .writesInPlace: try LogStaleReaderCheck(mistake: mistake).run()
-        case .ignoresShortWrites: try LogShortTransferCheck(mistake: mistake).run()
-        case .retriesFailedSync: try LogSyncFailureCheck(mistake: mistake).run()
-        case .retriesFailedDirectorySync: try LogDirectorySyncFailureCheck(mistake: mistake).run()
+    @Test(arguments: mistakes) func everyMistakeIsCaughtByItsCheck(mistake: BrokenFileSystem.Mistake) throws {
+        var findings = Findings()
+        let error = thrown { findings = try Self.check(mistake, isBroken: true) }
+        // A log that has lost what it was told is written finds that itself at the next opening, and no run goes on.
+        let isFound = mistake == .buffersWrites && error is AppendLogError
+        #expect(error == nil || isFound, "the check ended with \(String(describing: error))")
+        #expect(!findings.violations.isEmpty || isFound)
+    }
+
+    /// The check that is there for a mistake, of a log that has it, or has not. What it throws is none of its findings.
+    private static func check(_ mistake: BrokenFileSystem.Mistake, isBroken: Bool) throws -> Findings {
+        let broken = isBroken ? mistake : nil
+        return switch mistake {
+        case .skipsDirectorySync, .skipsFileSync, .buffersWrites: try LogPowerCutCheck(mistake: broken, limit: 2).run()
+        case .writesInPlace: try LogStaleReaderCheck(mistake: broken).run()
+        case .ignoresShortWrites: try LogShortTransferCheck(mistake: broken).run()
+        case .retriesFailedSync: try LogSyncFailureCheck(mistake: broken).run()
+        case .retriesFailedDirectorySync: try LogDirectorySyncFailureCheck(mistake: broken).run()
         case .doublesInterruptedWrites:
-            try LogFailingOperationCheck(code: .interrupted, work: .compaction, mistake: mistake).run()
-        case .ignoresLocks: try LogLockCheck(mistake: mistake).run()
-        case .remembersInfo: try LogBehindTheBackCheck(mistake: mistake).run()
-        case .findsNoOrphans: try LogOrphanCheck(mistake: mistake).run()
-        case .followsNoLinks: try LogLinkCheck(mistake: mistake).run()
-        case .forgetsPermissions: try LogPermissionCheck(mistake: mistake).run()
-        case .ignoresFullDisk: try LogFullDiskCheck(mistake: mistake, step: 211).run()
-        case .ignoresLengthLimit: try LogLengthLimitCheck(mistake: mistake).run()
-        case .ignoresExhaustion: try LogExhaustionCheck(work: .backup, mistake: mistake).run()
-        case .ignoresReadOnly: try LogReadOnlyCheck(mistake: mistake).run()
-        case .writesElsewhere: try LogTouchedPathsCheck(mistake: mistake).run()
-        case .buffersWrites: try LogPowerCutCheck(mistake: mistake, limit: 2).run()
+            try LogFailingOperationCheck(code: .interrupted, work: .compaction, mistake: broken).run()
+        case .ignoresLocks: try LogLockCheck(mistake: broken).run()
+        case .remembersInfo: try LogBehindTheBackCheck(mistake: broken).run()
+        case .findsNoOrphans: try LogOrphanCheck(mistake: broken).run()
+        case .followsNoLinks: try LogLinkCheck(mistake: broken).run()
+        case .forgetsPermissions: try LogPermissionCheck(mistake: broken).run()
+        case .ignoresFullDisk: try LogFullDiskCheck(mistake: broken, step: 211).run()
+        case .ignoresLengthLimit: try LogLengthLimitCheck(mistake: broken).run()
+        case .ignoresExhaustion: try LogExhaustionCheck(work: .backup, mistake: broken).run()
+        case .ignoresReadOnly: try LogReadOnlyCheck(mistake: broken).run()
+        case .writesElsewhere: try LogTouchedPathsCheck(mistake: broken).run()
+        case .takesAnythingForAFile, .remembersAbsence, .takesErrorsForAbsence:
+            try LogNoFileCheck(kind: .fifo, mistake: broken).run()
         }
+    }
+
+    /// Each kind of what is no file, for itself.
+    @Test(arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
+    func aLogThatTakesAnythingForAFileIsCaught(kind: FileKind) throws {
+        #expect(try !LogNoFileCheck(kind: kind, mistake: .takesAnythingForAFile).run().violations.isEmpty)
     }
 
     @Test func aCompactionThatDoesNotNoticeAFullDiskIsCaught() throws {
-        var violations: [String] = []
-        if let error = thrown({
-            violations = try LogFullDiskMaintenanceCheck(mistake: .ignoresFullDisk).run().violations
-        }) {
-            violations.append("\(error)")
-        }
-        #expect(!violations.isEmpty)
+        #expect(try !LogFullDiskMaintenanceCheck(mistake: .ignoresFullDisk).run().violations.isEmpty)
     }
 
     /// What is written once more and is not on the disk, and a lock that is believed to be held.
@@ -150,16 +158,20 @@ import Testing
     }
 
     @Test func withoutAMistakeEveryCheckIsSatisfied() async throws {
-        let findings = [
-            try LogShortTransferCheck().run(), try LogSyncFailureCheck().run(), try LogLockCheck().run(),
-            try LogBehindTheBackCheck().run(), try LogOrphanCheck().run(), try LogLinkCheck().run(),
-            try LogPermissionCheck().run(), try LogFullDiskCheck(step: 211).run(),
+        var findings = try Self.mistakes.map { try Self.check($0, isBroken: false) }
+        findings += [
+            try LogFullDiskMaintenanceCheck().run(),
             try LogTakeOverCheck(code: .noSpace, othersSyncFails: true).run(), try LogLostLockCheck().run(),
-            try LogLengthLimitCheck().run(), try LogExhaustionCheck(work: .backup).run(),
-            try LogReadOnlyCheck().run(), try LogTouchedPathsCheck().run(), try LogHeaderCheck().run(),
-            try LogValueCheck().run(), try LogClockCheck().run(), try LogUserCodeCheck().run(),
-            try await LogConcurrentSaveCheck().run(), try LogGoldenCheck(version: 1, kind: "whole").run(),
+            try LogCutCheck(read: SampleLog.read).run(), try LogFlipCheck(read: SampleLog.read).run(),
+            try LogTornCheck(read: SampleLog.read).run(), try LogBrokenMiddleCheck(read: SampleLog.read).run(),
+            try LogLengthCheck(read: SampleLog.read).run(), try LogHeaderCheck().run(), try LogValueCheck().run(),
+            try LogClockCheck().run(), try LogUserCodeCheck().run(),
+            try await LogConcurrentSaveCheck().run(),
         ]
-        #expect(findings.flatMap(\.violations).isEmpty)
+        findings += try LogGoldenCheck.kinds.map { try LogGoldenCheck(version: 1, kind: $0).run() }
+        for findings in findings {
+            #expect(findings.injected > 0)
+            #expect(findings.violations.isEmpty)
+        }
     }
 }

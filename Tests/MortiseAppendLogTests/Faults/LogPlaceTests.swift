@@ -204,6 +204,31 @@ struct LogClockCheck {
     }
 }
 
+/// At the path of the log, or of its checkpoint, is something that is no file.
+struct LogNoFileCheck {
+    var kind: FileKind
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        for path in [LogDepot.path, LogDepot.path + ".checkpoint"] {
+            let depot = try LogDepot(state: path == LogDepot.path ? 0 : 2, breaking: mistake)
+            try depot.disk.install(kind, at: path)
+            for allowsSave in [true, false] {
+                findings.inject()
+                let error = thrown { try Workload.open(depot.configuration(allowsSave: allowsSave)).close() }
+                findings.expect(
+                    (error as? FileError)?.reason == .notARegularFile(kind), "\(path): \(String(describing: error))")
+            }
+            let found = try depot.disk.info(path, followingLinks: false).kind
+            findings.expect(found == kind, "\(path): \(kind) became \(found)")
+            let isAlone = path != LogDepot.path || depot.disk.paths == [path]
+            findings.expect(isAlone, "\(kind): made \(depot.disk.paths)")
+        }
+        return findings
+    }
+}
+
 @Suite struct LogPlaceTests {
     @Test func aLinkStaysAndWhatItLeadsToIsUsedOrCreated() throws {
         try LogLinkCheck().run().verify("F22")
@@ -219,16 +244,7 @@ struct LogClockCheck {
 
     @Test(.timeLimit(.minutes(1)), arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
     func whateverIsNoRegularFileIsRefusedAtOnceAndStays(kind: FileKind) throws {
-        for path in [LogDepot.path, LogDepot.path + ".checkpoint"] {
-            let depot = try LogDepot(state: path == LogDepot.path ? 0 : 2)
-            try depot.disk.install(kind, at: path)
-            for allowsSave in [true, false] {
-                let error = thrown { _ = try Workload.open(depot.configuration(allowsSave: allowsSave)) } as? FileError
-                #expect(error?.reason == .notARegularFile(kind))
-            }
-            #expect(try depot.disk.info(path, followingLinks: false).kind == kind)
-            FaultLedger.add(["F22"], injected: 2)
-        }
+        try LogNoFileCheck(kind: kind).run().verify("F22")
     }
 
     @Test func aPathThatIsNoneIsRefusedBeforeAnythingIsMade() throws {

@@ -10,32 +10,103 @@ import Testing
 @Suite struct BrokenVariantTests {
     @Test(arguments: BrokenFileSystem.Mistake.allCases)
     func everyMistakeIsCaughtByItsCheck(mistake: BrokenFileSystem.Mistake) throws {
-        // A broken store may also fail where the check expects it to work; that is caught, too.
-        var violations: [String] = []
-        if let error = thrown({ violations = try Self.check(mistake).violations }) { violations.append("\(error)") }
-        #expect(!violations.isEmpty)
+        let findings = try Self.check(mistake, isBroken: true)
+        #expect(!findings.violations.isEmpty)
     }
 
-    private static func check(_ mistake: BrokenFileSystem.Mistake) throws -> Findings {
-        switch mistake {
-        case .skipsDirectorySync, .skipsFileSync: try PowerCutCheck(mistake: mistake).run()
-        case .writesInPlace: try StaleReaderCheck(mistake: mistake).run()
-        case .ignoresShortWrites: try ShortTransferCheck(mistake: mistake).run()
-        case .retriesFailedSync: try SyncFailureCheck(mistake: mistake).run()
-        case .retriesFailedDirectorySync: try SyncFailureCheck(operation: .syncDirectory, mistake: mistake).run()
-        case .doublesInterruptedWrites: try InterruptionCheck(mistake: mistake).run()
-        case .ignoresLocks: try LockCheck(mistake: mistake).run()
-        case .remembersInfo: try BehindTheBackCheck(mistake: mistake).run()
-        case .findsNoOrphans: try OrphanCheck(mistake: mistake).run()
-        case .followsNoLinks: try LinkCheck(mistake: mistake).run()
-        case .forgetsPermissions: try PermissionCheck(mistake: mistake).run()
-        case .ignoresFullDisk: try FullDiskCheck(mistake: mistake, step: 211).run()
-        case .ignoresLengthLimit: try LengthLimitCheck(mistake: mistake).run()
-        case .ignoresExhaustion: try ExhaustionCheck(mistake: mistake).run()
-        case .ignoresReadOnly: try ReadOnlyCheck(mistake: mistake).run()
-        case .writesElsewhere: try TouchedPathsCheck(mistake: mistake).run()
-        case .buffersWrites: try PowerCutCheck(mistake: mistake).run()
+    /// The check that is there for a mistake, of a store that has it, or has not. What it throws is none of its findings.
+    private static func check(_ mistake: BrokenFileSystem.Mistake, isBroken: Bool) throws -> Findings {
+        let broken = isBroken ? mistake : nil
+        return switch mistake {
+        case .skipsDirectorySync, .skipsFileSync, .buffersWrites: try PowerCutCheck(mistake: broken).run()
+        case .writesInPlace: try StaleReaderCheck(mistake: broken).run()
+        case .ignoresShortWrites: try ShortTransferCheck(mistake: broken).run()
+        case .retriesFailedSync: try SyncFailureCheck(mistake: broken).run()
+        case .retriesFailedDirectorySync: try SyncFailureCheck(operation: .syncDirectory, mistake: broken).run()
+        case .doublesInterruptedWrites: try InterruptionCheck(mistake: broken).run()
+        case .ignoresLocks: try LockCheck(mistake: broken).run()
+        case .remembersInfo: try BehindTheBackCheck(mistake: broken).run()
+        case .findsNoOrphans: try OrphanCheck(mistake: broken).run()
+        case .followsNoLinks: try LinkCheck(mistake: broken).run()
+        case .forgetsPermissions: try PermissionCheck(mistake: broken).run()
+        case .ignoresFullDisk: try FullDiskCheck(mistake: broken, step: 211).run()
+        case .ignoresLengthLimit: try LengthLimitCheck(mistake: broken).run()
+        case .ignoresExhaustion: try ExhaustionCheck(mistake: broken).run()
+        case .ignoresReadOnly: try ReadOnlyCheck(mistake: broken).run()
+        case .writesElsewhere: try TouchedPathsCheck(mistake: broken).run()
+        case .takesAnythingForAFile:
+            try [FileKind.directory, .fifo, .characterDevice].map { try NoFileCheck(kind: $0, mistake: broken).run() }
+                .reduce(Findings(), +)
+        case .remembersAbsence: try BehindTheBackCheck(mistake: broken).runAppearing()
+        case .takesErrorsForAbsence: try BehindTheBackCheck(mistake: broken).runLooking(.io)
         }
+    }
+
+    /// Each kind of what is no file, for itself.
+    @Test(arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
+    func aStoreThatTakesAnythingForAFileIsCaught(kind: FileKind) throws {
+        #expect(try !NoFileCheck(kind: kind, mistake: .takesAnythingForAFile).run().violations.isEmpty)
+    }
+
+    @Test func aStoreThatRemembersWhereALinkLedIsCaught() throws {
+        let violations = try BehindTheBackCheck(mistake: .remembersInfo).runLink().violations
+        #expect(violations.contains { $0.hasPrefix("not noticed") })
+    }
+
+    @Test func aStoreThatWritesInPlaceIsCaughtByAReaderThatIsOpening() throws {
+        #expect(try !StaleReaderCheck(mistake: .writesInPlace).runWriterInReader().violations.isEmpty)
+    }
+
+    @Test func openingsThatDoNotKnowOfEachOtherAreCaught() throws {
+        let apart = SharedOpeningCheck { BrokenFileSystem($0, mistake: .ignoresLocks) }
+        #expect(try apart.run().violations.contains("two engines on one file"))
+        #expect(try apart.runPaths().violations.count == 2)
+        // With its lock, and without knowing that the own process has it.
+        let locked = SharedOpeningCheck { BrokenFileSystem($0, mistake: .remembersAbsence) }
+        #expect(try !locked.runAtOnce().violations.isEmpty)
+    }
+
+    @Test func aStoreThatTrustsALockFileItHasSeenIsCaughtByItsRemoval() throws {
+        #expect(try LockFileRemovalCheck(mistake: .remembersInfo).run().violations.contains("saved without a lock"))
+    }
+
+    @Test(arguments: [BrokenFileSystem.Mistake.skipsFileSync, .skipsDirectorySync])
+    func aStoreThatSyncsTooLittleIsCaughtByCrashesInARow(mistake: BrokenFileSystem.Mistake) throws {
+        #expect(try !CrashesInARowCheck(seed: 1, rounds: 30, mistake: mistake).run().violations.isEmpty)
+    }
+
+    @Test(arguments: [
+        (FileError.Code.noSpace, BrokenFileSystem.Mistake.ignoresFullDisk), (.fileTooLarge, .ignoresLengthLimit),
+        (.processFiles, .ignoresExhaustion),
+    ])
+    func aFailureThatIsNotNoticedIsCaughtWhereverItComes(
+        code: FileError.Code, mistake: BrokenFileSystem.Mistake
+    ) throws {
+        #expect(try !FailingOperationCheck(code: code, mistake: mistake).run().violations.isEmpty)
+    }
+
+    @Test func aWriterThatKnowsOfNoLimitIsCaughtByItsReader() throws {
+        let violations = try ReadableLengthCheck(isBroken: true).run().violations
+        #expect(violations.contains { $0.hasPrefix("what was written is not read") })
+        let unread = NumberLimitCheck { depot, context in
+            let bytes = try NumberLimitCheck.document(of: 3, next: EngineVersion.numberLimit)
+            context.rollback()
+            try depot.disk.install(bytes, at: Depot.path)
+        }
+        #expect(try unread.run().violations.contains { $0.contains("what was saved is not read") })
+    }
+
+    /// What a store that defers everybody's saves does: the other's look like the bulk's own.
+    @Test func aStoreThatDefersTheSavesOfOthersIsCaught() throws {
+        let violations = try BulkSaveCheck { $0() }.run().violations
+        #expect(violations.contains("another's save was acknowledged, and is not on the disk"))
+    }
+
+    /// Foundation's reader makes an object of everything.
+    @Test(.enabled(if: HelperProcess.canMeasure, "\(HelperProcess.noMeasure)"))
+    func aReaderThatMakesAnObjectOfEverythingTakesTooMuchMemory() throws {
+        let violations = try MemoryCheck(name: "links to low numbers", command: "parse").run().violations
+        #expect(violations.contains { $0.contains("bytes for a file of") })
     }
 
     @Test func aStoreThatOverwritesInPlaceDoesNotSurviveAPowerCut() throws {
@@ -145,17 +216,25 @@ import Testing
 
     @Test func withoutAMistakeEveryCheckIsSatisfied() async throws {
         let strict = JSONStrictnessCheck()
-        let findings = [
-            try PowerCutCheck().run(), try ShortTransferCheck().run(), try SyncFailureCheck().run(),
-            try SyncFailureCheck(operation: .syncDirectory).run(), try InterruptionCheck().run(), try LockCheck().run(),
-            try BehindTheBackCheck().run(), try OrphanCheck().run(), try LinkCheck().run(),
-            try PermissionCheck().run(), try FullDiskCheck(step: 211).run(), try StaleReaderCheck().run(),
-            try LengthLimitCheck().run(), try ExhaustionCheck().run(), try ReadOnlyCheck().run(),
-            try TouchedPathsCheck().run(), strict.grammar(), strict.encoding(), strict.nesting(),
-            try ValueCheck().numbers(), try ValueCheck().decimalsAndDates(), try ValueCheck().texts(),
-            try ClockCheck().run(), try UserCodeCheck().run(), try await ConcurrentSaveCheck().run(),
-            try GoldenCheck().run(),
+        var findings = try BrokenFileSystem.Mistake.allCases.map { try Self.check($0, isBroken: false) }
+        findings += [
+            try PowerCutCheck(failingSync: (.sync, 3)).run(), try BitFlipCheck().run(), strict.grammar(),
+            strict.encoding(), strict.nesting(), try ValueCheck().numbers(), try ValueCheck().decimalsAndDates(),
+            try ValueCheck().texts(), try ClockCheck().run(), try UserCodeCheck().run(),
+            try await ConcurrentSaveCheck().run(), try GoldenCheck().run(),
+            try BehindTheBackCheck().runLink(), try StaleReaderCheck().runWriterInReader(),
+            try SharedOpeningCheck().run(), try SharedOpeningCheck().runPaths(),
+            try SharedOpeningCheck().runAtOnce(), try LockFileRemovalCheck().run(),
+            try CrashesInARowCheck(seed: 1, rounds: 30).run(), try ReadableLengthCheck().run(),
+            try NumberLimitCheck().run(), try BulkSaveCheck().run(),
         ]
-        #expect(findings.flatMap(\.violations).isEmpty)
+        findings += try [FileError.Code.noSpace, .fileTooLarge, .processFiles].map {
+            try FailingOperationCheck(code: $0).run()
+        }
+        findings += try [FileKind.socket, .blockDevice].map { try NoFileCheck(kind: $0).run() }
+        for findings in findings {
+            #expect(findings.injected > 0)
+            #expect(findings.violations.isEmpty)
+        }
     }
 }

@@ -88,6 +88,28 @@ struct ReadOnlyCheck {
     }
 }
 
+/// At the path is something that is no file.
+struct NoFileCheck {
+    var kind: FileKind
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        let depot = try Depot(breaking: mistake)
+        try depot.disk.install(kind, at: Depot.path)
+        for allowsSave in [true, false] {
+            findings.inject()
+            let error = thrown { try Workload.open(depot.configuration(allowsSave: allowsSave)).close() }
+            findings.expect(
+                (error as? FileError)?.reason == .notARegularFile(kind), "\(kind): \(String(describing: error))")
+        }
+        let found = try depot.disk.info(Depot.path, followingLinks: false).kind
+        findings.expect(found == kind, "\(kind) became \(found)")
+        findings.expect(depot.disk.paths == [Depot.path], "\(kind): made \(depot.disk.paths)")
+        return findings
+    }
+}
+
 @Suite struct PlaceTests {
     @Test func aLinkStaysAndWhatItLeadsToIsReplacedOrCreated() throws {
         try LinkCheck().run().verify("F22")
@@ -99,33 +121,30 @@ struct ReadOnlyCheck {
 
     @Test(.timeLimit(.minutes(1)), arguments: [FileKind.directory, .fifo, .socket, .characterDevice, .blockDevice])
     func whateverIsNoRegularFileIsRefusedAtOnceAndStays(kind: FileKind) throws {
-        let depot = try Depot()
-        try depot.disk.install(kind, at: Depot.path)
-        for allowsSave in [true, false] {
-            let error = thrown { _ = try Workload.open(depot.configuration(allowsSave: allowsSave)) } as? FileError
-            #expect(error?.reason == .notARegularFile(kind))
-        }
-        #expect(try depot.disk.info(Depot.path, followingLinks: false).kind == kind)
-        #expect(depot.disk.paths == [Depot.path], "a lock file was made beside it")
-        FaultLedger.add(["F22"], injected: 2)
+        try NoFileCheck(kind: kind).run().verify("F22")
     }
 
     @Test(.timeLimit(.minutes(1))) func realPipesDevicesAndFoldersAreRefusedAtOnceToo() throws {
+        var findings = Findings()
         try withTemporaryFolder { folder in
             let pipe = folder + "/pipe"
             try #require(mkfifo(pipe, 0o600) == 0)
-            for path in [pipe, folder, "/dev/null"] where path != "/dev/null" || getuid() != 0 {
-                #expect(throws: FileError.self) { _ = try Workload.open(JSONFileConfiguration(path: path)) }
-            }
-            for path in [pipe, folder, "/dev/null", "/dev/zero"] {
-                let error = thrown { _ = try Workload.open(JSONFileConfiguration(path: path, allowsSave: false)) }
-                guard case .notARegularFile? = (error as? FileError)?.reason else {
-                    Issue.record("\(path): \(String(describing: error))")
-                    continue
+            for allowsSave in [true, false] {
+                for path in [pipe, folder, "/dev/null", "/dev/zero"] {
+                    findings.inject()
+                    let error = thrown {
+                        try Workload.open(JSONFileConfiguration(path: path, allowsSave: allowsSave)).close()
+                    }
+                    guard case .notARegularFile? = (error as? FileError)?.reason else {
+                        findings.expect(false, "\(path): \(String(describing: error))")
+                        continue
+                    }
+                    findings.expect(
+                        !FileManager.default.fileExists(atPath: path + ".lock"), "\(path): left a lock file")
                 }
             }
         }
-        FaultLedger.add(["F22"], injected: 7)
+        findings.verify("F22")
     }
 
     @Test func aPathThatIsNoneIsRefusedBeforeAnythingIsMade() throws {

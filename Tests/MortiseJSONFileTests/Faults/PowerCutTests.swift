@@ -4,6 +4,45 @@ import MortiseEngine
 import MortiseJSONFile
 import Testing
 
+/// A crash, a start that does some work and crashes too, and so on: what the first crash left must not confuse the second.
+struct CrashesInARowCheck {
+    var seed: UInt64
+    var rounds = isFullSize ? 200 : 30
+    var mistake: BrokenFileSystem.Mistake?
+
+    func run() throws -> Findings {
+        var findings = Findings()
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<rounds {
+            var disk = SimulatedFileSystem(seed: random.next())
+            var state = 0
+            for crash in 0..<5 {
+                let place = "crash \(crash) of round \(round)"
+                let fileSystem: any FileSystem = mistake.map { BrokenFileSystem(disk, mistake: $0) } ?? disk
+                var opened: ModelContainer?
+                let error = thrown {
+                    opened = try Workload.open(JSONFileConfiguration(path: Depot.path, in: fileSystem))
+                }
+                guard let container = opened else {
+                    findings.expect(false, "\(place): not opened: \(String(describing: error))")
+                    break
+                }
+                let found = container.workloadState
+                findings.expect(
+                    found == state || found == state + 1, "\(place): found \(String(describing: found)), not \(state)")
+                state = found ?? state
+                let before = disk.operationCount
+                try container.advance(to: state + 1)
+                let point = Int.random(in: before...disk.operationCount, using: &random)
+                if point == disk.operationCount { state += 1 }
+                disk = disk.crashed(after: point, losing: .scattered(seed: random.next()))
+                findings.inject()
+            }
+        }
+        return findings
+    }
+}
+
 /// The power is cut after every operation of a run of saves and reopenings.
 @Suite struct PowerCutTests {
     @Test(arguments: faultSeeds(small: 2, full: 10))
@@ -19,29 +58,8 @@ import Testing
         try check.run().verify("F05", "F06", "F16")
     }
 
-    /// A crash, a start that does some work and crashes too, and so on: what the first crash left must not confuse the
-    /// second.
     @Test(arguments: faultSeeds(small: 1, full: 10))
     func crashesInARowLoseNoAcknowledgedSave(seed: UInt64) throws {
-        var findings = Findings()
-        var random = SeededGenerator(seed: seed)
-        for _ in 0..<(isFullSize ? 200 : 30) {
-            var disk = SimulatedFileSystem(seed: random.next())
-            var state = 0
-            for _ in 0..<5 {
-                let container = try Workload.open(JSONFileConfiguration(path: Depot.path, in: disk))
-                let found = container.workloadState
-                findings.expect(
-                    found == state || found == state + 1, "found \(String(describing: found)), not \(state)")
-                state = found ?? state
-                let before = disk.operationCount
-                try container.advance(to: state + 1)
-                let point = Int.random(in: before...disk.operationCount, using: &random)
-                if point == disk.operationCount { state += 1 }
-                disk = disk.crashed(after: point, losing: .scattered(seed: random.next()))
-                findings.inject()
-            }
-        }
-        findings.verify("F16")
+        try CrashesInARowCheck(seed: seed).run().verify("F16")
     }
 }

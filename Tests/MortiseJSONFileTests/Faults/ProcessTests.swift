@@ -75,7 +75,7 @@ import Testing
             #expect(!limited.wasKilled)
             #expect(
                 limited.lines.contains {
-                    $0.hasPrefix("refused 3 dirty:true") && $0.contains("EFBIG") || $0.contains("exceed")
+                    $0.hasPrefix("refused 3 dirty:true") && ($0.contains("EFBIG") || $0.contains("exceed"))
                 })
             #expect(limited.acknowledged == nil)
             let store = try Workload.openStore(JSONFileConfiguration(path: path, allowsSave: false))

@@ -25,7 +25,8 @@ struct StaleReaderCheck {
                 seen.state.withLock { $0 = .some(Depot.state(in: disk)) }
             }
             findings.inject()
-            try container.advance(to: 3)
+            let error = thrown { try container.advance(to: 3) }
+            findings.expect(error == nil, "a reader before operation \(number) made a save fail: \(error as Any)")
             let state = seen.state.withLock { $0 }
             findings.expect(
                 state == 2 || state == 3,

@@ -41,6 +41,22 @@ import Testing
         #expect(page.contains("# The JSONFile format, version \(StoreDocument.formatVersion)\n"))
     }
 
+    /// The names of the reasons are those that the source declares.
+    @Test func everyReasonOfAnErrorIsInTheList() throws {
+        let source = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appending(path: "../../../Adapters/JSONFile/Text/StoreDocumentError.swift")
+        let text = try String(contentsOf: source, encoding: .utf8)
+        let body = try #require(
+            text.firstMatch(of: /enum Reason: Hashable, Sendable \{(.*?)\n    \}/.dotMatchesNewlines()))
+        let declared = body.output.1.matches(of: /\n        case ([a-zA-Z]+)/).map { String($0.output.1) }
+        #expect(declared.count > 30 && declared.contains("notUnique"))
+        let list = try #require(
+            try Self.page().components(separatedBy: "## What each mistake yields").last?
+                .components(separatedBy: "\n## ").first)
+        let listed = Set(list.matches(of: /`([a-zA-Z]+)(?:\(…\))?`/).map { String($0.output.1) })
+        for reason in declared { #expect(listed.contains(reason), "\(reason)") }
+    }
+
     @Test func everyKindAndOptionIsNamed() throws {
         let page = try Self.page()
         for kind in StorageKind.allCases where kind.integerRange == nil && kind != .uint64 {

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseJSONFile
@@ -17,7 +18,9 @@ import Testing
 
     @Test func damagedDocumentsAreRefusedOrRead() throws {
         var random = SeededGenerator(seed: testSeed())
-        let count = ProcessInfo.processInfo.environment["MORTISE_TEST_MUTATIONS"].flatMap { Int($0) } ?? 3_000
+        let count =
+            ProcessInfo.processInfo.environment["MORTISE_TEST_MUTATIONS"].flatMap { Int($0) }
+            ?? (isFullSize ? 60_000 : 3_000)
         let properties = StorageKind.allCases.map { attribute($0.rawValue, $0, optional: true) }
         let schema = StoredSchema(entities: [
             StoredEntity(name: "E", properties: properties + [toOne("e", "E", inverse: "e"), toMany("t", "T")]),

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseJSONFile
@@ -7,7 +8,7 @@ import Testing
 @Suite struct StoreDocumentRandomTests {
     @Test func randomRecordsComeBack() throws {
         var random = SeededGenerator(seed: testSeed())
-        for _ in 0..<30 {
+        for _ in 0..<(isFullSize ? 600 : 30) {
             let store = RandomStore(using: &random)
             let bytes = try write(store.schema, next: store.next, store.records)
             let (header, records) = try read(bytes)

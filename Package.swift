@@ -131,7 +131,8 @@ let package = Package(
                 "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
+        .testTarget(
+            name: "MortiseEngineTests", dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory"]),
         .testTarget(
             name: "MortiseMacrosTests",
             dependencies: [

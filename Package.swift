@@ -132,7 +132,8 @@ let package = Package(
                 "MortiseAppendLog",
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .testTarget(name: "MortiseEngineTests", dependencies: ["MortiseEngine"]),
+        .testTarget(
+            name: "MortiseEngineTests", dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory"]),
         .testTarget(
             name: "MortiseMacrosTests",
             dependencies: [

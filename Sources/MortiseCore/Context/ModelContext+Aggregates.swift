@@ -26,6 +26,16 @@ extension ModelContext {
         return try values.next(aggregate)
     }
 
+    /// Calculates and says how: whether the store did it, and how many rows were looked at. Least and greatest values of what
+    /// an index has in order take no more than its ends.
+    /// - Throws: what `aggregate(_:_:)` throws.
+    public func explain<T: PersistentModel, First, each Value>(
+        _ descriptor: FetchDescriptor<T>, _ first: Aggregate<T, First>, _ others: repeat Aggregate<T, each Value>
+    ) throws -> FetchExplanation {
+        let functions = try [first.lowered()] + AggregateList(T.self, repeat each others).lowered
+        return try state.explain(descriptor, by: [], functions)
+    }
+
     /// Calculates for each group of models that agree in a property, in ascending order of that property, nil first.
     ///
     ///     for (destination, (count, average)) in try context.aggregate(
@@ -114,21 +124,39 @@ extension ContextState {
     func aggregate<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
     ) throws -> [AggregateGroup] {
-        var descriptor = descriptor
-        let hasWindow = descriptor.fetchLimit != nil || descriptor.fetchOffset ?? 0 > 0
-        // The order decides which models a window leaves, and nothing else.
-        if !hasWindow { descriptor.sortBy = [] }
-        if !hasWindow, let pushed = try pushedAggregate(descriptor, by: keys, functions) {
+        let descriptor = unordered(descriptor)
+        if let pushed = try pushedAggregate(descriptor, by: keys, functions)?.groups {
             if container.verifiesPushDown { try verify(pushed, descriptor, keys, functions) }
             return pushed
         }
         return try residualAggregate(descriptor, by: keys, functions)
     }
 
+    func explain<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
+    ) throws -> FetchExplanation {
+        let descriptor = unordered(descriptor)
+        return try pushedAggregate(descriptor, by: keys, functions)?.explanation
+            ?? QueryRun(descriptor, in: self).explanation
+    }
+
+    /// The order decides which models a window leaves, and nothing else.
+    private func unordered<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) -> FetchDescriptor<T> {
+        if hasWindow(descriptor) { return descriptor }
+        var descriptor = descriptor
+        descriptor.sortBy = []
+        return descriptor
+    }
+
+    private func hasWindow<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) -> Bool {
+        descriptor.fetchLimit != nil || descriptor.fetchOffset ?? 0 > 0
+    }
+
     /// Nil where the store leaves it to the framework.
     private func pushedAggregate<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
-    ) throws -> [AggregateGroup]? {
+    ) throws -> (groups: [AggregateGroup], explanation: FetchExplanation)? {
+        if hasWindow(descriptor) { return nil }
         try prepare()
         guard let binding = try tables(under: T.self).first?.binding,
             let store = binding.store.underlying as? any AggregatingDataStore,
@@ -149,7 +177,13 @@ extension ContextState {
         plan.detail = answer.detail ?? plan.detail
         plan.isFullScan = answer.isFullScan ?? plan.isFullScan
         try warn(plan, lowered.query, scanned: answer.scanned, descriptor.fullScanPolicy)
-        return answer.groups
+        let explanation = FetchExplanation(
+            entity: lowered.query.entity, store: binding.store.configurationName,
+            conjuncts: lowered.query.conjuncts.map { .init(text: "\($0.expression)", status: .pushed) }, order: [],
+            orderClaim: .total, offset: 0, limit: nil, windowIsPushed: true, mergesPendingChanges: false,
+            isFullScan: plan.isFullScan, rowsScanned: answer.scanned, rowsReturned: answer.groups.count,
+            detail: plan.detail)
+        return (answer.groups, explanation)
     }
 
     private func residualAggregate<T: PersistentModel>(

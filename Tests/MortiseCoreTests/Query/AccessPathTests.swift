@@ -60,6 +60,36 @@ import Testing
             context, #Predicate { $0.name == "b" }, finds: 0, by: "index Chart(name, weight): name equal", scanning: 0)
     }
 
+    // MARK: Least and greatest
+
+    @Test func leastAndGreatestValuesAreReadFromTheEndsOfAnIndex() throws {
+        let context = try charts()
+        let all = FetchDescriptor<Chart>()
+        var found = try context.explain(all, .minimum(\.plays), .count, .maximum(\.plays))
+        #expect(found.detail == "index Chart(plays): least plays; index Chart(plays): greatest plays")
+        #expect(found.rowsScanned == 2 && found.rowsReturned == 1 && !found.isFullScan)
+        let (least, count, greatest) = try context.aggregate(all, .minimum(\.plays), .count, .maximum(\.plays))
+        #expect(least == 0 && count == 4_000 && greatest == 999)
+
+        var some = FetchDescriptor<Chart>(predicate: #Predicate { $0.name == "a3" && $0.weight < 200 })
+        some.fullScanPolicy = .refuse
+        found = try context.explain(some, .maximum(\.weight))
+        #expect(
+            found.detail == "index Chart(name, weight): name equal, weight in a range, greatest weight")
+        #expect(found.rowsScanned == 1 && found.conjuncts.allSatisfy { $0.status == .pushed })
+        #expect(try context.aggregate(some, .maximum(\.weight)) == 193)
+
+        // Other conditions are not told by the ends, and other values are in no index.
+        some.predicate = #Predicate { $0.name == "a3" && $0.number > 3_000 }
+        #expect(try context.explain(some, .maximum(\.weight)).detail == "index Chart(name, weight): name equal")
+        #expect(try context.aggregate(some, .maximum(\.weight)) == 393)
+        #expect(try context.explain(all, .maximum(\.number)).detail == "scan of all rows")
+        context.insert(Chart("a", plays: -1, weight: 0, number: 0))
+        found = try context.explain(all, .minimum(\.plays))
+        #expect(found.mergesPendingChanges && found.rowsScanned == 4_000)
+        #expect(try context.aggregate(all, .minimum(\.plays)) == -1)
+    }
+
     // MARK: Much of a table
 
     @Test func aScanThatIsFasterThanTheIndexIsCalledOne() throws {

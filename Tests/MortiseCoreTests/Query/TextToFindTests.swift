@@ -24,6 +24,21 @@ import Testing
         }
     }
 
+    /// A carriage return with a line feed is one character, and so is a letter with what combines with it.
+    @Test func bytesBeginWithAndHoldWhatTheStringsDo() {
+        let more = ["\r", "a\r\nb", "a\r", "ae\u{301}", "ab;", "ABK", "b"]
+        for wanted in Self.texts + more {
+            let text = TextToFind(wanted)
+            for other in Self.texts + more {
+                let names: Comment = "\(wanted.debugDescription), \(other.debugDescription)"
+                let begins = Array(other.utf8).withUnsafeBytes(text.isBeginning)
+                #expect(begins == other.starts(with: wanted), names)
+                let holds = Array(other.utf8).withUnsafeBytes(text.isPart)
+                #expect(holds == TextSearch.contains(other, wanted), names)
+            }
+        }
+    }
+
     @Test(arguments: BatchStore.allCases) func aFetchFindsWhatIsEqualHoweverItIsWritten(_ store: BatchStore) throws {
         let container = try store.container([Author.self, Book.self, Shelf.self])
         try ModelContext(container).insert(Shelf.self, from: Self.texts) { try $0.set(\.label, to: $1) }

@@ -109,13 +109,17 @@ import Testing
         let functions: [AggregateFunction] = [
             .count, .sum(float, .float), .average(double, .double), .minimum(text), .maximum(float),
         ]
+        // With NaN and the infinite among them, sums would be the same in any order.
+        let finite = QueryExpression.contains(
+            .range(.constant(.float(-5)), .constant(.float(5)), isClosed: true), float)
+        let evaluator = QueryEvaluator(reader: fixture.reader)
+        let records = try fixture.records.filter { try evaluator.matches(finite, $0) }
         for keys in [[], [group], [text], [.isEmpty(text), group]] {
-            let asked = AggregateQuery(StoreQuery("Thing"), by: keys, functions)
+            let asked = AggregateQuery(StoreQuery("Thing", conjuncts: [finite]), by: keys, functions)
             let states = functions.map(AggregateState.init)
             var groups = AggregateGroups()
             if keys.isEmpty { _ = groups.number(of: []) }
-            let evaluator = QueryEvaluator(reader: fixture.reader)
-            for record in fixture.records {
+            for record in records {
                 let number = groups.number(of: try keys.map { try evaluator.sortKey($0, record) })
                 for (state, function) in zip(states, functions) {
                     state.reserve(groups: groups.count)

@@ -9,12 +9,76 @@ import Testing
 /// queries look at nothing that a writer writes.
 @Suite struct MixedWorkTests {
     /// What the tasks of a test tell each other.
-    private final class Progress: Sendable {
+    final class Progress: Sendable {
         let isDone = Atomic(false)
         let looks = Atomic(0)
+        private let isSaving = Atomic(false)
+        /// How many looks began and ended while a save was under way.
+        let looksBesideSaves = Atomic(0)
+
+        /// Saves once somebody looks.
+        func save(_ body: () throws -> Void) async rethrows {
+            while looks.load(ordering: .acquiring) == 0, !Task.isCancelled { await Task.yield() }
+            isSaving.store(true, ordering: .sequentiallyConsistent)
+            defer { isSaving.store(false, ordering: .sequentiallyConsistent) }
+            try body()
+        }
+
+        /// Looks again and again until all is saved, on a thread of its own: the task that saves holds one of those that tasks
+        /// share, and other tests may hold the others.
+        func lookUntilDone(_ body: @escaping @Sendable () throws -> Void) async throws {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                Thread.detachNewThread {
+                    continuation.resume(
+                        with: Result {
+                            repeat { try self.look(body) } while !self.isDone.load(ordering: .acquiring)
+                        })
+                }
+            }
+        }
+
+        private func look(_ body: () throws -> Void) rethrows {
+            let began = isSaving.load(ordering: .sequentiallyConsistent)
+            try body()
+            // There is one save, so that between these two there was no other time.
+            let isBeside = began && isSaving.load(ordering: .sequentiallyConsistent)
+            if isBeside { looksBesideSaves.add(1, ordering: .relaxed) }
+            looks.add(1, ordering: .releasing)
+        }
     }
 
-    private static var isFull: Bool { ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full" }
+    /// A version of which only a part was seen.
+    struct Torn: Error { let seen: String }
+
+    /// - Throws: `Torn`, which a thread without a test can hand to one that has it.
+    static func check(_ isWhole: Bool, _ seen: @autoclosure () -> String) throws {
+        if !isWhole { throw Torn(seen: seen()) }
+    }
+
+    /// How much is saved: little by default, and about two minutes' worth where a sanitizer watches for long.
+    enum Size: String {
+        case small, sanitized, full
+
+        static var current: Size {
+            ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"].flatMap(Size.init) ?? .small
+        }
+        /// Of a few records each.
+        var saves: Int {
+            switch self {
+            case .small: 120
+            case .sanitized: 1_500
+            case .full: 3_000
+            }
+        }
+        /// In one save.
+        var records: Int {
+            switch self {
+            case .small: 20_000
+            case .sanitized: 100_000
+            case .full: 1_000_000
+            }
+        }
+    }
 
     private static let schema = StoredSchema(entities: [
         StoredEntity(
@@ -59,7 +123,7 @@ import Testing
         let engine = Engine(.empty(Catalog(schema: Self.schema, storeIdentifier: "mixed")))
         let layout = try #require(engine.catalog.layouts["Entry"])
         let batchSize = 40
-        let saves = Self.isFull ? 3_000 : 120
+        let saves = Size.current.saves
         let progress = Progress()
         _ = try Self.insert(batchSize, batch: 0, into: engine, layout)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -124,34 +188,33 @@ import Testing
     @Test func aReaderBesideOneGreatSaveSeesNothingOrAllOfIt() async throws {
         let engine = Engine(.empty(Catalog(schema: Self.schema, storeIdentifier: "great")))
         let layout = try #require(engine.catalog.layouts["Entry"])
-        let count = Self.isFull ? 1_000_000 : 20_000
+        let count = Size.current.records
         _ = try Self.insert(100, batch: 0, into: engine, layout)
         let progress = Progress()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { progress.isDone.store(true, ordering: .releasing) }
-                _ = try Self.insert(count, batch: 1, into: engine, layout)
+                try await progress.save { _ = try Self.insert(count, batch: 1, into: engine, layout) }
             }
             group.addTask {
-                repeat {
-                    let version = engine.version
-                    let found = try Self.rows(StoreQuery("Entry", purpose: .count), engine, version).count ?? 0
-                    #expect(found == 100 || found == 100 + count)
-                    // Through the index, and by looking at a column.
-                    for property in [Self.property(0, "batch"), Self.property(1, "amount")] {
-                        let all = QueryExpression.compare(
-                            .greaterOrEqual, property,
-                            .constant(property == Self.property(0, "batch") ? .integer(0) : .double(0)))
-                        let asked = StoreQuery("Entry", purpose: .count, conjuncts: [all])
-                        #expect(try Self.rows(asked, engine, version).count == found)
-                    }
-                    progress.looks.add(1, ordering: .relaxed)
-                    await Task.yield()
-                } while !progress.isDone.load(ordering: .acquiring)
+                try await progress.lookUntilDone { try Self.lookAtAll(engine, 100, 100 + count) }
             }
             try await group.waitForAll()
         }
-        #expect(progress.looks.load(ordering: .relaxed) > 0)
+        #expect(progress.looksBesideSaves.load(ordering: .relaxed) > 0)
         #expect(try Self.rows(StoreQuery("Entry", purpose: .count), engine, engine.version).count == 100 + count)
+    }
+
+    private static func lookAtAll(_ engine: Engine, _ before: Int, _ after: Int) throws {
+        let version = engine.version
+        let found = try rows(StoreQuery("Entry", purpose: .count), engine, version).count ?? 0
+        try check(found == before || found == after, "\(found) of \(after)")
+        // Through the index, and by looking at a column.
+        for (property, least) in [(property(0, "batch"), StoredValue.integer(0)), (property(1, "amount"), .double(0))] {
+            let all = QueryExpression.compare(.greaterOrEqual, property, .constant(least))
+            let asked = StoreQuery("Entry", purpose: .count, conjuncts: [all])
+            let same = try rows(asked, engine, version).count
+            try check(same == found, "\(same ?? -1) of \(found) by \(property)")
+        }
     }
 }

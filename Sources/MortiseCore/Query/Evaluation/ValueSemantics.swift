@@ -33,7 +33,8 @@ import Foundation
 ///   `invalidRange`.
 /// - `&&`, `||`, `?:` and quantifiers evaluate no further than they have to, from left to right. A conjunct that may throw
 ///   is never evaluated for a record that an earlier conjunct has ruled out (`QueryExpression.mayThrow`). A store may also
-///   spare it those that a later one rules out, by an index, say, so that less throws and never more.
+///   spare it those that a later one rules out, by an index, say, so that less throws and never more. Conjuncts that cannot
+///   throw are evaluated in any order; those that may keep theirs among themselves.
 public enum ValueSemantics {
     public static func areEqual(_ a: StoredValue, _ b: StoredValue) -> Bool {
         switch (a, b) {

@@ -92,4 +92,71 @@ struct BackupTests {
             #expect(try contents(logConfiguration(disk)) == states.last)
         }
     }
+
+    /// A log with a checkpoint and something behind it, that nobody has open.
+    private func closedLog() throws -> (log: [UInt8], checkpoint: [UInt8], contents: [String]) {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let store = try openStore(logConfiguration(disk, history: .keep(days: 0)))
+        try store.compact()
+        try store.close()
+        let expected = try withLog(logConfiguration(disk)) { context in
+            context.insert(Box("behind the checkpoint"))
+            try context.save()
+            return try contents(context)
+        }
+        return (
+            try #require(disk.contents(at: logPath)), try #require(disk.contents(at: logPath + ".checkpoint")), expected
+        )
+    }
+
+    @Test func aBackupOfALogThatIsNotOpenFailsAtAnyOperationAndCanBeTriedAgain() throws {
+        let (log, checkpoint, expected) = try closedLog()
+        var failures = 0
+        var number = 1
+        while true {
+            let disk = try makeDisk(with: log, checkpoint: checkpoint)
+            let configuration = logConfiguration(disk)
+            disk.inject(.fail(.noSpace), at: number)
+            let isDone = (try? configuration.backUpStore(to: "/data/copy.log")) != nil
+            let isOver = disk.operationCount < number
+            disk.removeFaults()
+            if !isDone {
+                failures += 1
+                #expect(disk.contents(at: "/data/copy.log") == nil, "operation \(number)")
+                #expect(disk.contents(at: "/data/copy.log.checkpoint") == nil, "operation \(number)")
+                _ = try configuration.backUpStore(to: "/data/copy.log")
+            }
+            #expect(try contents(logConfiguration(disk, path: "/data/copy.log")) == expected)
+            // Opening the copy has swept what could not be removed.
+            #expect(!disk.paths.contains { $0.contains("mortise-tmp") }, "operation \(number): \(disk.paths)")
+            #expect(disk.contents(at: logPath) == log)
+            #expect(throws: FileError.self) { try configuration.backUpStore(to: "/data/copy.log") }
+            if isOver { break }
+            number += 1
+        }
+        #expect(failures > 20)
+    }
+
+    @Test func aCrashInABackupOfALogThatIsNotOpenLeavesTheWholeCopyOrNoLog() throws {
+        let (log, checkpoint, expected) = try closedLog()
+        let disk = try makeDisk(with: log, checkpoint: checkpoint)
+        let start = disk.operationCount
+        _ = try logConfiguration(disk).backUpStore(to: "/data/copy.log")
+        var (without, with) = (0, 0)
+        try disk.forEachCrash(in: start...disk.operationCount) { (image: SimulatedFileSystem.CrashImage) throws in
+            let after = image.fileSystem
+            #expect(after.contents(at: logPath) == log)
+            guard after.contents(at: "/data/copy.log") != nil else {
+                without += 1
+                #expect(image.operation < disk.operationCount, "\(image.loss)")
+                return
+            }
+            with += 1
+            #expect(try AppendLogStore.verify("/data/copy.log", in: after).isSound, "\(image.operation), \(image.loss)")
+            #expect(try contents(logConfiguration(after, path: "/data/copy.log")) == expected)
+            #expect(!after.paths.contains { $0.contains("mortise-tmp") }, "\(image.operation), \(image.loss)")
+        }
+        #expect(without > 10 && with > 0, "\(without), \(with)")
+    }
 }

@@ -47,6 +47,7 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
             figures: [
                 .init("records", Int64(found.records)), .init("records left out", Int64(found.leftOut.count)),
                 .init("references cleared", Int64(found.clearedReferences)),
+                .init("transactions of the history not carried over", Int64(found.forgottenTransactions)),
             ],
             problems: found.lost.map { "\($0)" }
                 + found.leftOut.map { "\($0) was left out: it contradicts others, or needs one that is not there" },

@@ -70,7 +70,7 @@ extension AppendLogStore {
 }
 
 extension AppendLogError {
-    fileprivate init(_ error: ExternalValueError?, _ fault: ExternalFileFault) {
+    init(_ error: ExternalValueError?, _ fault: ExternalFileFault) {
         self.init(
             path: fault.path,
             fault: .damagedValue(

@@ -10,8 +10,10 @@ struct SoundReading {
     /// The records after the last transaction. Data in files of their own are only named.
     private(set) var version: EngineVersion?
 
+    /// - Parameter checkpointPath: where the checkpoint is; nil for the place beside the log.
     /// - Throws: the first thing that is wrong.
-    init(_ path: String, in fileSystem: any FileSystem) throws {
+    init(_ path: String, checkpoint checkpointPath: String? = nil, in fileSystem: any FileSystem) throws {
+        let checkpointPath = checkpointPath ?? path + LogOpening.checkpointSuffix
         let file = try fileSystem.open(path, mode: .read)
         defer { try? file.close() }
         let size = try file.info().size
@@ -20,7 +22,7 @@ struct SoundReading {
         // Stands for files that nobody reads here.
         let external = ExternalFiles(beside: path, in: fileSystem)
         let checkpoint = try CheckpointContent.read(
-            path + LogOpening.checkpointSuffix, of: header, external: external, in: fileSystem)
+            checkpointPath, of: header, external: external, in: fileSystem)
         if checkpoint == nil, header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
         if let place = checkpoint?.position, place.end > size || place.transaction < header.base {
             throw LogFault.checkpointOfAnother
@@ -53,7 +55,7 @@ struct SoundReading {
         for what in checkpoint?.version.inconsistencies() ?? [] { throw LogFault.malformed(offset: 0, what: what) }
         if let made, let followed, try !made.hasSameRecords(as: followed) {
             throw AppendLogError(
-                path: path + LogOpening.checkpointSuffix,
+                path: checkpointPath,
                 fault: .malformed(offset: 0, what: "has other records than the log"))
         }
         try followed?.readAll()

@@ -6,6 +6,8 @@ public import MortiseEngine
 public struct AppendLogSalvage: Sendable {
     /// Records in the new store.
     public var records = 0
+    /// Transactions that could be read. They are not carried over: the history of the new store begins with the salvage.
+    public var forgottenTransactions = 0
     /// What could not be read, and frames of kinds that are not known, which are not carried over.
     public var lost: [AppendLogError] = []
     /// Whether nothing says any more what the store's identifier was, so that it and its records have new ones.
@@ -17,8 +19,8 @@ public struct AppendLogSalvage: Sendable {
 }
 
 extension AppendLogStore {
-    /// Writes what can be read of a damaged store into a new one, whose records keep their identifiers. The old files stay
-    /// as they are. Data whose file is at fault are left out: the value is null there, or empty where there has to be one.
+    /// Writes the records that can be read of a damaged store into a new one, in which they keep their identifiers. The
+    /// history is not carried over: that of the new store begins with the salvage. The old files stay as they are. Data whose file is at fault are left out: the value is null there, or empty where there has to be one.
     /// - Throws: `FileError` (`alreadyExists` where there is something at the new path); `AppendLogError` where nothing
     ///   can be read.
     public static func salvage(
@@ -33,6 +35,7 @@ extension AppendLogStore {
         var result = AppendLogSalvage(lost: survey.problems)
         result.lost += survey.laterFrames
         result.hasNewIdentifier = survey.hasLostIdentifier
+        result.forgottenTransactions = survey.transactions
         guard var tables = survey.takeTables(), let store = UUID(uuidString: tables.catalog.store) else {
             // What keeps everything from being read says more than where it begins.
             let reason = survey.problems.first { if case .schemaMissing = $0.fault { true } else { false } }

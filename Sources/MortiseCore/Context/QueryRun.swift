@@ -189,7 +189,7 @@ struct QueryRun<Model: PersistentModel> {
                 state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
             matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
         }
-        if query.purpose != .count, !isSorted { matching = try sort(matching, query) }
+        if query.purpose != .count, !isSorted { matching = try sort(matching, query, isCut: isCut) }
         return isCut || !query.hasWindow ? matching : Array(matching[query.window(of: matching.count)])
     }
 
@@ -209,10 +209,11 @@ struct QueryRun<Model: PersistentModel> {
         }
     }
 
-    private func sort(_ records: [RecordReference], _ query: StoreQuery) throws -> [RecordReference] {
+    /// - Parameter isCut: whether the store has cut the window; how is then its own affair.
+    private func sort(_ records: [RecordReference], _ query: StoreQuery, isCut: Bool) throws -> [RecordReference] {
         let executor = QueryExecutor(reader: reader)
         guard query.order.contains(where: { $0.expression.needsModels }) else {
-            let end = query.hasWindow ? query.window(of: records.count).upperBound : nil
+            let end = query.hasWindow && !isCut ? query.window(of: records.count).upperBound : nil
             return try executor.sort(records, by: query.order, upTo: end)
         }
         // Code compares models; what it leaves equal is in identity order, so that is where it starts from.

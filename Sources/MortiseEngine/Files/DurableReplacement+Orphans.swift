@@ -1,9 +1,9 @@
 /// The name of a temporary: `.<name>.<process id>-<16 hexadecimal digits>.mortise-tmp`.
-struct TemporaryName {
+package struct TemporaryName {
     static let suffix = ".mortise-tmp"
-    let path: String
+    package let path: String
 
-    init(of target: String, in fileSystem: any FileSystem) {
+    package init(of target: String, in fileSystem: any FileSystem) {
         let digits = String(fileSystem.uniqueNumber(), radix: 16)
         let number = String(repeating: "0", count: 16 - digits.count) + digits
         let name = Self.prefix(PathText.name(of: target)) + "\(fileSystem.processID)-\(number)" + Self.suffix

@@ -103,6 +103,7 @@ struct LogBehindTheBackCheck {
             try container.advance(to: 3)
             let context = ModelContext(container)
             try Workload.change(context, to: 4)
+            let ours = depot.disk.contents(at: LogDepot.path)
             try make(depot.disk)
             findings.inject()
             let theirs = depot.disk.contents(at: LogDepot.path)
@@ -123,6 +124,13 @@ struct LogBehindTheBackCheck {
             }
             try container.close()
             findings.expect(depot.disk.contents(at: LogDepot.path) == theirs, "\(name): overwritten on closing")
+            // The cause is gone: the log is where and what it was.
+            if let ours { try depot.disk.install(ours, at: LogDepot.path) }
+            findings.expect(depot.state() == 3, "\(name): put back, it shows \(String(describing: depot.state()))")
+            let reopened = try depot.open()
+            try reopened.advance(to: 4)
+            try reopened.close()
+            findings.expect(depot.state() == 4, "\(name): put back, it takes no saves")
         }
         return findings
     }

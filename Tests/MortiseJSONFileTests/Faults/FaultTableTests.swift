@@ -53,7 +53,7 @@ import Testing
                 {
                     suite = String(name.output.1)
                 }
-                if line.contains("@Test") { isTest = true }
+                if line.drop(while: { $0 == " " }).hasPrefix("@Test") { isTest = true }
                 if isTest, line.contains("func "), let name = line.firstMatch(of: /\bfunc ([A-Za-z0-9]+)\(/) {
                     found.insert("\(suite)/\(name.output.1)")
                     isTest = false
@@ -63,13 +63,67 @@ import Testing
         return found
     }
 
-    @Test func everyCaseIsThereOnceWithATestOrAReason() throws {
+    /// The ids that each test counts its faults for, as `Suite/test`: those in its body, and where that takes them from a
+    /// list, those of its file's lists.
+    private static func credited(below folder: URL) throws -> [String: Set<String>] {
+        var credits: [String: Set<String>] = [:]
+        for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            ?? .init()
+        where file.pathExtension == "swift" {
+            var (suite, test, isTest) = ("", String?.none, false)
+            var (listed, fromLists) = (Set<String>(), Set<String>())
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                if line.contains("struct "), let name = line.firstMatch(of: /^(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
+                {
+                    suite = String(name.output.1)
+                }
+                if line.drop(while: { $0 == " " }).hasPrefix("@Test") { isTest = true }
+                let isFirst = line.contains("func ")
+                if isTest, isFirst, let name = line.firstMatch(of: /\bfunc ([A-Za-z0-9]+)\(/) {
+                    test = "\(suite)/\(name.output.1)"
+                    isTest = false
+                }
+                let ids = line.contains("\"F") ? line.matches(of: /"(F[0-9]{2})"/).map { String($0.output.1) } : []
+                guard let name = test else {
+                    listed.formUnion(ids)
+                    continue
+                }
+                if !ids.isEmpty { credits[name, default: []].formUnion(ids) }
+                if line.contains(".verify("), line.contains(".id)") { fromLists.insert(name) }
+                if line == "    }" || isFirst && line.hasSuffix("}") { test = nil }
+            }
+            for name in fromLists { credits[name, default: []].formUnion(listed) }
+        }
+        return credits
+    }
+
+    @Test func everyCaseIsThereOnceWithATestOfEachStore() throws {
         let rows = try Self.rows()
         #expect(rows.map(\.id) == (1...35).map { String(format: "F%02d", $0) })
+        let json = try Self.declared(below: Self.tests.appending(path: "MortiseJSONFileTests"))
+        let log = try Self.declared(below: Self.tests.appending(path: "MortiseAppendLogTests"))
         for row in rows {
             #expect(["L", "J", "B"].contains(row.store), "\(row.id)")
-            #expect(!row.tests.isEmpty, "\(row.id)")
+            if row.store != "L" { #expect(!json.isDisjoint(with: row.tests), "\(row.id) has no test of the JSON file") }
+            if row.store != "J" { #expect(!log.isDisjoint(with: row.tests), "\(row.id) has no test of the log") }
         }
+    }
+
+    @Test func whateverIsCountedForACaseStandsInItsRow() throws {
+        let rows = Dictionary(uniqueKeysWithValues: try Self.rows().map { ($0.id, $0) })
+        var (cases, credits) = (Set<String>(), 0)
+        for folder in ["MortiseJSONFileTests", "MortiseAppendLogTests"] {
+            for (test, ids) in try Self.credited(below: Self.tests.appending(path: folder)) {
+                for id in ids.sorted() {
+                    #expect(rows[id]?.tests.contains(test) == true, "\(test) counts for \(id)")
+                }
+                cases.formUnion(ids)
+                credits += 1
+            }
+        }
+        #expect(credits > 70)
+        // A case that nobody counts for fails the whole run.
+        #expect(Set(rows.keys).subtracting(cases).sorted() == [])
     }
 
     /// For each store that a case concerns; and each mistake of the file system is there for some case.

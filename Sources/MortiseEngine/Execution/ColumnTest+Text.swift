@@ -54,17 +54,6 @@ extension ColumnTestCompiler {
         _ holdsForBytes: @escaping (UnsafeRawBufferPointer) -> Bool, _ holds: @escaping (String) -> Bool
     ) -> ColumnTest? {
         guard let column = column(expression), column.form == .text else { return nil }
-        let test = strings(column, cost: cost, holdsForBytes, holds)
-        if !nullHolds { return test }
-        return ColumnTest(cost: test.cost + 1) { place, rows in
-            var absent = Words(rows.words)
-            let entry = place.entry(column.slot)
-            absent.withPointer {
-                SelectedRows(words: $0, count: rows.count).keep(place, entry, present: false)
-            }
-            test.narrow(place, rows)
-            absent.formUnion(Words(rows.words))
-            absent.write(to: rows.words)
-        }
+        return withNull(nullHolds, strings(column, cost: cost, holdsForBytes, holds), column.slot)
     }
 }

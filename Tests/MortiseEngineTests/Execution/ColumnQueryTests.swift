@@ -74,13 +74,17 @@ import Testing
         #expect(table.endRow > Chunk.capacity, "seed \(seed)")
         let evaluator = QueryEvaluator(reader: reader)
         let all = (0..<table.endRow).filter(table.contains(row:)).map { RecordReference(table: number, row: $0) }
-        var hits = 0
+        var (hits, undecided) = (0, 0)
         for _ in 0..<120 {
             let conjuncts = (0..<Int.random(in: 1...3, using: &world.random)).map { _ in condition(&world, layout) }
             let expected = try all.filter { record in
                 try conjuncts.allSatisfy { try evaluator.matches($0, record) }
             }
             hits += expected.isEmpty ? 0 : 1
+            if all.contains(where: { isUndecided($0, conjuncts, table) }) {
+                undecided += 1
+                continue
+            }
             var query = StoreQuery("Thing", includesSubentities: false, conjuncts: conjuncts)
             let text = "seed \(seed): \(conjuncts.map(\.description).joined(separator: " && "))"
             #expect(try run(query, catalog, version).rows == expected, "\(text)")
@@ -93,6 +97,23 @@ import Testing
                 try run(query, catalog, version).rows == Array(expected[query.window(of: expected.count)]), "\(text)")
         }
         #expect(hits > 24, "seed \(seed)")
+        #expect(undecided < 24, "seed \(seed)")
+    }
+
+    /// Whether a condition asks for the order of a row's string and another that Swift does not tell: neither is before the
+    /// other, and they are not equal. Stores may differ there, as `ValueSemantics` says.
+    private func isUndecided(_ record: RecordReference, _ conjuncts: [QueryExpression], _ table: TableVersion) -> Bool {
+        var texts: [String] = []
+        for conjunct in conjuncts {
+            conjunct.forEachPart { part in
+                if case .constant(.string(let text)) = part { texts.append(text) }
+            }
+        }
+        guard !texts.isEmpty else { return false }
+        return table.layout.slots.indices.contains { slot in
+            guard case .string(let own) = table.value(row: record.row, slot: slot) else { return false }
+            return texts.contains { !(own < $0) && !($0 < own) && own != $0 }
+        }
     }
 
     @Test(arguments: 0..<3)

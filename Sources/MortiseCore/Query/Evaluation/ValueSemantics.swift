@@ -6,8 +6,9 @@ import Foundation
 ///   Strings are equal when canonically equivalent, as Swift's are. Dates, UUIDs, data, decimals and URLs by value.
 /// - Order in comparisons (`<` and its kin) is that of the Swift type's own operators: with a NaN of a floating-point type
 ///   every comparison is false; a date that is NaN is neither before nor after another, so that `<=` and `>=` hold;
-///   Decimal's NaN equals itself and is below every number; strings are ordered as Swift orders them. False and true do not
-///   compare. Null compares with nothing: such a comparison is false.
+///   Decimal's NaN equals itself and is below every number; strings are ordered as Swift orders them, but where Swift's `<`
+///   finds neither of two unequal strings before the other a store may go by the order of sorting, as an index does. False
+///   and true do not compare. Null compares with nothing: such a comparison is false.
 /// - Order in sorting is total: null first, then NaN, then the rest as in comparisons, false before true; descending is
 ///   exactly the reverse. Strings are ordered as Swift orders them, and by their composed scalars where Swift's `<` is no
 ///   order, as for some strings with combining marks.

@@ -89,8 +89,13 @@ struct LogOpening {
         if try !isShared || lock.change(to: .exclusive) { try sweep(holding: lock) }
         if isShared { _ = try lock.change(to: .shared) }
         if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
-        // An earlier process may have died between giving a file its name and making the name durable.
-        try fileSystem.syncDirectory(PathText.directory(of: path))
+        do {
+            // An earlier process may have died between giving a file its name and making the name durable.
+            try fileSystem.syncDirectory(PathText.directory(of: path))
+        } catch {
+            removeUnused()
+            throw error
+        }
         let file = try fileSystem.open(path, mode: .readWrite)
         let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
         if isShared, content.schema != schema {
@@ -157,7 +162,23 @@ struct LogOpening {
         frames.bytes.withUnsafeBytes { writer.raw($0) }
         let replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
-        try replacement.replace(bytes: writer.bytes)
+        do {
+            try replacement.replace(bytes: writer.bytes)
+        } catch {
+            if (error as? FileError)?.outcomeIsUnknown == true { removeUnused() }
+            throw error
+        }
+    }
+
+    /// Removes a log that nothing was saved to, after a sync of its directory has failed: no later sync would prove that its
+    /// name is on the disk, so the next opening has to make it anew.
+    private func removeUnused() {
+        guard let file = try? fileSystem.open(path, mode: .read) else { return }
+        defer { try? file.close() }
+        guard let content = try? LogContent.read(file, path: path, external: external, in: fileSystem),
+            content.position.transaction == 0, content.header.base == 0
+        else { return }
+        try? fileSystem.unlink(path)
     }
 
     /// Copies what is behind the last whole frame to a file of its own, and cuts the log there.

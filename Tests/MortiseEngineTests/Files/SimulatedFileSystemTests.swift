@@ -142,6 +142,29 @@ import Testing
         #expect(kept.count > 2)
     }
 
+    /// Trying once more proves nothing.
+    @Test func afterAFailedSyncOfADirectoryItsNamesMayBeLost() throws {
+        var kept = Set<Int>()
+        for seed in 0..<8 as Range<UInt64> {
+            let fileSystem = SimulatedFileSystem(seed: seed)
+            try fileSystem.install([0], at: "/old")
+            for name in 0..<8 { try fileSystem.put([1], at: "/\(name)") }
+            try fileSystem.rename("/0", to: "/old")
+            fileSystem.inject(.fail(.io), of: .syncDirectory)
+            #expect(fileError { try fileSystem.syncDirectory("/") }?.reason == .io)
+            try fileSystem.syncDirectory("/")
+            #expect(fileSystem.paths.count == 8)
+            let crashed = fileSystem.crashed(after: .max, losing: .unsynced)
+            #expect(crashed.paths.contains("/old"))
+            kept.insert(crashed.paths.count)
+            // What comes later is synced as ever.
+            try fileSystem.put([2], at: "/later")
+            try fileSystem.syncDirectory("/")
+            #expect(fileSystem.crashed(after: .max, losing: .unsynced).paths.contains("/later"))
+        }
+        #expect(kept.count > 2)
+    }
+
     @Test func aKilledProcessLosesItsFilesAndLocksButNoData() throws {
         let other = fileSystem.process(2)
         let file = try other.open("/a", mode: .create(permissions: 0o600))

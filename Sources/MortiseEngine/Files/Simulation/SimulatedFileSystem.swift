@@ -123,6 +123,10 @@ public final class SimulatedFileSystem: FileSystem {
             guard let id = try state.volume.locate(path, followingLinks: true).node else { throw .noEntry }
             guard state.volume.nodes[id]?.kind == .directory else { throw .notDirectory }
             state.apply(.syncDirectory(id))
+        } onFailure: { state in
+            if let id = try? state.volume.locate(path, followingLinks: true).node {
+                state.apply(.failedSyncDirectory(id, seed: state.generator.next()))
+            }
         }
     }
 }

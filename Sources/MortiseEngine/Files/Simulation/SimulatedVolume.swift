@@ -79,6 +79,8 @@ struct SimulatedVolume: Sendable {
         /// A sync that failed: the kernel forgets what was unsynced; each sector reached the disk or did not.
         case failedSync(NodeID, seed: UInt64)
         case syncDirectory(NodeID)
+        /// As `failedSync`, for a directory: each change of its names reached the disk or did not.
+        case failedSyncDirectory(NodeID, seed: UInt64)
         /// Nobody has the file open any more.
         case forget(NodeID)
     }
@@ -107,7 +109,10 @@ struct SimulatedVolume: Sendable {
             var choice = SeededGenerator(seed: seed)
             nodes[id]?.loseTrack(&choice)
         case .syncDirectory(let id):
-            syncDirectory(id)
+            syncDirectory(id) { true }
+        case .failedSyncDirectory(let id, let seed):
+            var choice = SeededGenerator(seed: seed)
+            syncDirectory(id) { choice.chance() }
         case .forget(let id):
             collect(id)
         }
@@ -123,10 +128,12 @@ struct SimulatedVolume: Sendable {
         pendingEntries.append(EntryChange(sequence: sequence, assignments: assignments))
     }
 
-    private mutating func syncDirectory(_ id: NodeID) {
+    /// - Parameter survives: whether a change gets to the disk; one that does not is forgotten.
+    private mutating func syncDirectory(_ id: NodeID, _ survives: () -> Bool) {
         var rest: [EntryChange] = []
         for change in pendingEntries {
             if change.assignments.contains(where: { $0.directory == id }) {
+                guard survives() else { continue }
                 for assignment in change.assignments {
                     nodes[assignment.directory]?.durableEntries[assignment.name] = assignment.node
                 }

@@ -221,7 +221,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [
         "CMortiseChecksum", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
         "MortiseConformance", "MortiseEngineTests", "MortiseJSONFileTests", "MortiseAppendLogTests", "FaultWorkload",
-        "fault-helper", "ReaderFuzzing",
+        "fault-helper", "mortise-kill", "MortiseKills", "ReaderFuzzing",
     ]
     package.targets.removeAll { !names.contains($0.name) }
     for target in package.targets where target.name == "MortiseJSONFileTests" {

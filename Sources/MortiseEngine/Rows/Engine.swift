@@ -56,6 +56,8 @@ public final class Engine: Sendable {
     private let recent: Mutex<RecentChanges>
     private let writing = NSLock()
     private let isClosed = Atomic(false)
+    /// The thread that has the lock to take in what others have written, and saves nothing; 0 where none does.
+    private let follower = Atomic<UInt>(0)
 
     /// An engine over records that are already there (or none), whose commits go to the sink.
     public init(_ initial: EngineVersion, sink: (any CommitSink)? = nil) {
@@ -172,18 +174,27 @@ public final class Engine: Sendable {
 
     /// Publishes a version that others have made.
     /// - Parameters:
-    ///   - isWaiting: whether to wait for a transaction that is under way; otherwise nothing is done then.
+    ///   - isWaiting: whether to wait for a transaction that is under way; otherwise nothing is done then. Another
+    ///     thread's call of this one is waited for in any case, for ten seconds at most: what it takes in may be what the
+    ///     caller is to see.
     ///   - body: gets the latest version and returns the one to publish; nil where there is none.
     public func follow(
         waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
     ) throws {
         // Not simply waiting: whoever closes the engine has the lock, and may wait for the caller.
+        let own = UInt(bitPattern: ObjectIdentifier(Thread.current))
+        let end = ContinuousClock.now + .seconds(10)
         while !writing.try() {
-            guard isWaiting, !isClosed.load(ordering: .acquiring) else { return }
-            Thread.sleep(forTimeInterval: 0.000_5)
+            let other = follower.load(ordering: .acquiring)
+            guard isWaiting || (other != 0 && other != own && ContinuousClock.now < end),
+                !isClosed.load(ordering: .acquiring)
+            else { return }
+            Thread.sleep(forTimeInterval: isWaiting ? 0.000_5 : 0.000_05)
         }
         defer { writing.unlock() }
         if isClosed.load(ordering: .acquiring) { return }
+        follower.store(own, ordering: .releasing)
+        defer { follower.store(0, ordering: .releasing) }
         if let next = try body(version) { publish(next) }
     }
 

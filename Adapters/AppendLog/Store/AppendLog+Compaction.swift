@@ -23,7 +23,6 @@ extension AppendLog {
         defer { writer.share() }
         for work in [checkpoints, compactions] { work.hold() }
         defer { for work in [checkpoints, compactions] { work.release() } }
-        defer { sweepExternal(progress) }
         catchUp()
         let (version, position, header) = try snapshot(progress)
         let checkpoint = checkpointWriter(version, progress)
@@ -34,6 +33,7 @@ extension AppendLog {
             let size = try write(checkpoint, [.init(log: header.file, position: position)])
             noteCheckpoint(behind: position.end, size: size)
             try progress.advance(to: 2 * position.end)
+            sweepExternal(progress)
             return 0
         }
         let next = FileHeader(kind: .log, store: header.store, base: version.number)
@@ -69,6 +69,7 @@ extension AppendLog {
             if isHolding { writer.releaseAppends(after: error, isReplaced: isReplaced) }
             throw error
         }
+        sweepExternal(progress)
         return dropped.count
     }
 

@@ -12,7 +12,9 @@ extension ContextState {
     }
 
     /// Moves to a version of a store that is not older than the context's.
-    func refresh(_ binding: StoreBinding, to latest: any StoreVersion) throws {
+    /// - Parameter isOwn: whether all that differs from the context's version is what it has just saved, without a
+    ///   deletion: its models show that already, and their observers have been told.
+    func refresh(_ binding: StoreBinding, to latest: any StoreVersion, isOwn: Bool = false) throws {
         let moves = latest.number != binding.version?.number
         guard moves || !binding.isVerified else { return }
         // Models that only getters have made are verified row by row, until their values may change under them.
@@ -21,7 +23,7 @@ extension ContextState {
             table.verifiesRows = false
         }
         binding.isVerified = true
-        move(binding, to: latest)
+        move(binding, to: latest, isOwn: isOwn)
     }
 
     /// Makes sure that what was just found out from the pinned versions lacks nothing.
@@ -30,7 +32,7 @@ extension ContextState {
         for binding in bindings { try binding.version?.check() }
     }
 
-    private func move(_ binding: StoreBinding, to latest: any StoreVersion) {
+    private func move(_ binding: StoreBinding, to latest: any StoreVersion, isOwn: Bool) {
         let previous = binding.version
         var differing: [ValueChange] = []
         var sources: [(table: ModelTable, source: RowSource)] = []
@@ -38,6 +40,7 @@ extension ContextState {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
             guard source !== table.source else { continue }
             sources.append((table, source))
+            if isOwn { continue }
             for (row, model) in table.registeredModels(in: source.rowsThatMayDiffer(from: table.source)) {
                 if !source.contains(row: row) {
                     leave(model, table: table, lastIn: previous)

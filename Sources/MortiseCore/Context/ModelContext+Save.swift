@@ -168,21 +168,18 @@ extension ContextState {
         let layout = table.layout
         let draft = model._modelState.draft
         let isNew = model._modelState.row < 0
-        var values: ContiguousArray<StoredValue> = []
-        values.reserveCapacity(layout.properties.count)
         let changed = draft?.changed ?? SlotSet()
+        let slots = layout.record.slots
+        var values = ContiguousArray<StoredValue>(repeating: .null, count: slots.count)
         let hasEphemeral = !layout.record.ephemeralSlots.isEmpty
-        for slot in layout.record.slots.indices {
+        for slot in slots.indices where isNew || !onlyChanged || changed.contains(slot) {
             if isNew, !hasEphemeral, let value = draft?.plainValue(at: slot) {
-                values.append(value)
+                values[slot] = value
                 continue
             }
-            let description = layout.record.slots[slot]
-            if onlyChanged, description.role == .toManyDerived || !(isNew || changed.contains(slot)) {
-                values.append(.null)
-            } else {
-                values.append(model._pendingValue(at: slot, role: description.role, in: layout))
-            }
+            let role = slots[slot].role
+            if onlyChanged, role == .toManyDerived { continue }
+            values[slot] = model._pendingValue(at: slot, role: role, in: layout)
         }
         return PendingRecord(
             model: model, identifier: model.persistentModelID, layout: layout, values: values, changed: changed)
@@ -212,7 +209,8 @@ extension ContextState {
             }
         } else if let version {
             // Not the latest: others may already have changed there what this save wrote.
-            try refresh(binding, to: version)
+            let isOwn = changes.deleted.isEmpty && version.number &- 1 == changes.baseVersion
+            try refresh(binding, to: version, isOwn: isOwn)
         } else {
             try refresh(binding)
         }

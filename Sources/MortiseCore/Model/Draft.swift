@@ -41,6 +41,8 @@ final class Draft {
     /// What is no stored value. Most models have none or one, which takes no allocation of its own.
     @exclusivity(unchecked) private var other: Other?
     @exclusivity(unchecked) private var more: [Other] = []
+    /// The slots of `other` and `more`: asking an enum with a payload whether it is there copies it.
+    @exclusivity(unchecked) private var held = SlotSet()
     /// The slots that a save has to write.
     @exclusivity(unchecked) var changed = SlotSet()
     /// The slots of which nobody has said anything, and that have their default: another record does not take them over.
@@ -55,7 +57,7 @@ final class Draft {
     var survivor: (any PersistentModel)?
 
     deinit {
-        if other == nil { return }
+        if held.isEmpty { return }
         var target = takeOnlyTarget()
         if target != nil { Releasing.release(&target) }
         if other == nil { return }
@@ -98,7 +100,7 @@ final class Draft {
             case .value(let value): set(value, at: slot)
             case .unset:
                 forget(slot)
-                removeOther(slot)
+                if held.contains(slot) { removeOther(slot) }
             default:
                 forget(slot)
                 setOther(newValue, at: slot)
@@ -108,7 +110,7 @@ final class Draft {
 
     /// Sets an attribute's value.
     func set(_ value: StoredValue, at slot: Int) {
-        if other != nil { removeOther(slot) }
+        if held.contains(slot) { removeOther(slot) }
         if slot == values.count {
             // A new model's values come one after the other, and most models have a few.
             if slot == 0 { values.reserveCapacity(10) }
@@ -131,13 +133,15 @@ final class Draft {
     }
 
     private func other(at slot: Int) -> Value? {
-        guard let other else { return nil }
+        guard held.contains(slot), let other else { return nil }
         if other.slot == slot { return other.value }
         return more.first { $0.slot == slot }?.value
     }
 
     private func setOther(_ value: Value, at slot: Int) {
-        if other == nil || other?.slot == slot {
+        let isFirst = held.isEmpty
+        held.insert(slot)
+        if isFirst || other?.slot == slot {
             other = Other(slot: slot, value: value)
         } else if let place = more.firstIndex(where: { $0.slot == slot }) {
             more[place].value = value
@@ -147,6 +151,7 @@ final class Draft {
     }
 
     private func removeOther(_ slot: Int) {
+        held.remove(slot)
         if other?.slot == slot {
             other = more.popLast()
         } else {
@@ -168,7 +173,7 @@ final class Draft {
 
     /// The one relationship that is set, where nothing else is beside the attributes.
     var onlyOther: Other? { more.isEmpty ? other : nil }
-    var hasOthers: Bool { other != nil }
+    var hasOthers: Bool { !held.isEmpty }
 
     /// An attribute's value, null included; nil for everything else.
     @inline(__always)

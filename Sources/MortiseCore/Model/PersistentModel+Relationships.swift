@@ -64,14 +64,15 @@ extension PersistentModel {
             return
         }
         _write(.model(target), at: slot)
-        let layout = ModelLayout.of(type(of: self))
-        if _modelState.table == nil {
-            if let old, _isNew, old._isNew { old._unlink(self, throughInverseOf: slot, of: layout) }
+        guard let layout = _modelState.table?.layout else {
+            if let old, _isNew, old._isNew {
+                old._unlink(self, throughInverseOf: slot, of: ModelLayout.of(type(of: self)))
+            }
             guard let target else { return }
             if let state = target._modelState.table?.state {
                 if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
             } else if _isNew, target._isNew {
-                target._link(self, throughInverseOf: slot, of: layout)
+                target._link(self, throughInverseOf: slot, of: ModelLayout.of(type(of: self)))
             }
             return
         }

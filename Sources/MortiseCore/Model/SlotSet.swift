@@ -11,19 +11,25 @@ public struct SlotSet: Sendable, Hashable {
     public var isEmpty: Bool { first == 0 && rest.allSatisfy { $0 == 0 } }
 
     /// Negative slots are in no set.
+    @inline(__always)
     public func contains(_ slot: Int) -> Bool {
+        if 0..<64 ~= slot { return first & (1 << UInt64(slot)) != 0 }
+        return containsFar(slot)
+    }
+
+    private func containsFar(_ slot: Int) -> Bool {
         if slot < 0 { return false }
-        if slot < 64 { return first & (1 << UInt64(slot)) != 0 }
         let word = slot / 64 - 1
         return word < rest.count && rest[word] & (1 << UInt64(slot % 64)) != 0
     }
 
+    @inline(__always)
     public mutating func insert(_ slot: Int) {
+        if 0..<64 ~= slot { first |= 1 << UInt64(slot) } else { insertFar(slot) }
+    }
+
+    private mutating func insertFar(_ slot: Int) {
         if slot < 0 { return }
-        if slot < 64 {
-            first |= 1 << UInt64(slot)
-            return
-        }
         let word = slot / 64 - 1
         if word >= rest.count { rest += repeatElement(0, count: word + 1 - rest.count) }
         rest[word] |= 1 << UInt64(slot % 64)

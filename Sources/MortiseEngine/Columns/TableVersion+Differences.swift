@@ -76,10 +76,13 @@ extension ChunkPlace {
             for word in marks.indices { marks[word] |= absentWord(entry, word) ^ other.absentWord(entry, word) }
             let mine = UnsafeRawBufferPointer(start: fixed + entry.offset, count: width * count)
             let others = UnsafeRawBufferPointer(start: other.fixed + entry.offset, count: width * count)
-            if mine.isEqual(to: others) { continue }
-            for offset in 0..<count {
-                let range = (width * offset)..<(width * (offset + 1))
-                if !mine[range].elementsEqual(others[range]) { marks[offset / 64] |= 1 << UInt64(offset % 64) }
+            for word in marks.indices {
+                let rows = (word * 64)..<min(word * 64 + 64, count)
+                let bytes = (rows.lowerBound * width)..<(rows.upperBound * width)
+                if mine.hasSame(bytes, as: others) { continue }
+                for row in rows where !mine.hasSame((row * width)..<(row * width + width), as: others) {
+                    marks[word] |= 1 << UInt64(row - rows.lowerBound)
+                }
             }
         }
         return (0..<count).filter { marks[$0 / 64] & (1 << UInt64($0 % 64)) != 0 }
@@ -87,21 +90,29 @@ extension ChunkPlace {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both have the same bytes; as many.
-    fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
-        var index = 0
-        while index + 8 <= count {
-            if loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                != other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            {
-                return false
+    /// Whether two pieces of memory have the same bytes in a range that both have.
+    fileprivate func hasSame(_ range: Range<Int>, as other: UnsafeRawBufferPointer) -> Bool {
+        var index = range.lowerBound
+        // Four words at a time: they are compared in one register.
+        while index + 32 <= range.upperBound {
+            var difference: UInt64 = 0
+            for place in stride(from: index, to: index + 32, by: 8) {
+                difference |= word(at: place) ^ other.word(at: place)
             }
+            if difference != 0 { return false }
+            index += 32
+        }
+        while index + 8 <= range.upperBound {
+            if word(at: index) != other.word(at: index) { return false }
             index += 8
         }
-        while index < count {
+        while index < range.upperBound {
             if self[index] != other[index] { return false }
             index += 1
         }
         return true
     }
+
+    @inline(__always)
+    private func word(at index: Int) -> UInt64 { loadUnaligned(fromByteOffset: index, as: UInt64.self) }
 }

@@ -67,6 +67,11 @@ import Testing
         #expect(try !LogLostLockCheck(mistake: .ignoresLocks).run().violations.isEmpty)
     }
 
+    @Test(arguments: [BrokenFileSystem.Mistake.skipsFileSync, .skipsDirectorySync])
+    func aLogThatSyncsTooLittleIsCaughtByCrashesInARow(mistake: BrokenFileSystem.Mistake) throws {
+        #expect(try !LogCrashesInARowCheck(seed: 1, rounds: 30, mistake: mistake).run().violations.isEmpty)
+    }
+
     @Test(arguments: NaiveLogReader.Mistake.allCases)
     func everyNaiveReaderIsCaughtByTheDamage(mistake: NaiveLogReader.Mistake) throws {
         let reader = NaiveLogReader(mistake: mistake)
@@ -166,7 +171,7 @@ import Testing
             try LogTornCheck(read: SampleLog.read).run(), try LogBrokenMiddleCheck(read: SampleLog.read).run(),
             try LogLengthCheck(read: SampleLog.read).run(), try LogHeaderCheck().run(), try LogValueCheck().run(),
             try LogClockCheck().run(), try LogUserCodeCheck().run(),
-            try await LogConcurrentSaveCheck().run(),
+            try await LogConcurrentSaveCheck().run(), try LogCrashesInARowCheck(seed: 1, rounds: 30).run(),
         ]
         findings += try LogGoldenCheck.kinds.map { try LogGoldenCheck(version: 1, kind: $0).run() }
         for findings in findings {

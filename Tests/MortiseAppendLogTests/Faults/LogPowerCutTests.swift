@@ -127,41 +127,19 @@ struct LogPowerCutCheck {
     }
 }
 
-/// A crash, a start that does some work and crashes too, and so on: what the first crash left must not confuse the second.
+/// Crashes in a row, with a compaction before every second one.
 struct LogCrashesInARowCheck {
     var seed: UInt64
     var rounds = isFullSize ? 200 : 20
     var mistake: BrokenFileSystem.Mistake?
 
     func run() throws -> Findings {
-        var findings = Findings()
-        var random = TestGenerator(seed: seed)
-        for round in 0..<rounds {
-            var disk = SimulatedFileSystem(seed: random.next())
-            var state = 0
-            for crash in 0..<5 {
-                let place = "crash \(crash) of round \(round)"
-                let fileSystem: any FileSystem = mistake.map { BrokenFileSystem(disk, mistake: $0) } ?? disk
-                var opened: ModelContainer?
-                let error = thrown { opened = try Workload.open(LogDepot.configuration(fileSystem)) }
-                guard let container = opened else {
-                    findings.expect(false, "\(place): not opened: \(String(describing: error))")
-                    break
-                }
-                let found = container.workloadState
-                findings.expect(
-                    found == state || found == state + 1, "\(place): found \(String(describing: found)), not \(state)")
-                state = found ?? state
-                if crash % 2 == 1, let store = container.logStore { try store.compact() }
-                let before = disk.operationCount
-                try container.advance(to: state + 1)
-                let point = Int.random(in: before...disk.operationCount, using: &random)
-                if point == disk.operationCount { state += 1 }
-                disk = disk.crashed(after: point, losing: .scattered(seed: random.next()))
-                findings.inject()
-            }
+        var crashes = CrashesInARow(mistake: mistake, random: TestGenerator(seed: seed)) {
+            try Workload.open(LogDepot.configuration($0))
+        } maintain: { container in
+            try container.logStore?.compact()
         }
-        return findings
+        return try crashes.run(rounds: rounds)
     }
 }
 

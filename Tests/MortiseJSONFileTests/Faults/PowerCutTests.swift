@@ -4,42 +4,16 @@ import MortiseEngine
 import MortiseJSONFile
 import Testing
 
-/// A crash, a start that does some work and crashes too, and so on: what the first crash left must not confuse the second.
 struct CrashesInARowCheck {
     var seed: UInt64
     var rounds = isFullSize ? 200 : 30
     var mistake: BrokenFileSystem.Mistake?
 
     func run() throws -> Findings {
-        var findings = Findings()
-        var random = SeededGenerator(seed: seed)
-        for round in 0..<rounds {
-            var disk = SimulatedFileSystem(seed: random.next())
-            var state = 0
-            for crash in 0..<5 {
-                let place = "crash \(crash) of round \(round)"
-                let fileSystem: any FileSystem = mistake.map { BrokenFileSystem(disk, mistake: $0) } ?? disk
-                var opened: ModelContainer?
-                let error = thrown {
-                    opened = try Workload.open(JSONFileConfiguration(path: Depot.path, in: fileSystem))
-                }
-                guard let container = opened else {
-                    findings.expect(false, "\(place): not opened: \(String(describing: error))")
-                    break
-                }
-                let found = container.workloadState
-                findings.expect(
-                    found == state || found == state + 1, "\(place): found \(String(describing: found)), not \(state)")
-                state = found ?? state
-                let before = disk.operationCount
-                try container.advance(to: state + 1)
-                let point = Int.random(in: before...disk.operationCount, using: &random)
-                if point == disk.operationCount { state += 1 }
-                disk = disk.crashed(after: point, losing: .scattered(seed: random.next()))
-                findings.inject()
-            }
+        var crashes = CrashesInARow(mistake: mistake, random: SeededGenerator(seed: seed)) {
+            try Workload.open(JSONFileConfiguration(path: Depot.path, in: $0))
         }
-        return findings
+        return try crashes.run(rounds: rounds)
     }
 }
 

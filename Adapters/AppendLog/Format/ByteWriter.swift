@@ -60,6 +60,13 @@ struct ByteWriter {
         }
     }
 
+    /// A string's value, tag and all.
+    mutating func text(utf8: UnsafeRawBufferPointer) {
+        byte(ValueTag.string)
+        varint(utf8.count)
+        raw(utf8)
+    }
+
     mutating func optionalText(_ value: String?) {
         byte(value == nil ? 0 : 1)
         if let value { text(value) }

@@ -51,7 +51,6 @@ extension ByteWriter {
         varint(after.nextSequence)
         try groups(changes.deleted, catalog) { entity in
             let rows = before.tables[catalog.names[entity]]
-            let layout = catalog.layouts[entity]
             return { writer, identifier, sequence in
                 writer.beginRecord()
                 writer.varint(sequence)
@@ -62,7 +61,7 @@ extension ByteWriter {
                     writer.varint(slot)
                     // The data themselves: their file goes with the record.
                     try writer.checked(
-                        try rows?.readValue(row: row ?? 0, slot: slot) ?? .null, layout, slot, catalog)
+                        try rows?.readValue(row: row ?? 0, slot: slot) ?? .null, entity, slot, catalog)
                 }
             }
         }
@@ -75,7 +74,6 @@ extension ByteWriter {
         }
         try groups(updated, catalog) { entity in
             let rows = after.tables[catalog.names[entity]]
-            let layout = catalog.layouts[entity]
             let stored = SlotSet(catalog.storedSlots[entity])
             return { writer, identifier, sequence in
                 writer.beginRecord()
@@ -85,16 +83,19 @@ extension ByteWriter {
                 writer.varint(changed.count)
                 for slot in changed {
                     writer.varint(slot)
-                    try writer.checked(rows.storedForm(row: row, slot: slot), layout, slot, catalog)
+                    try writer.checked(rows.storedForm(row: row, slot: slot), entity, slot, catalog)
                 }
             }
         }
         try groups(changes.inserted, catalog) { entity in
             let rows = after.tables[catalog.names[entity]]
+            // New records lie one behind the other.
+            var expected = 0
             return { writer, identifier, sequence in
-                guard let rows, let row = rows.row(of: identifier) else {
+                guard let rows, let row = rows.row(of: identifier, expectedAt: expected) else {
                     throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
                 }
+                expected = row + 1
                 try writer.record(sequence, rows, row, entity, catalog)
             }
         }
@@ -103,20 +104,21 @@ extension ByteWriter {
 
     /// A record's number and stored values.
     mutating func record(
-        _ sequence: UInt64, _ rows: RowSource, _ row: Int, _ entity: Int, _ catalog: LogCatalog
+        _ sequence: UInt64, _ rows: TableVersion, _ row: Int, _ entity: Int, _ catalog: LogCatalog
     ) throws {
         beginRecord()
         varint(sequence)
-        let layout = catalog.layouts[entity]
+        let texts = catalog.textSlots[entity]
         for slot in catalog.storedSlots[entity] {
-            try checked(rows.storedForm(row: row, slot: slot), layout, slot, catalog)
+            if texts.contains(slot), rows.withUTF8(row: row, slot: slot, { text(utf8: $0) }) { continue }
+            try checked(rows.storedForm(row: row, slot: slot), entity, slot, catalog)
         }
     }
 
     private mutating func checked(
-        _ value: StoredValue, _ layout: RecordLayout, _ slot: Int, _ catalog: LogCatalog
+        _ value: StoredValue, _ entity: Int, _ slot: Int, _ catalog: LogCatalog
     ) throws {
-        if layout.slots[slot].property.attribute?.kind == .data, let file = ExternalReference(storedForm: value) {
+        if catalog.dataSlots[entity].contains(slot), let file = ExternalReference(storedForm: value) {
             byte(ValueTag.file)
             file.bytes.withUnsafeBytes { raw($0) }
             hasFiles = true
@@ -125,6 +127,7 @@ extension ByteWriter {
         do throws(UnwritableValue) {
             try self.value(value, catalog)
         } catch {
+            let layout = catalog.layouts[entity]
             throw LogFault.unwritableValue(entity: layout.entityName, property: layout.slots[slot].name)
         }
     }
@@ -133,12 +136,15 @@ extension ByteWriter {
         _ records: [PersistentIdentifier], _ catalog: LogCatalog,
         _ body: (Int) -> (inout ByteWriter, PersistentIdentifier, UInt64) throws -> Void
     ) throws {
-        var byEntity: [Int: [PersistentIdentifier]] = [:]
+        var members: [[PersistentIdentifier]] = Array(repeating: [], count: catalog.names.count)
+        var entity = 0
         for record in records {
-            if let number = catalog.numbers[record.entityName] { byEntity[number, default: []].append(record) }
+            guard let found = catalog.entity(of: record, near: entity) else { continue }
+            entity = found
+            members[entity].append(record)
         }
-        varint(byEntity.count)
-        for (entity, members) in byEntity.sorted(by: { $0.key < $1.key }) {
+        varint(members.count { !$0.isEmpty })
+        for (entity, members) in members.enumerated() where !members.isEmpty {
             varint(entity)
             varint(members.count)
             let write = body(entity)

@@ -13,6 +13,11 @@ struct LogCatalog: Sendable {
     let storedSlots: [[Int]]
     /// For each entity, the slots whose last values stay in the history.
     let preservedSlots: [[Int]]
+    /// For each entity, the slots of attributes that are strings, and of those that are data.
+    let textSlots: [SlotSet]
+    let dataSlots: [SlotSet]
+    /// For each entity, the family of its records' identifiers: names are compared only where none of them fits.
+    private let families: [NumberedIdentifiers]
     /// Where data in files of their own are; nil for one who does not read values.
     let external: ExternalFiles?
 
@@ -35,6 +40,21 @@ struct LogCatalog: Sendable {
         preservedSlots = zip(layouts, storedSlots).map { layout, stored in
             stored.filter { layout.slots[$0].property.attribute?.options.contains(.preserveValueOnDeletion) == true }
         }
+        func slots(of kind: StorageKind) -> [SlotSet] {
+            layouts.map { layout in
+                SlotSet(layout.slots.indices.filter { layout.slots[$0].property.attribute?.kind == kind })
+            }
+        }
+        textSlots = slots(of: .string)
+        dataSlots = slots(of: .data)
+        families = names.map { NumberedIdentifiers(storeIdentifier: store, entityName: $0) }
+    }
+
+    /// The number of a record's entity; nil where the schema has none of that name.
+    /// - Parameter last: the entity that is the likeliest.
+    func entity(of record: PersistentIdentifier, near last: Int = 0) -> Int? {
+        if last < families.count, families[last].space == record.space { return last }
+        return families.firstIndex { $0.space == record.space } ?? numbers[record.entityName]
     }
 
     func identifier(_ entity: Int, _ sequence: UInt64) -> PersistentIdentifier {
@@ -151,7 +171,7 @@ extension ByteWriter {
     private mutating func reference(
         _ identifier: PersistentIdentifier, _ catalog: LogCatalog
     ) throws(UnwritableValue) {
-        guard let sequence = identifier.sequenceNumber, let entity = catalog.numbers[identifier.entityName] else {
+        guard let sequence = identifier.sequenceNumber, let entity = catalog.entity(of: identifier) else {
             throw UnwritableValue()
         }
         varint(entity)

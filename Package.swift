@@ -46,10 +46,10 @@ let package = Package(
         .target(
             name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
             exclude: ["Query/EXPRESSIONS.md"]),
-        .target(name: "CMortiseChecksum"),
+        .target(name: "CMortiseProcessor"),
         .target(
-            name: "MortiseEngine", dependencies: ["CMortiseChecksum", "MortiseCore"],
-            // Declares the functions of CMortiseChecksum itself: who imports the module would ask for it of every client.
+            name: "MortiseEngine", dependencies: ["CMortiseProcessor", "MortiseCore"],
+            // Declares the functions of CMortiseProcessor itself: who imports the module would ask for it of every client.
             swiftSettings: [.enableExperimentalFeature("Extern")]),
         .macro(
             name: "MortiseMacros",
@@ -219,7 +219,7 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [
-        "CMortiseChecksum", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+        "CMortiseProcessor", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
         "MortiseConformance", "MortiseEngineTests", "MortiseJSONFileTests", "MortiseAppendLogTests", "FaultWorkload",
         "fault-helper", "mortise-kill", "MortiseKills", "ReaderFuzzing",
     ]
@@ -234,7 +234,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     package.products = []
 }
 
-for target in package.targets where target.name != "CMortiseChecksum" {
+for target in package.targets where target.name != "CMortiseProcessor" {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -1,6 +1,9 @@
 import Foundation
 import Synchronization
 
+// As in the header of CMortiseProcessor.
+@_extern(c, "mortise_prefetch") private func mortise_prefetch(_ start: UnsafeRawPointer?, _ count: Int)
+
 /// Where the bytes of one chunk are, for reading. Knows nothing of owners: whoever holds one holds the chunk.
 ///
 /// The fixed region, all numbers little-endian:
@@ -64,6 +67,20 @@ struct ChunkPlace {
 
     /// Sixty-four rows' marks of having no value in a column.
     func absentWord(_ entry: Entry, _ index: Int) -> UInt64 { word(entry.offset - capacity / 8 + 8 * index) }
+
+    /// Asks the processor for what a test of a column reads of another chunk, while this one is gone through: chunks lie
+    /// apart, and waiting for one takes longer than testing it. The other is taken to be laid out as this one; where it is
+    /// not, nothing is lost.
+    @inline(__always)
+    func prefetch(_ other: ChunkPlace, _ slot: Int) {
+        let capacity = capacity
+        let entry = entry(slot)
+        mortise_prefetch(other.fixed, Self.directory + 8 * (slot + 1))
+        mortise_prefetch(other.fixed + sequences + 8 * capacity, capacity / 8)
+        // The processor goes on by itself behind so much.
+        mortise_prefetch(
+            other.fixed + entry.offset - capacity / 8, capacity / 8 + min(entry.form.width * capacity, 1_024))
+    }
 
     // A bitmap word may hold bits of rows that the writer is adding while this version is read.
     @inline(__always)

@@ -69,6 +69,12 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         places[index >> ChunkGroup.shift][index & ChunkGroup.mask].place ?? load(index)
     }
 
+    /// The same for a chunk that was touched before; nil for others, which takes no reading.
+    @inline(__always)
+    func placeIfLoaded(ofChunk index: Int) -> ChunkPlace? {
+        places[index >> ChunkGroup.shift][index & ChunkGroup.mask].place
+    }
+
     @inline(never)
     private func load(_ index: Int) -> ChunkPlace {
         groups[index >> ChunkGroup.shift].load(index & ChunkGroup.mask)

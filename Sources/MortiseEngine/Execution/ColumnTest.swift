@@ -6,6 +6,8 @@ import MortiseCore
 struct ColumnTest {
     /// What one row costs, roughly, in terms of comparing two numbers.
     let cost: Int
+    /// The column that is read first; nil where that is not one alone.
+    let slot: Int?
     /// Takes the rows out for which the condition does not hold.
     let narrow: (ChunkPlace, SelectedRows) -> Void
 
@@ -15,8 +17,9 @@ struct ColumnTest {
         self = test
     }
 
-    init(cost: Int, narrow: @escaping (ChunkPlace, SelectedRows) -> Void) {
+    init(cost: Int, slot: Int? = nil, narrow: @escaping (ChunkPlace, SelectedRows) -> Void) {
         self.cost = cost
+        self.slot = slot
         self.narrow = narrow
     }
 }
@@ -60,7 +63,7 @@ struct ColumnTestCompiler {
 
     private func joined(_ tests: [ColumnTest]) -> ColumnTest {
         let sorted = tests.sorted { $0.cost < $1.cost }
-        return ColumnTest(cost: tests.reduce(0) { $0 + $1.cost }) { place, rows in
+        return ColumnTest(cost: tests.reduce(0) { $0 + $1.cost }, slot: sorted.first?.slot) { place, rows in
             for test in sorted { test.narrow(place, rows) }
         }
     }
@@ -83,7 +86,7 @@ struct ColumnTestCompiler {
     }
 
     func negated(_ test: ColumnTest) -> ColumnTest {
-        ColumnTest(cost: test.cost + 1) { place, rows in
+        ColumnTest(cost: test.cost + 1, slot: test.slot) { place, rows in
             var passed = Words(rows.words)
             var all = passed
             passed.withPointer { test.narrow(place, SelectedRows(words: $0, count: rows.count)) }
@@ -201,7 +204,7 @@ struct ColumnTestCompiler {
     private func numbers<Coding: NumberBits, Operator: NumberOperator>(
         _ slot: Int, _ bound: Coding.Number, _ coding: Coding.Type, _ operator: Operator.Type, cost: Int
     ) -> ColumnTest {
-        ColumnTest(cost: cost) { place, rows in
+        ColumnTest(cost: cost, slot: slot) { place, rows in
             let entry = place.entry(slot)
             rows.keep(place, entry, as: Coding.Bits.self) { Operator.holds(Coding.number($0), bound) }
             rows.keep(place, entry, present: true)
@@ -221,7 +224,7 @@ struct ColumnTestCompiler {
         let slot = column.slot
         let dictionary = table.dictionaries[slot]
         let codes = CodeSet(dictionary, cost: cost, holds)
-        return ColumnTest(cost: codes.cost) { place, rows in
+        return ColumnTest(cost: codes.cost, slot: slot) { place, rows in
             let entry = place.entry(slot)
             switch entry.form {
             case .code:

@@ -55,7 +55,7 @@ struct RowSort {
             }
         } else {
             for (number, scan) in scans.enumerated() {
-                try scan.forEachChunk { place, first, _, selection in
+                try scan.forEachChunk(reading: heads[number].slot) { place, first, _, selection in
                     heads[number].forEach(place, selection) {
                         entries.append(Entry($1, scan: number, row: first + $0))
                     }
@@ -75,7 +75,7 @@ struct RowSort {
         if count == 0 { return [] }
         var few = FirstFew<Entry>(count)
         for (number, scan) in scans.enumerated() {
-            try scan.forEachChunk { place, first, rows, selection in
+            try scan.forEachChunk(reading: heads[number].slot) { place, first, rows, selection in
                 if let last = few.last { heads[number].narrow(place, rows, notBehind: last.head) }
                 try heads[number].forEach(place, selection) { offset, head in
                     if let last = few.last, head > last.head { return }

@@ -5,7 +5,7 @@ import MortiseCore
 /// the keys do; keys with equal numbers are equal if the heads are exact, and otherwise have to be compared.
 struct SortHeads {
     private let table: TableVersion
-    private let slot: Int
+    let slot: Int
     private let isAscending: Bool
     /// By code, where the column's strings are coded.
     private let codeHeads: [UInt64]

@@ -88,11 +88,13 @@ struct TableScan {
     var scanned: Int { candidates?.count ?? table.count }
 
     /// Calls the body with every chunk that has rows for which the conditions hold.
+    /// - Parameter slot: the column that the body reads.
     func forEachChunk(
+        reading slot: Int? = nil,
         _ body: (_ place: ChunkPlace, _ first: Int, _ rows: SelectedRows, _ selection: borrowing ChunkSelection) throws
             -> Void
     ) throws {
-        var cursor = ChunkCursor(self)
+        var cursor = ChunkCursor(self, reading: slot)
         while let chunk = try cursor.advance() {
             try body(
                 table.place(ofChunk: chunk), chunk << Chunk.shift, selected(cursor.selection, chunk), cursor.selection)
@@ -113,8 +115,14 @@ struct TableScan {
         private var next = 0
         /// How many rows have been looked at, at most.
         private(set) var scanned = 0
+        /// The column of each chunk that is read first.
+        private let slot: Int?
 
-        init(_ scan: TableScan) { self.scan = scan }
+        /// - Parameter slot: the column that is read of the rows; what the conditions read is known.
+        init(_ scan: TableScan, reading slot: Int? = nil) {
+            self.scan = scan
+            self.slot = scan.tests.isEmpty ? slot : scan.tests[0].slot
+        }
 
         /// The next chunk with such rows; nil behind the last.
         mutating func advance() throws -> Int? {
@@ -147,7 +155,11 @@ struct TableScan {
                     if selection.select(set, inChunk: chunk) { return chunk }
                 } else {
                     let count = min(Chunk.capacity, table.endRow - chunk << Chunk.shift)
-                    selection.selectAll(table.place(ofChunk: chunk), count)
+                    let place = table.place(ofChunk: chunk)
+                    if let slot, next < end, let ahead = table.placeIfLoaded(ofChunk: next) {
+                        place.prefetch(ahead, slot)
+                    }
+                    selection.selectAll(place, count)
                     return chunk
                 }
             }

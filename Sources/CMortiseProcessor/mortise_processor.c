@@ -1,4 +1,4 @@
-#include "mortise_checksum.h"
+#include "mortise_processor.h"
 
 #include <string.h>
 
@@ -99,3 +99,8 @@ uint32_t mortise_crc32c(uint32_t state, const void *bytes, size_t count) {
 }
 
 #endif
+
+void mortise_prefetch(const void *start, size_t count) {
+    const char *bytes = start;
+    for (size_t offset = 0; offset < count; offset += 64) __builtin_prefetch(bytes + offset);
+}

@@ -16,6 +16,8 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     let origin: Origin
     private let rowEnd: Int
     private let liveCount: Int
+    /// The number of the first row.
+    private let firstSequence: UInt64
     // The groups' own tables of places: two loads from a row to its chunk.
     private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkSpot>>
     // By slot, the strings of its dictionary: reading one counts no reference but its own.
@@ -47,6 +49,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         self.origin = origin
         rowEnd = endRow
         liveCount = count
+        firstSequence = groups.first?.firstSequence ?? 0
         places = .allocate(capacity: max(groups.count, 1))
         for (index, group) in groups.enumerated() { (places + index).initialize(to: group.places) }
         columnCount = plan.columns.count
@@ -106,6 +109,13 @@ public final class TableVersion: RowSource, @unchecked Sendable {
 
     /// The row with that number, if it is there.
     public func row(ofSequence sequence: UInt64) -> Int? {
+        // Where no number was left out since the first row, this is it: each step of a search waits for memory.
+        let guess = Int(truncatingIfNeeded: sequence &- firstSequence)
+        if isRow(guess), let place = placeIfLoaded(ofChunk: guess >> Chunk.shift),
+            place.sequence(guess & Chunk.mask) == sequence
+        {
+            return place.isDead(guess & Chunk.mask) ? nil : guess
+        }
         var low = 0
         var high = groups.count
         while low < high {

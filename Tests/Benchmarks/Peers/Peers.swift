@@ -32,6 +32,7 @@ extension Row {
     static let sqliteDurable = "SQLite, C API, WAL, synchronous=FULL"
     static let sqliteMemory = "SQLite, C API, in memory"
     static let lmdb = "LMDB, C API, appending encoded records"
+    static let lmdbIndexed = "LMDB, C API, encoded records, three indexes"
 }
 
 #if !BenchmarkPeers

@@ -9,6 +9,7 @@ extension Row {
                 .ratio(to: memory, atMost: 1.3, fromRecords: 100_000),
                 .faster(than: grdb, times: 8, fromRecords: 100_000),
                 .faster(than: lmdb, times: 1, fromRecords: 100_000),
+                .faster(than: lmdbIndexed, times: 1, fromRecords: 100_000),
             ]
         ) { fixture in
             try [(log, "log:"), (memory, "memory:")].map { name, scheme in

@@ -12,15 +12,19 @@ struct ByteWriter {
 
     var count: Int { bytes.count }
 
+    /// Makes room for so many bytes at once.
+    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         beginRecord()
     }
 
     /// Begins another record, of whose values none has been written.
-    mutating func beginRecord() {
+    /// - Parameter pending: bytes that are still to be written before it.
+    mutating func beginRecord(after pending: Int = 0) {
         budget = ValueBudget()
-        recordStart = bytes.count
+        recordStart = bytes.count + pending
     }
 
     /// Counts what reading will take.
@@ -46,7 +50,11 @@ struct ByteWriter {
 
     mutating func varint(_ value: Int) { varint(UInt64(value)) }
 
-    mutating func zigzag(_ value: Int64) { varint(UInt64(bitPattern: value << 1 ^ value >> 63)) }
+    mutating func zigzag(_ value: Int64) { varint(Self.zigzag(value)) }
+
+    /// Small for numbers near zero, whatever their sign.
+    @inline(__always)
+    static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1 ^ value >> 63) }
 
     mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 
@@ -58,13 +66,6 @@ struct ByteWriter {
             varint(utf8.count)
             bytes.append(contentsOf: utf8)
         }
-    }
-
-    /// A string's value, tag and all.
-    mutating func text(utf8: UnsafeRawBufferPointer) {
-        byte(ValueTag.string)
-        varint(utf8.count)
-        raw(utf8)
     }
 
     mutating func optionalText(_ value: String?) {

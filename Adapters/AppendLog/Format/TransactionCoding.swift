@@ -49,12 +49,12 @@ extension ByteWriter {
         text(origin.process)
         text(origin.bundle)
         varint(after.nextSequence)
-        try groups(changes.deleted, catalog) { entity in
+        try groups(changes.deleted, catalog) { writer, entity, records in
             let rows = before.tables[catalog.names[entity]]
-            return { writer, identifier, sequence in
+            for record in records {
                 writer.beginRecord()
-                writer.varint(sequence)
-                let row = rows?.row(of: identifier)
+                writer.varint(record.sequenceNumber ?? 0)
+                let row = rows?.row(of: record)
                 let slots = row == nil ? [] : catalog.preservedSlots[entity]
                 writer.varint(slots.count)
                 for slot in slots {
@@ -72,14 +72,17 @@ extension ByteWriter {
             if slots[record] == nil { updated.append(record) }
             slots[record, default: SlotSet()].formUnion(changed)
         }
-        try groups(updated, catalog) { entity in
+        try groups(updated, catalog) { writer, entity, records in
             let rows = after.tables[catalog.names[entity]]
             let stored = SlotSet(catalog.storedSlots[entity])
-            return { writer, identifier, sequence in
+            for record in records {
                 writer.beginRecord()
-                writer.varint(sequence)
-                let changed = (slots[identifier] ?? SlotSet()).slots.filter(stored.contains)
-                guard let rows, let row = rows.row(of: identifier) else { return writer.varint(0) }
+                writer.varint(record.sequenceNumber ?? 0)
+                let changed = (slots[record] ?? SlotSet()).slots.filter(stored.contains)
+                guard let rows, let row = rows.row(of: record) else {
+                    writer.varint(0)
+                    continue
+                }
                 writer.varint(changed.count)
                 for slot in changed {
                     writer.varint(slot)
@@ -87,35 +90,29 @@ extension ByteWriter {
                 }
             }
         }
-        try groups(changes.inserted, catalog) { entity in
-            let rows = after.tables[catalog.names[entity]]
+        try groups(changes.inserted, catalog) { (writer, entity, records) throws in
+            guard let rows = after.tables[catalog.names[entity]] else {
+                throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
+            }
+            var bytes = RecordBytes(writer, rows, entity, catalog)
+            // A second reference to the bytes would have them copied.
+            writer = ByteWriter(capacity: 0)
             // New records lie one behind the other.
             var expected = 0
-            return { writer, identifier, sequence in
-                guard let rows, let row = rows.row(of: identifier, expectedAt: expected) else {
+            for (number, record) in records.enumerated() {
+                guard let row = rows.row(of: record, expectedAt: expected) else {
                     throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
                 }
                 expected = row + 1
-                try writer.record(sequence, rows, row, entity, catalog)
+                try bytes.append(record.sequenceNumber ?? 0, row: row)
+                if number == RecordBytes.sample { bytes.reserve(for: records.count) }
             }
+            writer = bytes.finish()
         }
         byte(payloadEnd)
     }
 
-    /// A record's number and stored values.
-    mutating func record(
-        _ sequence: UInt64, _ rows: TableVersion, _ row: Int, _ entity: Int, _ catalog: LogCatalog
-    ) throws {
-        beginRecord()
-        varint(sequence)
-        let texts = catalog.textSlots[entity]
-        for slot in catalog.storedSlots[entity] {
-            if texts.contains(slot), rows.withUTF8(row: row, slot: slot, { text(utf8: $0) }) { continue }
-            try checked(rows.storedForm(row: row, slot: slot), entity, slot, catalog)
-        }
-    }
-
-    private mutating func checked(
+    mutating func checked(
         _ value: StoredValue, _ entity: Int, _ slot: Int, _ catalog: LogCatalog
     ) throws {
         if catalog.dataSlots[entity].contains(slot), let file = ExternalReference(storedForm: value) {
@@ -127,14 +124,13 @@ extension ByteWriter {
         do throws(UnwritableValue) {
             try self.value(value, catalog)
         } catch {
-            let layout = catalog.layouts[entity]
-            throw LogFault.unwritableValue(entity: layout.entityName, property: layout.slots[slot].name)
+            throw catalog.unwritableValue(entity, slot)
         }
     }
 
     private mutating func groups(
         _ records: [PersistentIdentifier], _ catalog: LogCatalog,
-        _ body: (Int) -> (inout ByteWriter, PersistentIdentifier, UInt64) throws -> Void
+        _ write: (inout ByteWriter, Int, [PersistentIdentifier]) throws -> Void
     ) throws {
         var members: [[PersistentIdentifier]] = Array(repeating: [], count: catalog.names.count)
         var entity = 0
@@ -147,8 +143,7 @@ extension ByteWriter {
         for (entity, members) in members.enumerated() where !members.isEmpty {
             varint(entity)
             varint(members.count)
-            let write = body(entity)
-            for member in members { try write(&self, member, member.sequenceNumber ?? 0) }
+            try write(&self, entity, members)
         }
     }
 }

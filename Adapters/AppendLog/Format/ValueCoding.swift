@@ -13,8 +13,7 @@ struct LogCatalog: Sendable {
     let storedSlots: [[Int]]
     /// For each entity, the slots whose last values stay in the history.
     let preservedSlots: [[Int]]
-    /// For each entity, the slots of attributes that are strings, and of those that are data.
-    let textSlots: [SlotSet]
+    /// For each entity, the slots of attributes that are data.
     let dataSlots: [SlotSet]
     /// For each entity, the family of its records' identifiers: names are compared only where none of them fits.
     private let families: [NumberedIdentifiers]
@@ -40,13 +39,9 @@ struct LogCatalog: Sendable {
         preservedSlots = zip(layouts, storedSlots).map { layout, stored in
             stored.filter { layout.slots[$0].property.attribute?.options.contains(.preserveValueOnDeletion) == true }
         }
-        func slots(of kind: StorageKind) -> [SlotSet] {
-            layouts.map { layout in
-                SlotSet(layout.slots.indices.filter { layout.slots[$0].property.attribute?.kind == kind })
-            }
+        dataSlots = layouts.map { layout in
+            SlotSet(layout.slots.indices.filter { layout.slots[$0].property.attribute?.kind == .data })
         }
-        textSlots = slots(of: .string)
-        dataSlots = slots(of: .data)
         families = names.map { NumberedIdentifiers(storeIdentifier: store, entityName: $0) }
     }
 
@@ -55,6 +50,10 @@ struct LogCatalog: Sendable {
     func entity(of record: PersistentIdentifier, near last: Int = 0) -> Int? {
         if last < families.count, families[last].space == record.space { return last }
         return families.firstIndex { $0.space == record.space } ?? numbers[record.entityName]
+    }
+
+    func unwritableValue(_ entity: Int, _ slot: Int) -> LogFault {
+        .unwritableValue(entity: layouts[entity].entityName, property: layouts[entity].slots[slot].name)
     }
 
     func identifier(_ entity: Int, _ sequence: UInt64) -> PersistentIdentifier {

@@ -88,27 +88,48 @@ final class LogWriter: @unchecked Sendable {
             guard UInt64(frames.count) < EngineVersion.numberLimit - position.sequence else {
                 throw EngineError.noMoreNumbers(store: path)
             }
-            let start = position.offset
-            var writer = ByteWriter(capacity: frames.reduce(512) { $0 + $1.payload.count + 128 })
-            let next = writer.frames(frames, from: position, transaction: transaction, synced: synced, seed: seed)
-            if next.end > allocated, allocationStep > 0 {
-                let target = (next.end + allocationStep - 1) / allocationStep * allocationStep
-                writer.zeros(Int(target - next.end))
-            }
+            var end = position.offset
+            let (pieces, next) = pieces(of: frames, transaction: transaction)
             do {
-                try file.writeAll(writer.bytes, at: start)
+                for piece in pieces {
+                    try file.writeAll(piece, at: end)
+                    end += Int64(piece.count)
+                }
             } catch {
                 // So that the space is free, and the next opening finds a clean end.
                 try? file.truncate(to: position.end)
                 failure = "\(error)"
                 throw error
             }
-            allocated = max(allocated, start + Int64(writer.count))
+            allocated = max(allocated, end)
             position = next
             appends += 1
             if let gathered, appends - syncedAppends >= gathered { condition.broadcast() }
             return appends
         }
+    }
+
+    /// What frames are written as, the room behind them that is allocated with them included: one piece, or three where the
+    /// last payload is so long that copying it would take as long as writing it.
+    private func pieces(
+        of frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64
+    ) -> (pieces: [[UInt8]], next: LogPosition) {
+        let longest = max(Int(allocationStep), 4_096)
+        let long = frames.last.flatMap { $0.payload.count > longest ? $0.payload : nil }
+        let length = frames.reduce(512) { $0 + $1.payload.count + 128 } - (long?.count ?? 0)
+        var writer = ByteWriter(capacity: length)
+        let next = writer.frames(
+            frames, from: position, transaction: transaction, synced: synced, seed: seed,
+            leavingOutLastPayload: long != nil)
+        var room = 0
+        if next.end > allocated, allocationStep > 0 {
+            room = Int((next.end + allocationStep - 1) / allocationStep * allocationStep - next.end)
+        }
+        guard let long else {
+            writer.zeros(room)
+            return ([writer.bytes], next)
+        }
+        return ([writer.bytes, long] + (room > 0 ? [[UInt8](repeating: 0, count: room)] : []), next)
     }
 
     private func checkOpen() throws {
@@ -381,28 +402,5 @@ final class LogWriter: @unchecked Sendable {
             try? file.close()
         }
         lock.release()
-    }
-}
-
-extension ByteWriter {
-    /// Appends frames as they follow one another from a position, beginning at its offset.
-    /// - Returns: the position behind the last.
-    mutating func frames(
-        _ frames: [(kind: FrameKind, payload: [UInt8])], from position: LogPosition, transaction: UInt64,
-        synced: UInt64, seed: UInt32
-    ) -> LogPosition {
-        var position = position
-        let start = position.offset
-        for (kind, payload) in frames {
-            zeros(Int(position.offset - start) - count)
-            let number = kind.isTransaction ? transaction : position.transaction
-            let header = FrameHeader(
-                kind: kind, payload: payload, sequence: position.sequence, transaction: number, synced: synced,
-                seed: seed)
-            header.write(to: &self, seed: seed)
-            payload.withUnsafeBytes { raw($0) }
-            position = position.following(header)
-        }
-        return position
     }
 }

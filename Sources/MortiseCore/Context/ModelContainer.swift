@@ -189,10 +189,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     @MainActor public var mainContext: ModelContext {
         if let main { return main }
         let context = ModelContext(self)
-        context.state.onChange = { [weak context] in
-            guard let context, context.autosaveEnabled else { return }
-            MainActor.assumeIsolated { Autosave.schedule(context) }
-        }
+        let autosave = Autosave(of: context)
+        context.state.onChange = { MainActor.assumeIsolated { autosave.schedule() } }
         main = context
         return context
     }
@@ -246,14 +244,19 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
 
 /// Saves the main context soon after it has changed, once for any number of changes.
 @MainActor
-enum Autosave {
-    private static var scheduled: Set<ObjectIdentifier> = []
+private final class Autosave {
+    private weak var context: ModelContext?
+    private var isScheduled = false
 
-    static func schedule(_ context: ModelContext) {
-        let key = ObjectIdentifier(context)
-        guard scheduled.insert(key).inserted else { return }
-        Task { @MainActor [weak context] in
-            scheduled.remove(key)
+    init(of context: ModelContext) {
+        self.context = context
+    }
+
+    func schedule() {
+        guard !isScheduled, context?.autosaveEnabled == true else { return }
+        isScheduled = true
+        Task {
+            isScheduled = false
             guard let context, context.autosaveEnabled, context.hasChanges else { return }
             do { try context.save() } catch { context.state.latch(error) }
         }

@@ -5,14 +5,25 @@ import Foundation
 /// What is not set has its default from the schema, or nil. No initialiser is called.
 public struct BatchRecord<Model: PersistentModel> {
     /// By slot.
-    private(set) var values: ContiguousArray<StoredValue>
-    private(set) var assigned = SlotSet()
+    @usableFromInline var values: ContiguousArray<StoredValue>
+    @usableFromInline var assigned = SlotSet()
+    // Few, and in the order in which the first record was filled, which is mostly that of all.
+    @usableFromInline var known: ContiguousArray<(property: AnyKeyPath, place: BatchSlots.Place)> = []
+    @usableFromInline var next = 0
     private let slots: BatchSlots
-    var layout: ModelLayout { slots.layout }
 
     init(_ slots: BatchSlots, _ defaults: ContiguousArray<StoredValue>) {
         self.slots = slots
         values = defaults
+    }
+
+    /// Gives what the record was filled with, and begins another.
+    mutating func take(_ defaults: ContiguousArray<StoredValue>) -> FilledRecord {
+        var filled = FilledRecord(values: defaults, assigned: SlotSet())
+        swap(&filled.values, &values)
+        swap(&filled.assigned, &assigned)
+        next = 0
+        return filled
     }
 
     /// Sets an attribute.
@@ -20,34 +31,37 @@ public struct BatchRecord<Model: PersistentModel> {
     @_disfavoredOverload
     public mutating func set<Value: Codable>(_ property: ReferenceWritableKeyPath<Model, Value>, to value: Value) throws
     {
-        let slot = try slot(property)
-        if layout.isTransformable(slot) { return try setTransformable(value, slot) }
+        let (slot, isTransformable) = try place(property)
+        if isTransformable { return try setTransformable(value, slot) }
         guard case .value(let stored) = PropertyAccess.draft(value) else { throw fault(slot, .unencodable) }
         put(stored, slot)
     }
 
     /// Sets an attribute of a scalar type.
     /// - Throws: `BatchError`.
+    @inlinable
     public mutating func set<Value: PersistentScalar>(
         _ property: ReferenceWritableKeyPath<Model, Value>, to value: Value
     ) throws {
-        let slot = try slot(property)
-        if layout.isTransformable(slot) { return try setTransformable(value, slot) }
+        let (slot, isTransformable) = try place(property)
+        if isTransformable { return try setTransformable(value, slot) }
         put(value.storedValue, slot)
     }
 
     /// Sets an optional attribute of a scalar type.
     /// - Throws: `BatchError`.
+    @inlinable
     public mutating func set<Value: PersistentScalar>(
         _ property: ReferenceWritableKeyPath<Model, Value?>, to value: Value?
     ) throws {
-        let slot = try slot(property)
-        if layout.isTransformable(slot) { return try setTransformable(value as Any, slot) }
+        let (slot, isTransformable) = try place(property)
+        if isTransformable { return try setTransformable(value as Any, slot) }
         put(value?.storedValue ?? .null, slot)
     }
 
-    private mutating func setTransformable(_ value: Any, _ slot: Int) throws {
-        guard let stored = layout.transformed(value, at: slot) else { throw fault(slot, .unencodable) }
+    @usableFromInline
+    mutating func setTransformable(_ value: Any, _ slot: Int) throws {
+        guard let stored = slots.layout.transformed(value, at: slot) else { throw fault(slot, .unencodable) }
         put(stored, slot)
     }
 
@@ -56,7 +70,7 @@ public struct BatchRecord<Model: PersistentModel> {
     public mutating func set<Target: PersistentModel>(
         _ property: ReferenceWritableKeyPath<Model, Target?>, to target: Target?
     ) throws {
-        let slot = try slot(property)
+        let slot = try place(property).slot
         let value: StoredValue = if let target { reference(to: target) } else { .null }
         put(value, slot)
     }
@@ -66,7 +80,7 @@ public struct BatchRecord<Model: PersistentModel> {
     public mutating func set<Target: PersistentModel>(
         _ property: ReferenceWritableKeyPath<Model, Target>, to target: Target
     ) throws {
-        let slot = try slot(property)
+        let slot = try place(property).slot
         put(reference(to: target), slot)
     }
 
@@ -75,7 +89,7 @@ public struct BatchRecord<Model: PersistentModel> {
     public mutating func set<Target: PersistentModel>(
         _ property: ReferenceWritableKeyPath<Model, Target?>, to target: PersistentIdentifier
     ) throws {
-        let slot = try slot(property)
+        let slot = try place(property).slot
         put(.identifier(target), slot)
     }
 
@@ -84,7 +98,7 @@ public struct BatchRecord<Model: PersistentModel> {
     public mutating func set<Target: PersistentModel>(
         _ property: ReferenceWritableKeyPath<Model, [Target]>, to members: [Target]
     ) throws {
-        let slot = try slot(property)
+        let slot = try place(property).slot
         put(.identifiers(identifiers(of: members)), slot)
     }
 
@@ -105,29 +119,60 @@ public struct BatchRecord<Model: PersistentModel> {
         .identifier(identifier(of: target))
     }
 
-    private func slot(_ property: AnyKeyPath) throws -> Int { try slots.slot(property) }
+    @inlinable
+    mutating func place(_ property: AnyKeyPath) throws -> BatchSlots.Place {
+        if next < known.count, known[next].property === property {
+            next &+= 1
+            return known[next &- 1].place
+        }
+        return try find(property)
+    }
+
+    @usableFromInline
+    mutating func find(_ property: AnyKeyPath) throws -> BatchSlots.Place {
+        if let index = known.firstIndex(where: { $0.property === property }) {
+            next = index + 1
+            return known[index].place
+        }
+        let place = try slots.place(property)
+        if known.count < slots.layout.properties.count {
+            known.append((property, place))
+            next = known.count
+        }
+        return place
+    }
 
     private func fault(_ slot: Int, _ reason: BatchError.Reason) -> BatchError { slots.fault(slot, reason) }
 
-    private mutating func put(_ value: StoredValue, _ slot: Int) {
+    @inlinable
+    mutating func put(_ value: StoredValue, _ slot: Int) {
         values[slot] = value
         assigned.insert(slot)
     }
 }
 
-/// The slots that the records of one batch have been given values for, found once for each key path.
+/// What one record of a batch was given.
+struct FilledRecord {
+    /// By slot.
+    var values: ContiguousArray<StoredValue>
+    /// The slots that were set.
+    var assigned: SlotSet
+}
+
+/// What the records of one batch have in common.
+@usableFromInline
 final class BatchSlots {
+    /// Where a property is kept, and whether a transformer stands between it and what is kept.
+    @usableFromInline typealias Place = (slot: Int, isTransformable: Bool)
+
     let layout: ModelLayout
-    // Few, and in the order in which a record is filled: going through them is cheaper than hashing a key path.
-    private var known: [(keyPath: AnyKeyPath, slot: Int)] = []
     /// The models that relationships have been set to and that are not saved yet.
     var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
 
     init(_ layout: ModelLayout) { self.layout = layout }
 
     /// - Throws: `BatchError` for a property that a record of a batch cannot be given.
-    func slot(_ property: AnyKeyPath) throws -> Int {
-        for entry in known where entry.keyPath === property { return entry.slot }
+    func place(_ property: AnyKeyPath) throws -> Place {
         guard let slot = layout.slot(for: property) else {
             throw BatchError.unassignable(
                 entity: layout.entityName, property: "\(property)", reason: .notPersisted)
@@ -137,8 +182,7 @@ final class BatchSlots {
         } catch let reason as BatchError.Reason {
             throw fault(slot, reason)
         }
-        if known.count < layout.properties.count { known.append((property, slot)) }
-        return slot
+        return (slot, layout.isTransformable(slot))
     }
 
     func fault(_ slot: Int, _ reason: BatchError.Reason) -> BatchError {

@@ -182,7 +182,14 @@ extension EngineTransaction {
             try clearReferencesToDeleted(shown: false)
             try refuseReferencesToDeleted()
         }
-        for reference in written where table(reference.target).row(reference.sequence) == nil {
+        var found: (target: Int, sequence: UInt64)?
+        for reference in written {
+            // Many side by side lead to the same record.
+            if let found, found == (reference.target, reference.sequence) { continue }
+            if table(reference.target).row(reference.sequence) != nil {
+                found = (reference.target, reference.sequence)
+                continue
+            }
             let owner = table(reference.entity)
             guard owner.isLive(reference.row), refers(owner, reference) else { continue }
             throw EngineError.danglingReference(

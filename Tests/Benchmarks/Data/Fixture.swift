@@ -55,6 +55,25 @@ final class Fixture {
         for values in trips { context.insert(Trip(values, traveler: travelers[values.traveler])) }
     }
 
+    /// The same records, without models; saved when it returns.
+    func insertInBulk(into context: ModelContext) throws {
+        let travelers = try context.insert(Traveler.self, from: 0..<travelerCount) { traveler, number in
+            try traveler.set(\.name, to: "Traveler \(number)")
+        }
+        try context.insert(Trip.self, from: trips) { trip, values in
+            try trip.set(\.id, to: values.id)
+            try trip.set(\.name, to: values.name)
+            try trip.set(\.destination, to: values.destination)
+            try trip.set(\.startDate, to: values.startDate)
+            try trip.set(\.endDate, to: values.endDate)
+            try trip.set(\.price, to: values.price)
+            try trip.set(\.rating, to: values.rating)
+            try trip.set(\.isFavourite, to: values.isFavourite)
+            try trip.set(\.note, to: values.note)
+            try trip.set(\.traveler, to: travelers[values.traveler])
+        }
+    }
+
     func newFile(_ fileExtension: String) -> String {
         folder.appending(path: "\(UUID().uuidString).\(fileExtension)").path(percentEncoded: false)
     }

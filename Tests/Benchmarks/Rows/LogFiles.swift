@@ -2,9 +2,10 @@ import Foundation
 import Mortise
 
 extension Row {
-    static var logInsert: Row {
+    /// As the peers do it: from values, without an object for each record.
+    static var logBulk: Row {
         Row(
-            name: "log-insert", title: "insert all and save to a log, three indexes", unit: "record",
+            name: "log-bulk", title: "insert all in bulk and save to a log, three indexes", unit: "record",
             targets: [
                 .ratio(to: memory, atMost: 1.3, fromRecords: 100_000),
                 .faster(than: grdb, times: 8, fromRecords: 100_000),
@@ -12,23 +13,40 @@ extension Row {
                 .faster(than: lmdbIndexed, times: 1, fromRecords: 100_000),
             ]
         ) { fixture in
-            try [(log, "log:"), (memory, "memory:")].map { name, scheme in
-                Way(name: name, units: fixture.records) {
-                    let path = fixture.newFile("log")
-                    let container = try fixture.newContainer(store: scheme == "log:" ? scheme + path : scheme)
+            try inserting(fixture) { try fixture.insertInBulk(into: $0) } + fixture.peers.ways(.insertToDisk)
+        }
+    }
+
+    static var logInsert: Row {
+        Row(
+            name: "log-insert", title: "insert all as models and save to a log, three indexes", unit: "record",
+            targets: [.ratio(to: memory, atMost: 1.3, fromRecords: 100_000)]
+        ) { fixture in
+            try inserting(fixture) { context in
+                fixture.insertAll(into: context)
+                try context.save()
+            }
+        }
+    }
+
+    /// All records into a new log, and into a new store in memory.
+    private static func inserting(
+        _ fixture: Fixture, _ insert: @escaping (ModelContext) throws -> Void
+    ) throws -> [Way] {
+        [(log, "log:"), (memory, "memory:")].map { name, scheme in
+            Way(name: name, units: fixture.records) {
+                let path = fixture.newFile("log")
+                let container = try fixture.newContainer(store: scheme == "log:" ? scheme + path : scheme)
+                return {
+                    try insert(ModelContext(container))
                     return {
-                        let context = ModelContext(container)
-                        fixture.insertAll(into: context)
-                        try context.save()
-                        return {
-                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
-                            try container.close()
-                            LogFiles.remove(path)
-                            return count
-                        }
+                        let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
+                        try container.close()
+                        LogFiles.remove(path)
+                        return count
                     }
                 }
-            } + fixture.peers.ways(.insertToDisk)
+            }
         }
     }
 

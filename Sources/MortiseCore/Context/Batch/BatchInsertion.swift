@@ -1,8 +1,33 @@
+/// The records of a batch while they are filled, one after the other.
+@usableFromInline
+struct BatchFilling<Model: PersistentModel> {
+    private let insertion: BatchInsertion<Model>
+    private var records: [FilledRecord] = []
+    /// The one that is being filled.
+    @usableFromInline var record: BatchRecord<Model>
+
+    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`, `.containerClosed`; what the context noted before.
+    @usableFromInline
+    init(_ model: Model.Type, in context: ModelContext, capacity: Int) throws {
+        try context.state.prepare()
+        insertion = try BatchInsertion(model, in: context.state)
+        record = insertion.record()
+        records.reserveCapacity(capacity)
+    }
+
+    /// Ends the record that is being filled, and begins the next.
+    @usableFromInline
+    mutating func take() { records.append(record.take(insertion.defaults)) }
+
+    @usableFromInline
+    func insert() throws -> [PersistentIdentifier] { try insertion.run(records) }
+}
+
 /// One batch of new records.
 struct BatchInsertion<Model: PersistentModel> {
     private let state: ContextState
     private let table: ModelTable
-    private let defaults: ContiguousArray<StoredValue>
+    let defaults: ContiguousArray<StoredValue>
     private let slots: BatchSlots
     private var binding: StoreBinding { table.binding }
     private var layout: ModelLayout { table.layout }
@@ -22,7 +47,7 @@ struct BatchInsertion<Model: PersistentModel> {
 
     func record() -> BatchRecord<Model> { BatchRecord(slots, defaults) }
 
-    func run(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
+    func run(_ records: [FilledRecord]) throws -> [PersistentIdentifier] {
         if records.isEmpty { return [] }
         if state.hasChanges { return try insertModels(records).map(\.persistentModelID) }
         if let unsaved = slots.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
@@ -48,12 +73,12 @@ struct BatchInsertion<Model: PersistentModel> {
 
     // MARK: Rows
 
-    private func insertRows(_ records: [BatchRecord<Model>]) throws -> [PersistentIdentifier] {
+    private func insertRows(_ records: [FilledRecord]) throws -> [PersistentIdentifier] {
         try state.changing(binding) { report in
             var attempts = SaveAttempts()
             while true {
                 try state.refresh(binding)
-                var upsert = BatchUpsert(state, table)
+                var upsert = BatchUpsert(state, table, capacity: records.count)
                 for record in records { try upsert.add(record.values, record.assigned) }
                 let changes = PendingChanges(
                     inserted: try upsert.inserted(), updated: upsert.updated, baseVersion: binding.version?.number)
@@ -65,25 +90,37 @@ struct BatchInsertion<Model: PersistentModel> {
                     continue
                 }
                 try state.refresh(binding)
-                let pairs = outcome.pairs
-                let identifiers = upsert.owners.map { pairs[$0] ?? $0 }
-                if let missing = identifiers.first(where: \.isTemporary) {
-                    throw ModelContextError.storeContract(
-                        store: binding.store.identifier,
-                        fault: "Its save returned no permanent identifier for \(missing).")
-                }
-                report.inserted = changes.inserted.map {
-                    pairs[$0.persistentIdentifier] ?? $0.persistentIdentifier
-                }
+                report.inserted = try permanent(changes.inserted, outcome)
                 report.updated = changes.updated.map(\.identifier)
-                return identifiers
+                // Without upserts each stands for itself.
+                if upsert.isPlain { return report.inserted }
+                let pairs = Dictionary(
+                    zip(changes.inserted.lazy.map(\.persistentIdentifier), report.inserted),
+                    uniquingKeysWith: { first, _ in first })
+                return upsert.owners.map { pairs[$0] ?? $0 }
             }
         }
     }
 
+    /// - Throws: `ModelContextError.storeContract` where the store left a record without a permanent identifier.
+    private func permanent(_ inserted: [DefaultSnapshot], _ outcome: SaveOutcome) throws -> [PersistentIdentifier] {
+        var identifiers: [PersistentIdentifier] = []
+        identifiers.reserveCapacity(inserted.count)
+        for place in inserted.indices {
+            let temporary = inserted[place].persistentIdentifier
+            guard let permanent = outcome.identifier(of: temporary, at: place), !permanent.isTemporary else {
+                throw ModelContextError.storeContract(
+                    store: binding.store.identifier,
+                    fault: "Its save returned no permanent identifier for \(temporary).")
+            }
+            identifiers.append(permanent)
+        }
+        return identifiers
+    }
+
     // MARK: Models
 
-    private func insertModels(_ records: [BatchRecord<Model>]) throws -> [Model] {
+    private func insertModels(_ records: [FilledRecord]) throws -> [Model] {
         // All drafts first: nothing is inserted where one leads nowhere.
         try records.map(draft).map { draft in
             let model = Materialising.run { Model(_modelState: ModelState(draft: draft)) }
@@ -92,7 +129,7 @@ struct BatchInsertion<Model: PersistentModel> {
         }
     }
 
-    private func draft(_ record: BatchRecord<Model>) throws -> Draft {
+    private func draft(_ record: FilledRecord) throws -> Draft {
         let draft = Draft()
         for (slot, description) in layout.record.slots.enumerated() {
             switch (description.role, record.values[slot]) {
@@ -124,24 +161,29 @@ struct BatchInsertion<Model: PersistentModel> {
 private struct BatchUpsert {
     private let state: ContextState
     private let table: ModelTable
+    private let layout: ModelLayout
     private let version: (any StoreVersion)?
-    private var new: [PendingRecord] = []
+    private var new: [(identifier: PersistentIdentifier, values: ContiguousArray<StoredValue>)] = []
     private(set) var updated: [PendingRecord] = []
     private var places: [PersistentIdentifier: Int] = [:]
     private var claims: [UniqueClaim: PersistentIdentifier] = [:]
     /// For each record that was added, the one that stands for it.
     private(set) var owners: [PersistentIdentifier] = []
 
-    private var layout: ModelLayout { table.layout }
+    /// Whether every record that was added is a new one.
+    var isPlain: Bool { new.count == owners.count }
 
-    init(_ state: ContextState, _ table: ModelTable) {
+    init(_ state: ContextState, _ table: ModelTable, capacity: Int) {
         self.state = state
         self.table = table
+        layout = table.layout
         version = table.binding.version
+        new.reserveCapacity(capacity)
+        owners.reserveCapacity(capacity)
     }
 
     mutating func add(_ values: ContiguousArray<StoredValue>, _ assigned: SlotSet) throws {
-        let identifier = PersistentIdentifier.temporary(entityName: layout.entityName)
+        let identifier = PersistentIdentifier.temporary(space: table.temporarySpace)
         var owner: PersistentIdentifier?
         for (constraint, slots) in layout.record.uniqueConstraints.enumerated() {
             guard let claim = UniqueClaim(values, slots, layout), let found = try self.owner(of: claim, constraint),
@@ -158,9 +200,7 @@ private struct BatchUpsert {
             merge(values, assigned, into: owner)
         } else {
             if !layout.record.uniqueConstraints.isEmpty { places[identifier] = new.count }
-            new.append(
-                PendingRecord(
-                    model: nil, identifier: identifier, layout: layout, values: values, changed: SlotSet()))
+            new.append((identifier, values))
         }
         let holder = owner ?? identifier
         owners.append(holder)

@@ -48,20 +48,17 @@ extension ModelContext {
     ///   the next save are temporary.
     /// - Throws: `BatchError`; `ModelValidationError.missingValue` where a required property was not set and has no
     ///   default; what `save()` throws; what the block and the sequence throw.
+    @inlinable
     @discardableResult
     public func insert<T: PersistentModel, Elements: Sequence>(
         _ model: T.Type, from elements: Elements, _ fill: (inout BatchRecord<T>, Elements.Element) throws -> Void
     ) throws -> [PersistentIdentifier] {
-        try state.prepare()
-        let insertion = try BatchInsertion(model, in: state)
-        var records: [BatchRecord<T>] = []
-        records.reserveCapacity(elements.underestimatedCount)
+        var filling = try BatchFilling(model, in: self, capacity: elements.underestimatedCount)
         for element in elements {
-            var record = insertion.record()
-            try fill(&record, element)
-            records.append(record)
+            try fill(&filling.record, element)
+            filling.take()
         }
-        return try insertion.run(records)
+        return try filling.insert()
     }
 
     /// Deletes every model that matches and saves that at once; in a context with unsaved changes the deletion is one more

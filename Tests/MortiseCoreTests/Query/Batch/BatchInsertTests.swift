@@ -99,6 +99,27 @@ import Testing
         #expect(found.map(\.born) == [1921] && found.first?.books.count == 3)
     }
 
+    /// Where a property is kept is looked up in the order in which the record before was filled.
+    @Test(arguments: BatchStore.allCases) func everyRecordMayBeFilledInAnOrderOfItsOwn(_ store: BatchStore) throws {
+        let context = try store.library()
+        let identifiers = try context.insert(Book.self, from: 0..<6) { book, number in
+            if number == 3 { try book.set(\.keywords, to: ["first"]) }
+            if number != 1 { try book.set(\.pages, to: number) }
+            try book.set(\.title, to: "draft")
+            if number.isMultiple(of: 2) { try book.set(\.genre, to: .poem) }
+            try book.set(\.title, to: "book \(number)")
+            if number != 3 { try book.set(\.keywords, to: ["\(number)"]) }
+            if !number.isMultiple(of: 2) { try book.set(\.genre, to: .novel) }
+        }
+        let other = ModelContext(context.container)
+        let books = try identifiers.map { try other.existingModel(for: $0, as: Book.self) }
+        #expect(
+            books.map { "\($0.title) \($0.pages) \($0.genre) \($0.keywords[0])" } == [
+                "book 0 0 poem 0", "book 1 0 novel 1", "book 2 2 poem 2", "book 3 3 novel first", "book 4 4 poem 4",
+                "book 5 5 novel 5",
+            ])
+    }
+
     /// In a context with unsaved changes nothing is rolled back, so nothing may be done by halves.
     @Test func whatLeadsNowhereInsertsNothing() throws {
         let context = try BatchStore.engine.library()

@@ -17,18 +17,16 @@ struct RecordBytes: ~Copyable {
 
     deinit { rows.room.deallocate() }
 
-    /// A record's number and stored values.
+    /// The numbers and stored values of records.
+    /// - Parameter rows: rows of the table.
     /// - Throws: `LogFault.unwritableValue`.
-    mutating func append(_ sequence: UInt64, row: Int) throws {
-        rows.begin(sequence, row)
-        try rows.table.visit(row: row, rows.slots, &rows)
+    mutating func append(_ rows: Range<Int>) throws {
+        let (table, slots) = (self.rows.table, self.rows.slots)
+        try table.visit(rows: rows, slots, &self.rows)
     }
 
-    /// After so many records it can be told how long all will be.
-    static var sample: Int { 256 }
-
     /// Makes room for so many records as long as those that were appended, and a little more: growing copies all there is.
-    mutating func reserve(for count: Int) { rows.reserve(for: count, after: Self.sample) }
+    mutating func reserve(for count: Int, after appended: Int) { rows.reserve(for: count, after: appended) }
 
     consuming func finish() -> ByteWriter {
         rows.flush()
@@ -62,20 +60,13 @@ extension RecordBytes {
             slots = catalog.storedSlots[entity]
         }
 
-        mutating func begin(_ sequence: UInt64, _ row: Int) {
-            self.row = row
-            writer.beginRecord(after: count)
-            makeRoom(for: Self.longestVarint)
-            varint(sequence)
-        }
-
         mutating func flush() {
             writer.raw(UnsafeRawBufferPointer(start: room, count: count))
             count = 0
         }
 
-        mutating func reserve(for records: Int, after sample: Int) {
-            writer.reserve((writer.count + count) / sample * records / 15 * 16)
+        mutating func reserve(for records: Int, after appended: Int) {
+            writer.reserve((writer.count + count) / max(appended, 1) * records / 15 * 16)
         }
 
         // MARK: What is gathered
@@ -111,6 +102,13 @@ extension RecordBytes {
         }
 
         // MARK: RowVisitor
+
+        mutating func begin(_ row: Int, sequence: UInt64) {
+            self.row = row
+            writer.beginRecord(after: count)
+            makeRoom(for: Self.longestVarint)
+            varint(sequence)
+        }
 
         mutating func null() {
             makeRoom(for: 1)

@@ -98,15 +98,20 @@ extension ByteWriter {
             // A second reference to the bytes would have them copied.
             writer = ByteWriter(capacity: 0)
             // New records lie one behind the other.
-            var expected = 0
-            for (number, record) in records.enumerated() {
-                guard let row = rows.row(of: record, expectedAt: expected) else {
+            var run = 0..<0
+            for number in records.indices {
+                guard let row = rows.row(of: records[number], expectedAt: run.upperBound) else {
                     throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
                 }
-                expected = row + 1
-                try bytes.append(record.sequenceNumber ?? 0, row: row)
-                if number == RecordBytes.sample { bytes.reserve(for: records.count) }
+                if row == run.upperBound, number != Self.sample {
+                    run = run.lowerBound..<(row + 1)
+                    continue
+                }
+                try bytes.append(run)
+                if number == Self.sample { bytes.reserve(for: records.count, after: number) }
+                run = row..<(row + 1)
             }
+            try bytes.append(run)
             writer = bytes.finish()
         }
         byte(payloadEnd)
@@ -128,10 +133,21 @@ extension ByteWriter {
         }
     }
 
+    /// After so many records it can be told how long all will be.
+    private static var sample: Int { 256 }
+
     private mutating func groups(
         _ records: [PersistentIdentifier], _ catalog: LogCatalog,
         _ write: (inout ByteWriter, Int, [PersistentIdentifier]) throws -> Void
     ) throws {
+        if let first = records.first.flatMap({ catalog.entity(of: $0) }),
+            records.allSatisfy({ catalog.entity(of: $0, near: first) == first })
+        {
+            varint(1)
+            varint(first)
+            varint(records.count)
+            return try write(&self, first, records)
+        }
         var members: [[PersistentIdentifier]] = Array(repeating: [], count: catalog.names.count)
         var entity = 0
         for record in records {

@@ -17,9 +17,12 @@ public struct BatchRecord<Model: PersistentModel> {
         values = defaults
     }
 
-    /// Gives what the record was filled with, and begins another.
-    mutating func take(_ defaults: ContiguousArray<StoredValue>) -> FilledRecord {
-        var filled = FilledRecord(values: defaults, assigned: SlotSet())
+    /// Gives what the record was filled with, by slot and which of them were set, and begins another.
+    @inlinable
+    mutating func take(
+        _ defaults: ContiguousArray<StoredValue>
+    ) -> (values: ContiguousArray<StoredValue>, assigned: SlotSet) {
+        var filled = (values: defaults, assigned: SlotSet())
         swap(&filled.values, &values)
         swap(&filled.assigned, &assigned)
         next = 0
@@ -149,14 +152,6 @@ public struct BatchRecord<Model: PersistentModel> {
         values[slot] = value
         assigned.insert(slot)
     }
-}
-
-/// What one record of a batch was given.
-struct FilledRecord {
-    /// By slot.
-    var values: ContiguousArray<StoredValue>
-    /// The slots that were set.
-    var assigned: SlotSet
 }
 
 /// What the records of one batch have in common.

@@ -170,8 +170,9 @@ private final class StringStore: @unchecked Sendable {
 ///
 /// @unchecked Sendable: used by the writer alone.
 private final class StringCodes: @unchecked Sendable {
-    private var table = ContiguousArray<UInt32>(repeating: 0, count: 128)
-    private var used = 0
+    // As in `TableWriter`.
+    @exclusivity(unchecked) private var table = ContiguousArray<UInt32>(repeating: 0, count: 128)
+    @exclusivity(unchecked) private var used = 0
 
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let raw = UnsafeRawBufferPointer(bytes)

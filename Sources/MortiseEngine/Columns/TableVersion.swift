@@ -21,7 +21,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     // The groups' own tables of places: two loads from a row to its chunk.
     private let places: UnsafeMutablePointer<UnsafeMutablePointer<ChunkSpot>>
     // By slot, the strings of its dictionary: reading one counts no reference but its own.
-    private let strings: UnsafeMutablePointer<UnsafePointer<String>?>
+    let strings: UnsafeMutablePointer<UnsafePointer<String>?>
     private let columnCount: Int
 
     /// Where a table's rows came from: shared by all versions that follow from one reading of a file.

@@ -7,9 +7,11 @@ final class TableWriter {
     let plan: TablePlan
     let owner: UInt64
     private let base: TableVersion?
-    private var groups: ContiguousArray<ChunkGroup>
+    // Of what is asked for once for each row or value, checking each access for exclusivity would take longer than the
+    // access. One thread has a writer, and what reads these calls nothing that comes back.
+    @exclusivity(unchecked) private var groups: ContiguousArray<ChunkGroup>
     /// The groups that were written to, by number; the last may be one that the base does not have.
-    private var open: [Int: ContiguousArray<ChunkCell>] = [:]
+    @exclusivity(unchecked) private var open: [Int: ContiguousArray<ChunkCell>] = [:]
     private var chunkCount: Int
     private(set) var endRow: Int
     private var count: Int
@@ -19,8 +21,8 @@ final class TableWriter {
     var indexes: [OrderedIndex]
     private let origin: TableVersion.Origin
     // The chunk that rows are being added to, looked up once for each row and not for each value.
-    private(set) var current: Chunk
-    private var currentIndex = -1
+    @exclusivity(unchecked) private(set) var current: Chunk
+    @exclusivity(unchecked) private var currentIndex = -1
 
     /// - Parameter owner: a number that no other transaction has.
     init(_ plan: TablePlan, from base: TableVersion?, owner: UInt64, isOutside: Bool = false) {

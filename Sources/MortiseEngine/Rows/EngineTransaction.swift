@@ -6,18 +6,19 @@ final class EngineTransaction {
     let base: EngineVersion
     let catalog: Catalog
     /// By entity.
-    private var tables: [TableWriter?]
+    // As in `TableWriter`.
+    @exclusivity(unchecked) private var tables: [TableWriter?]
     private var nextSequence: UInt64
     private let owner = EngineTransaction.nextOwner()
     var isChanged = false
     /// References written by this transaction; their targets have to be there at its end.
-    var written: [WrittenReference] = []
+    @exclusivity(unchecked) var written: [WrittenReference] = []
     var deleted: [(entity: Int, sequence: UInt64)] = []
     var changes = CommittedChanges()
     /// The files that data of this transaction were written to.
     private(set) var outside: [ExternalReference.Name] = []
     /// Entries of indexes and links that are put in together, while many records are inserted.
-    var bulk: BulkEntries?
+    @exclusivity(unchecked) var bulk: BulkEntries?
     let key = KeyBuffer()
     private var lastArrangement: Arrangement?
 
@@ -117,7 +118,8 @@ final class EngineTransaction {
         var permanent: ContiguousArray<PersistentIdentifier> = []
         temporary.reserveCapacity(snapshots.count)
         permanent.reserveCapacity(snapshots.count)
-        for snapshot in snapshots { temporary.append(snapshot.persistentIdentifier) }
+        // Not the snapshots themselves: a copy counts references to values that lie in no cache.
+        for place in snapshots.indices { temporary.append(snapshots[place].persistentIdentifier) }
         for (places, arrangement) in runs {
             let identifiers = arrangement.plan.identifiers
             for place in places { permanent.append(identifiers[nextSequence + UInt64(place)]) }

@@ -2,7 +2,8 @@
 @usableFromInline
 struct BatchFilling<Model: PersistentModel> {
     private let insertion: BatchInsertion<Model>
-    private var records: [FilledRecord] = []
+    @usableFromInline let defaults: ContiguousArray<StoredValue>
+    @usableFromInline var records: FilledRecords
     /// The one that is being filled.
     @usableFromInline var record: BatchRecord<Model>
 
@@ -11,16 +12,45 @@ struct BatchFilling<Model: PersistentModel> {
     init(_ model: Model.Type, in context: ModelContext, capacity: Int) throws {
         try context.state.prepare()
         insertion = try BatchInsertion(model, in: context.state)
+        defaults = insertion.defaults
         record = insertion.record()
-        records.reserveCapacity(capacity)
+        records = insertion.records(capacity)
     }
 
     /// Ends the record that is being filled, and begins the next.
-    @usableFromInline
-    mutating func take() { records.append(record.take(insertion.defaults)) }
+    @inlinable
+    mutating func take() {
+        let (values, assigned) = record.take(defaults)
+        records.append(values, assigned)
+    }
 
     @usableFromInline
     func insert() throws -> [PersistentIdentifier] { try insertion.run(records) }
+}
+
+/// What the records of a batch were given, in the form in which a store takes them: copying it for each of many would cost
+/// more than all else that is done here.
+@usableFromInline
+struct FilledRecords {
+    private(set) var snapshots: [DefaultSnapshot] = []
+    /// For each, the slots that were set.
+    private(set) var assigned: [SlotSet] = []
+    private let layout: RecordLayout
+    private let space: UInt32
+
+    init(_ table: ModelTable, capacity: Int) {
+        layout = table.layout.record
+        space = table.temporarySpace
+        snapshots.reserveCapacity(capacity)
+        assigned.reserveCapacity(capacity)
+    }
+
+    @usableFromInline
+    mutating func append(_ values: consuming ContiguousArray<StoredValue>, _ assigned: SlotSet) {
+        snapshots.append(
+            DefaultSnapshot(persistentIdentifier: .temporary(space: space), layout: layout, values: values))
+        self.assigned.append(assigned)
+    }
 }
 
 /// One batch of new records.
@@ -47,8 +77,10 @@ struct BatchInsertion<Model: PersistentModel> {
 
     func record() -> BatchRecord<Model> { BatchRecord(slots, defaults) }
 
-    func run(_ records: [FilledRecord]) throws -> [PersistentIdentifier] {
-        if records.isEmpty { return [] }
+    func records(_ capacity: Int) -> FilledRecords { FilledRecords(table, capacity: capacity) }
+
+    func run(_ records: FilledRecords) throws -> [PersistentIdentifier] {
+        if records.snapshots.isEmpty { return [] }
         if state.hasChanges { return try insertModels(records).map(\.persistentModelID) }
         if let unsaved = slots.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
         if savesRows { return try insertRows(records) }
@@ -73,15 +105,25 @@ struct BatchInsertion<Model: PersistentModel> {
 
     // MARK: Rows
 
-    private func insertRows(_ records: [FilledRecord]) throws -> [PersistentIdentifier] {
+    private func insertRows(_ records: FilledRecords) throws -> [PersistentIdentifier] {
         try state.changing(binding) { report in
             var attempts = SaveAttempts()
             while true {
                 try state.refresh(binding)
-                var upsert = BatchUpsert(state, table, capacity: records.count)
-                for record in records { try upsert.add(record.values, record.assigned) }
-                let changes = PendingChanges(
-                    inserted: try upsert.inserted(), updated: upsert.updated, baseVersion: binding.version?.number)
+                var changes = PendingChanges(inserted: records.snapshots, baseVersion: binding.version?.number)
+                var owners: [PersistentIdentifier]?
+                if !layout.record.uniqueConstraints.isEmpty {
+                    var upsert = BatchUpsert(state, table, capacity: records.snapshots.count)
+                    for (snapshot, assigned) in zip(records.snapshots, records.assigned) {
+                        try upsert.add(snapshot, assigned)
+                    }
+                    if !upsert.isPlain {
+                        changes.inserted = upsert.inserted
+                        changes.updated = upsert.updated
+                        owners = upsert.owners
+                    }
+                }
+                try checkComplete(changes.inserted)
                 let outcome: SaveOutcome
                 do {
                     outcome = try binding.store.save(changes, for: state, mayDefer: false)
@@ -92,12 +134,27 @@ struct BatchInsertion<Model: PersistentModel> {
                 try state.refresh(binding)
                 report.inserted = try permanent(changes.inserted, outcome)
                 report.updated = changes.updated.map(\.identifier)
-                // Without upserts each stands for itself.
-                if upsert.isPlain { return report.inserted }
+                guard let owners else { return report.inserted }
                 let pairs = Dictionary(
                     zip(changes.inserted.lazy.map(\.persistentIdentifier), report.inserted),
                     uniquingKeysWith: { first, _ in first })
-                return upsert.owners.map { pairs[$0] ?? $0 }
+                return owners.map { pairs[$0] ?? $0 }
+            }
+        }
+    }
+
+    /// - Throws: `ModelValidationError.missingValue`.
+    private func checkComplete(_ records: [DefaultSnapshot]) throws {
+        let required = layout.record.slots.indices.filter { slot in
+            let description = layout.record.slots[slot]
+            return !description.role.isToMany && !description.property.isOptional
+                && description.property.attribute?.options.contains(.ephemeral) != true
+        }
+        for place in records.indices {
+            for slot in required where records[place].values[slot].isNull {
+                throw ModelValidationError.missingValue(
+                    entity: layout.entityName, property: layout.properties[slot].name,
+                    model: records[place].persistentIdentifier)
             }
         }
     }
@@ -120,19 +177,19 @@ struct BatchInsertion<Model: PersistentModel> {
 
     // MARK: Models
 
-    private func insertModels(_ records: [FilledRecord]) throws -> [Model] {
+    private func insertModels(_ records: FilledRecords) throws -> [Model] {
         // All drafts first: nothing is inserted where one leads nowhere.
-        try records.map(draft).map { draft in
+        try zip(records.snapshots, records.assigned).map { try draft($0.values, $1) }.map { draft in
             let model = Materialising.run { Model(_modelState: ModelState(draft: draft)) }
             state.insert(model)
             return model
         }
     }
 
-    private func draft(_ record: FilledRecord) throws -> Draft {
+    private func draft(_ values: ContiguousArray<StoredValue>, _ assigned: SlotSet) throws -> Draft {
         let draft = Draft()
         for (slot, description) in layout.record.slots.enumerated() {
-            switch (description.role, record.values[slot]) {
+            switch (description.role, values[slot]) {
             case (.attribute, let value): draft[slot] = .value(value)
             case (.toOne, .identifier(let target)): draft[slot] = .model(try model(target))
             case (.toOne, _): draft[slot] = .model(nil)
@@ -143,7 +200,7 @@ struct BatchInsertion<Model: PersistentModel> {
             default: continue
             }
             draft.changed.insert(slot)
-            if !record.assigned.contains(slot) { draft.defaults.insert(slot) }
+            if !assigned.contains(slot) { draft.defaults.insert(slot) }
         }
         return draft
     }
@@ -182,8 +239,9 @@ private struct BatchUpsert {
         owners.reserveCapacity(capacity)
     }
 
-    mutating func add(_ values: ContiguousArray<StoredValue>, _ assigned: SlotSet) throws {
-        let identifier = PersistentIdentifier.temporary(space: table.temporarySpace)
+    mutating func add(_ record: DefaultSnapshot, _ assigned: SlotSet) throws {
+        let identifier = record.persistentIdentifier
+        let values = record.values
         var owner: PersistentIdentifier?
         for (constraint, slots) in layout.record.uniqueConstraints.enumerated() {
             guard let claim = UniqueClaim(values, slots, layout), let found = try self.owner(of: claim, constraint),
@@ -199,7 +257,7 @@ private struct BatchUpsert {
         if let owner {
             merge(values, assigned, into: owner)
         } else {
-            if !layout.record.uniqueConstraints.isEmpty { places[identifier] = new.count }
+            places[identifier] = new.count
             new.append((identifier, values))
         }
         let holder = owner ?? identifier
@@ -209,23 +267,9 @@ private struct BatchUpsert {
         }
     }
 
-    /// The records that are new, complete.
-    /// - Throws: `ModelValidationError.missingValue`.
-    func inserted() throws -> [DefaultSnapshot] {
-        let required = layout.record.slots.indices.filter { slot in
-            let description = layout.record.slots[slot]
-            return !description.role.isToMany && !description.property.isOptional
-                && description.property.attribute?.options.contains(.ephemeral) != true
-        }
-        for record in new {
-            for slot in required where record.values[slot].isNull {
-                throw ModelValidationError.missingValue(
-                    entity: layout.entityName, property: layout.properties[slot].name, model: record.identifier)
-            }
-        }
-        return new.map {
-            DefaultSnapshot(persistentIdentifier: $0.identifier, layout: layout.record, values: $0.values)
-        }
+    /// The records that are new.
+    var inserted: [DefaultSnapshot] {
+        new.map { DefaultSnapshot(persistentIdentifier: $0.identifier, layout: layout.record, values: $0.values) }
     }
 
     private mutating func owner(of claim: UniqueClaim, _ constraint: Int) throws -> PersistentIdentifier? {

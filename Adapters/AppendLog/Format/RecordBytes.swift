@@ -102,7 +102,9 @@ extension RecordBytes {
         }
 
         // MARK: RowVisitor
+        // In line, since each is called through the protocol already.
 
+        @inline(__always)
         mutating func begin(_ row: Int, sequence: UInt64) {
             self.row = row
             writer.beginRecord(after: count)
@@ -110,32 +112,39 @@ extension RecordBytes {
             varint(sequence)
         }
 
+        @inline(__always)
         mutating func null() {
             makeRoom(for: 1)
             store(ValueTag.null)
         }
 
+        @inline(__always)
         mutating func bool(_ value: Bool) {
             makeRoom(for: 1)
             store(value ? ValueTag.yes : ValueTag.no)
         }
 
+        @inline(__always)
         mutating func integer(_ value: Int64) {
             makeRoom(for: 1 + Self.longestVarint)
             store(ValueTag.integer)
             varint(ByteWriter.zigzag(value))
         }
 
+        @inline(__always)
         mutating func double(_ value: Double) { number(ValueTag.double, value.bitPattern) }
 
+        @inline(__always)
         mutating func date(_ value: Double) { number(ValueTag.date, value.bitPattern) }
 
+        @inline(__always)
         mutating func uuid(_ value: UnsafeRawBufferPointer) {
             makeRoom(for: 1 + value.count)
             store(ValueTag.uuid)
             copy(value)
         }
 
+        @inline(__always)
         mutating func text(_ utf8: UnsafeRawBufferPointer) {
             makeRoom(for: 1 + Self.longestVarint)
             store(ValueTag.string)
@@ -151,6 +160,7 @@ extension RecordBytes {
             count &+= bytes.count
         }
 
+        @inline(__always)
         mutating func reference(_ target: PersistentIdentifier, _ slot: Int) throws {
             guard let sequence = target.sequenceNumber, let entity = catalog.entity(of: target, near: self.target)
             else {

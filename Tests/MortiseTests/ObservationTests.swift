@@ -72,6 +72,32 @@ import Testing
         #expect(house.posters.isEmpty)
     }
 
+    /// A context leaves out comparing what it has just saved itself, and only that.
+    @Test func aSaveNotifiesOfWhatOthersSavedBefore() throws {
+        let house = House(name: "h")
+        context.insert(house)
+        try context.save()
+        let other = ModelContext(container)
+        let twin: House = try onlyModel(in: other)
+        twin.name = "changed"
+        try other.save()
+        #expect(
+            try changes {
+                _ = house.name
+            } during: {
+                context.insert(Poster(title: "p"))
+                try context.save()
+            } == 1)
+        #expect(house.name == "changed")
+        #expect(
+            try changes {
+                _ = house.name
+            } during: {
+                context.insert(Poster(title: "q"))
+                try context.save()
+            } == 0)
+    }
+
     @Test func rollingBackNotifiesWhatItTakesBack() throws {
         let house = House(name: "h")
         context.insert(house)

@@ -76,7 +76,7 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Appending
 
-    /// Writes frames behind the last one, in one piece.
+    /// Writes frames behind the last one, all or none of them.
     /// - Parameter transaction: the number of the transaction that the last of them holds.
     /// - Returns: what to wait for.
     /// - Throws: `EngineError.latched`, `EngineError.noMoreNumbers`; `FileError`.

@@ -26,6 +26,7 @@ struct RecordBytes: ~Copyable {
     }
 
     /// Makes room for so many records as long as those that were appended, and a little more: growing copies all there is.
+    /// Where those are longer than the rest will be, that is still no more than would be made by growing a few times.
     mutating func reserve(for count: Int, after appended: Int) { rows.reserve(for: count, after: appended) }
 
     consuming func finish() -> ByteWriter {
@@ -37,8 +38,12 @@ struct RecordBytes: ~Copyable {
 extension RecordBytes {
     fileprivate struct Visitor: RowVisitor {
         static let capacity = 4_096
+        /// What is reserved at most where it is more than doubling what there is, in bytes.
+        private static let largestRoom = 64 << 20
 
         var writer: ByteWriter
+        /// What the writer had before.
+        private let start: Int
         let room: UnsafeMutableRawPointer
         private var count = 0
         let table: TableVersion
@@ -53,6 +58,7 @@ extension RecordBytes {
             writer: ByteWriter, room: UnsafeMutableRawPointer, table: TableVersion, entity: Int, catalog: LogCatalog
         ) {
             self.writer = writer
+            start = writer.count
             self.room = room
             self.table = table
             self.entity = entity
@@ -66,7 +72,9 @@ extension RecordBytes {
         }
 
         mutating func reserve(for records: Int, after appended: Int) {
-            writer.reserve((writer.count + count) / max(appended, 1) * records / 15 * 16)
+            let written = writer.count + count
+            let (expected, isHuge) = ((written - start) / max(appended, 1)).multipliedReportingOverflow(by: records)
+            writer.reserve(start + min(isHuge ? .max : expected / 15 * 16, max(written * 2, Self.largestRoom)))
         }
 
         // MARK: What is gathered

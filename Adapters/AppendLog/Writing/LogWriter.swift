@@ -92,7 +92,7 @@ final class LogWriter: @unchecked Sendable {
             let (pieces, next) = pieces(of: frames, transaction: transaction)
             do {
                 for piece in pieces {
-                    try file.writeAll(piece, at: end)
+                    try piece.withUnsafeBytes { try file.writeAll($0, at: end) }
                     end += Int64(piece.count)
                 }
             } catch {
@@ -110,14 +110,15 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// What frames are written as, the room behind them that is allocated with them included: one piece, or three where the
-    /// last payload is so long that copying it would take as long as writing it.
+    /// last payload is so long that copying it would take as long as writing it. The first ends with a sector, so that no
+    /// power cut finds a sector of which one piece is on the disk and another is not.
     private func pieces(
         of frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64
-    ) -> (pieces: [[UInt8]], next: LogPosition) {
+    ) -> (pieces: [ArraySlice<UInt8>], next: LogPosition) {
         let longest = max(Int(allocationStep), 4_096)
         let long = frames.last.flatMap { $0.payload.count > longest ? $0.payload : nil }
         let length = frames.reduce(512) { $0 + $1.payload.count + 128 } - (long?.count ?? 0)
-        var writer = ByteWriter(capacity: length)
+        var writer = ByteWriter(capacity: length + Int(FrameHeader.sector))
         let next = writer.frames(
             frames, from: position, transaction: transaction, synced: synced, seed: seed,
             leavingOutLastPayload: long != nil)
@@ -127,9 +128,14 @@ final class LogWriter: @unchecked Sendable {
         }
         guard let long else {
             writer.zeros(room)
-            return ([writer.bytes], next)
+            return ([writer.bytes[...]], next)
         }
-        return ([writer.bytes, long] + (room > 0 ? [[UInt8](repeating: 0, count: room)] : []), next)
+        let beyond = Int((position.offset + Int64(writer.count)) % FrameHeader.sector)
+        let start = beyond == 0 ? 0 : Int(FrameHeader.sector) - beyond
+        long[..<start].withUnsafeBytes { writer.raw($0) }
+        var pieces = [writer.bytes[...], long[start...]]
+        if room > 0 { pieces.append([UInt8](repeating: 0, count: room)[...]) }
+        return (pieces, next)
     }
 
     private func checkOpen() throws {

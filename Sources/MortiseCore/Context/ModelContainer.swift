@@ -190,7 +190,10 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let main { return main }
         let context = ModelContext(self)
         let autosave = Autosave(of: context)
-        context.state.onChange = { MainActor.assumeIsolated { autosave.schedule() } }
+        context.state.onChange = { [weak context] in
+            guard context?.autosaveEnabled == true else { return }
+            MainActor.assumeIsolated { autosave.schedule() }
+        }
         main = context
         return context
     }
@@ -253,7 +256,7 @@ private final class Autosave {
     }
 
     func schedule() {
-        guard !isScheduled, context?.autosaveEnabled == true else { return }
+        guard !isScheduled else { return }
         isScheduled = true
         Task {
             isScheduled = false

@@ -46,10 +46,10 @@ let package = Package(
         .target(
             name: "MortiseCore", dependencies: [.product(name: "Logging", package: "swift-log")],
             exclude: ["Query/EXPRESSIONS.md"]),
-        .target(name: "CMortiseProcessor"),
+        .target(name: "CMortisePlatform"),
         .target(
-            name: "MortiseEngine", dependencies: ["CMortiseProcessor", "MortiseCore"],
-            // Declares the functions of CMortiseProcessor itself: who imports the module would ask for it of every client.
+            name: "MortiseEngine", dependencies: ["CMortisePlatform", "MortiseCore"],
+            // Declares the functions of CMortisePlatform itself: who imports the module would ask for it of every client.
             swiftSettings: [.enableExperimentalFeature("Extern")]),
         .macro(
             name: "MortiseMacros",
@@ -219,7 +219,7 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
 // The stores with their tests and nothing that needs macros, so that sanitizers and the fuzzer need not build those.
 if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [
-        "CMortiseProcessor", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
+        "CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
         "MortiseConformance", "MortiseEngineTests", "MortiseJSONFileTests", "MortiseAppendLogTests", "FaultWorkload",
         "fault-helper", "mortise-kill", "MortiseKills", "ReaderFuzzing",
     ]
@@ -234,7 +234,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     package.products = []
 }
 
-for target in package.targets where target.name != "CMortiseProcessor" {
+for target in package.targets where target.name != "CMortisePlatform" {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

@@ -34,7 +34,7 @@ struct ClientProgram {
     init(sources: [URL], in folder: URL, flags: [String] = []) throws {
         self.folder = folder
         self.sources = sources
-        let objects = try Self.libraries.flatMap(Self.objects) + [Self.processor]
+        let objects = try Self.libraries.flatMap(Self.objects) + Self.platform
         let compilation = try Self.run(
             "/usr/bin/env",
             [
@@ -49,7 +49,9 @@ struct ClientProgram {
         }
     }
 
-    private static let processor = products.appending(path: "CMortiseProcessor.build/mortise_processor.c.o").path
+    private static let platform = ["processor", "files"].map {
+        products.appending(path: "CMortisePlatform.build/mortise_\($0).c.o").path
+    }
 
     /// The object files of a module, as the build's own list names them: a folder may hold those of removed sources too.
     private static func objects(of library: String) throws -> [String] {

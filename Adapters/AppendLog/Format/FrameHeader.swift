@@ -36,20 +36,24 @@ struct FrameHeader: Hashable {
     /// Appends the header.
     /// - Parameter seed: what the checksums of the file's frames go on from.
     func write(to writer: inout ByteWriter, seed: UInt32) {
-        var header = ByteWriter(capacity: Self.size)
-        header.fixed(Self.marker)
-        header.byte(kind.rawValue)
-        header.byte(isSkippable ? 1 : 0)
-        header.fixed(UInt16(0))
-        header.fixed(sequence)
-        header.fixed(transaction)
-        header.fixed(synced)
-        header.fixed(length)
-        header.fixed(checksum)
-        var sum = CRC32C(resuming: seed)
-        sum.update(header.bytes)
-        header.fixed(sum.value)
-        header.bytes.withUnsafeBytes { writer.raw($0) }
+        withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { header in
+            func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
+                header.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
+            }
+            put(Self.marker, at: 0)
+            put(kind.rawValue, at: 4)
+            put(UInt8(isSkippable ? 1 : 0), at: 5)
+            put(UInt16(0), at: 6)
+            put(sequence, at: 8)
+            put(transaction, at: 16)
+            put(synced, at: 24)
+            put(length, at: 32)
+            put(checksum, at: 40)
+            var sum = CRC32C(resuming: seed)
+            sum.update(UnsafeRawBufferPointer(rebasing: header[..<44]))
+            put(sum.value, at: 44)
+            writer.raw(UnsafeRawBufferPointer(header))
+        }
     }
 
     /// The header in 48 bytes; nil where they are none of this file, or have numbers behind which there are none.

@@ -21,6 +21,7 @@ struct RecordBytes: ~Copyable {
     /// - Parameter rows: rows of the table.
     /// - Throws: `LogFault.unwritableValue`.
     mutating func append(_ rows: Range<Int>) throws {
+        if rows.isEmpty { return }
         let (table, slots) = (self.rows.table, self.rows.slots)
         try table.visit(rows: rows, slots, &self.rows)
     }

@@ -140,6 +140,7 @@ extension ByteWriter {
         _ records: [PersistentIdentifier], _ catalog: LogCatalog,
         _ write: (inout ByteWriter, Int, [PersistentIdentifier]) throws -> Void
     ) throws {
+        if records.isEmpty { return varint(0) }
         if let first = records.first.flatMap({ catalog.entity(of: $0) }),
             records.allSatisfy({ catalog.entity(of: $0, near: first) == first })
         {

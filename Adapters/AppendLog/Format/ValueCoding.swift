@@ -3,7 +3,7 @@ import MortiseCore
 import MortiseEngine
 
 /// The numbers of the entities under the schema in force, and the slots that are stored.
-struct LogCatalog: Sendable {
+final class LogCatalog: Sendable {
     let schema: StoredSchema
     let store: String
     let names: [String]

@@ -32,7 +32,7 @@ extension AppendLog {
     private func follow(from current: EngineVersion, isTurn: Bool) throws -> EngineVersion {
         let (header, position) = writer.state
         let file = try writer.currentFile(checkingName: isTurn)
-        let size = try file.info().size
+        let size = try file.extent().size
         let reader = FrameReader(file, size: size, seed: header.seed)
         var replay: VersionReplay?
         var last = position

@@ -58,7 +58,7 @@ final class ReaderTail: @unchecked Sendable {
         guard try file.readAll(count: 4, at: position.offset).contains(where: { $0 != 0 }) else { return nil }
         var replay: VersionReplay?
         var (position, last) = (position, last)
-        let reader = FrameReader(file, size: try file.info().size, seed: header.seed)
+        let reader = FrameReader(file, size: try file.extent().size, seed: header.seed)
         do {
             _ = try reader.scan(from: position, allowingGapsTo: header.base) { frame in
                 if frame.header.kind == .schema {
@@ -91,9 +91,8 @@ final class ReaderTail: @unchecked Sendable {
     }
 
     private func isReplaced() throws -> Bool {
-        guard let named = try fileSystem.infoIfPresent(path, followingLinks: true) else { return false }
-        let mine = try file.info()
-        return (named.device, named.inode) != (mine.device, mine.inode)
+        guard let named = try fileSystem.extentIfPresent(path, followingLinks: true) else { return false }
+        return try !named.isSameFile(as: file.extent())
     }
 
     /// Goes on in the file that a compaction has put in the log's place.

@@ -173,9 +173,13 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         try result.get()
     }
 
-    private struct Ticket: CommitTicket {
-        let writer: LogWriter
-        let sequence: UInt64
+    private final class Ticket: CommitTicket {
+        private let writer: LogWriter
+        private let sequence: UInt64
+        init(writer: LogWriter, sequence: UInt64) {
+            self.writer = writer
+            self.sequence = sequence
+        }
         func wait() throws { try writer.sync(upTo: sequence) }
     }
 }

@@ -114,7 +114,7 @@ struct LogOpening {
         let writer = try LogWriter(
             file, path: path, header: content.header, position: content.position, unsynced: content.unsynced,
             synced: synced, lock: lock, allocationStep: configuration.allocationStep,
-            isShared: isShared, in: fileSystem)
+            isShared: isShared, startsWriting: configuration.durability == .full, in: fileSystem)
         let sink = AppendLog(
             configuration, path: path, writer: writer, catalog: catalog, initial: version,
             needsSchema: content.schema != schema, now: configuration.now)

@@ -16,11 +16,14 @@ final class LogWriter: @unchecked Sendable {
     private let lock: FileLock
     private let allocationStep: Int64
     private let isShared: Bool
+    /// Whether what is appended is waited for at once.
+    private let startsWriting: Bool
     private let condition = NSCondition()
     private var file: any OpenFile
     private var header: FileHeader
     private var seed: UInt32
-    private var identity: FileIdentity
+    /// Which file it is; its length is in `allocated`.
+    private var extent: FileExtent
     private var position: LogPosition
     /// The length of the file.
     private var allocated: Int64
@@ -41,6 +44,8 @@ final class LogWriter: @unchecked Sendable {
     /// How long the last sync took.
     private var syncTime: TimeInterval = 0
     private var failure: String?
+    /// What went wrong before anybody waited, to be thrown at the first who does.
+    private var startFailure: FileError?
 
     /// - Parameters:
     ///   - unsynced: where the frames begin that none calls synced.
@@ -48,7 +53,8 @@ final class LogWriter: @unchecked Sendable {
     init(
         _ file: any OpenFile, path: String, header: FileHeader, position: LogPosition, unsynced: LogPosition,
         synced: UInt64, lock: FileLock,
-        allocationStep: Int64 = LogWriter.allocationStep, isShared: Bool = false, in fileSystem: any FileSystem
+        allocationStep: Int64 = LogWriter.allocationStep, isShared: Bool = false, startsWriting: Bool = false,
+        in fileSystem: any FileSystem
     ) throws {
         self.file = file
         self.path = path
@@ -59,10 +65,11 @@ final class LogWriter: @unchecked Sendable {
         self.synced = synced
         self.allocationStep = allocationStep
         self.isShared = isShared
+        self.startsWriting = startsWriting
         seed = header.seed
         doubtful = synced < position.sequence - 1 ? (unsynced, position.end) : nil
-        identity = try file.info().identity
-        allocated = identity.size
+        extent = try file.extent()
+        allocated = extent.size
     }
 
     /// Where the log stands, and which file it is.
@@ -101,9 +108,11 @@ final class LogWriter: @unchecked Sendable {
                 failure = "\(error)"
                 throw error
             }
+            let start = position.offset
             allocated = max(allocated, end)
             position = next
             appends += 1
+            startSync(of: start..<next.end)
             if let gathered, appends - syncedAppends >= gathered { condition.broadcast() }
             return appends
         }
@@ -138,6 +147,18 @@ final class LogWriter: @unchecked Sendable {
         return (pieces, next)
     }
 
+    /// Lets the device begin, while the saver does what is left to be done before it waits. Where others save at the same
+    /// time, the bytes of a page that is on its way would have to wait for it.
+    private func startSync(of range: Range<Int64>) {
+        guard startsWriting, savers <= 1, !isSyncing, appends - syncedAppends == 1 else { return }
+        do throws(FileError) {
+            try file.startWriting(range)
+        } catch {
+            failure = failure ?? "\(error)"
+            startFailure = error
+        }
+    }
+
     private func checkOpen() throws {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
     }
@@ -147,18 +168,17 @@ final class LogWriter: @unchecked Sendable {
         if try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
         }
-        let now = try file.info()
-        if now.size != allocated {
-            let change: FileChange =
-                now.size < allocated
-                ? .truncated(from: allocated, to: now.size) : .extended(from: allocated, to: now.size)
-            throw FileError(.changed(change), operation: .write, path: path)
-        }
-        guard let named = try fileSystem.infoIfPresent(path, followingLinks: true) else {
+        guard let named = try fileSystem.extentIfPresent(path, followingLinks: true) else {
             throw FileError(.changed(.deleted), operation: .write, path: path)
         }
-        if named.device != identity.device || named.inode != identity.inode {
+        guard named.isSameFile(as: extent) else {
             throw FileError(.changed(.replaced), operation: .write, path: path)
+        }
+        if named.size != allocated {
+            let change: FileChange =
+                named.size < allocated
+                ? .truncated(from: allocated, to: named.size) : .extended(from: allocated, to: named.size)
+            throw FileError(.changed(change), operation: .write, path: path)
         }
     }
 
@@ -171,6 +191,7 @@ final class LogWriter: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while syncedAppends < append {
+            if let error = startFailure.take() { throw error }
             try checkOpen()
             if isSyncing {
                 condition.wait()
@@ -181,11 +202,11 @@ final class LogWriter: @unchecked Sendable {
             let target = (frame: position.sequence - 1, append: appends)
             let file = file
             condition.unlock()
-            let start = ContinuousClock.now
+            let start = DispatchTime.now().uptimeNanoseconds
             let result = Result { () throws(FileError) in try file.sync(.data) }
-            let time = start.duration(to: .now)
+            let end = DispatchTime.now().uptimeNanoseconds
             condition.lock()
-            syncTime = TimeInterval(time.components.seconds) + TimeInterval(time.components.attoseconds) / 1e18
+            syncTime = TimeInterval(end - start) / 1e9
             savers = appends - syncedAppends
             isSyncing = false
             condition.broadcast()
@@ -263,7 +284,7 @@ final class LogWriter: @unchecked Sendable {
     /// Others may have made a shared log longer. None makes it shorter than its frames.
     private func noteLength() throws {
         guard isShared else { return }
-        let size = try file.info().size
+        let size = try file.extent().size
         if size < position.end {
             throw FileError(.changed(.truncated(from: position.end, to: size)), operation: .write, path: path)
         }
@@ -372,13 +393,13 @@ final class LogWriter: @unchecked Sendable {
 
     /// Goes on in another file, which holds what was appended to this one and has taken its name.
     func releaseAppends(takingUp next: any OpenFile, header: FileHeader, position: LogPosition) throws {
-        identity = try next.info().identity
+        extent = try next.extent()
         let old = file
         file = next
         self.header = header
         self.position = position
         seed = header.seed
-        allocated = identity.size
+        allocated = extent.size
         synced = position.sequence - 1
         doubtful = nil
         condition.unlock()

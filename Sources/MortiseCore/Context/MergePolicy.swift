@@ -85,6 +85,7 @@ extension ContextState {
     /// Settles what the context and the store have both changed, before a save.
     /// - Throws: `SaveConflict` under the policy `error`; what a store throws that is read again.
     func settleConflicts() throws {
+        if changed.isEmpty, deleted.isEmpty, vanished.isEmpty { return }
         let policy = context?.mergePolicy ?? .propertyWise
         try rereadChangedSnapshots()
         if let gone = vanished.first {

@@ -88,9 +88,9 @@ extension ContextState {
                 return false
             }
             var version: (any StoreVersion)?
-            if let deferred = outcome.deferred {
+            if let finish = outcome.finish {
                 unlock()
-                version = try deferred.finish()
+                version = try finish()
             }
             try takeOver(changes, outcome, binding, version, &report)
         }
@@ -291,7 +291,7 @@ struct SaveReport {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isIncomplete }
 
     func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
-        var generations: [String: UInt64] = [:]
+        var generations = [String: UInt64](minimumCapacity: bindings.count)
         for binding in bindings { generations[binding.store.identifier] = binding.version?.number }
         var info = Self.places.mapValues { place -> Any in
             switch place {

@@ -42,8 +42,8 @@ struct SaveOutcome {
 
     /// Values that the store set otherwise than asked.
     var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
-    /// What is still to come of a save that the store has deferred.
-    var deferred: DeferredSave?
+    /// What is still to come of a save that the store has deferred; see `DeferredSave.finish()`.
+    var finish: (@Sendable () throws -> (any StoreVersion)?)?
 }
 
 /// What a store that hands out snapshots answered to a fetch, and how much of it is left to do.
@@ -172,11 +172,13 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     // What the store can do, asked once: a cast costs as much as a small look-up.
     private let versioned: (any VersionedDataStore)?
     private let queryable: (any QueryableDataStore)?
+    private let deferring: (any DeferringDataStore)?
 
     init(_ store: Store, configurationName: String) {
         self.store = store
         versioned = store as? any VersionedDataStore
         queryable = store as? any QueryableDataStore
+        deferring = store as? any DeferringDataStore
         self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
         super.init(store, configurationName: configurationName)
     }
@@ -391,14 +393,20 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             inserted: try insertions(of: changes), updated: try snapshots(changes.updated),
             deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
-        if mayDefer, let deferring = store as? any DeferringDataStore,
+        if mayDefer, let deferring,
             let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>
         {
             let deferred = try deferring.beginSave(request)
             var outcome = SaveOutcome(deferred.result)
-            outcome.deferred = deferred
+            outcome.finish = deferred.wait
             return outcome
         }
+        return try saveAtOnce(request, for: state)
+    }
+
+    private func saveAtOnce(
+        _ request: DataStoreSaveChangesRequest<Store.Snapshot>, for state: ContextState
+    ) throws -> SaveOutcome {
         let result = try locked { try $0.save(request) }
         var outcome = SaveOutcome(result)
         for (identifier, snapshot) in result.snapshotsToReregister {
@@ -418,6 +426,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     }
 
     private func snapshots(_ records: [PendingRecord]) throws -> [Store.Snapshot] {
+        if records.isEmpty { return [] }
         // The array is cast as a whole, because a cast costs more than a snapshot.
         if Store.Snapshot.self == DefaultSnapshot.self,
             let snapshots = records.map({

@@ -213,9 +213,10 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
 
     package init(for storeIdentifier: String, new: NewIdentifiers) {
         self.storeIdentifier = storeIdentifier
-        self.remapped = [:]
+        self.remapped = Dictionary()
         self.new = new
-        self.snapshotsToReregister = [:]
+        // Not a literal, which asks the run-time for the type of its pairs.
+        self.snapshotsToReregister = Dictionary()
         self.historyToken = nil
     }
 

@@ -1,7 +1,7 @@
 /// A save that a store has carried out, and that may not be durable yet.
 public struct DeferredSave: Sendable {
     public let result: DataStoreSaveChangesResult<DefaultSnapshot>
-    private let wait: @Sendable () throws -> (any StoreVersion)?
+    let wait: @Sendable () throws -> (any StoreVersion)?
 
     /// - Parameter wait: returns when the save is as durable as the store promises and every reader may see it, with the
     ///   version that it made; nil where it changed nothing.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-// As in the header of CMortiseProcessor.
+// As in the header of CMortisePlatform.
 @_extern(c, "mortise_prefetch") private func mortise_prefetch(_ start: UnsafeRawPointer?, _ count: Int)
 
 /// Where the bytes of one chunk are, for reading. Knows nothing of owners: whoever holds one holds the chunk.

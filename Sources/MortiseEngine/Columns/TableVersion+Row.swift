@@ -23,8 +23,10 @@ extension TableVersion {
     /// - Parameter rows: rows of this table; others are passed over.
     package func visit(rows: Range<Int>, _ slots: [Int], _ visitor: inout some RowVisitor) throws {
         let rows = rows.clamped(to: 0..<endRow)
-        let known = slots.filter(plan.columns.indices.contains).map { slot in
-            ShownColumn(slot: slot, texts: strings[slot], target: plan.targets[slot].first)
+        var known: ContiguousArray<ShownColumn> = []
+        known.reserveCapacity(slots.count)
+        for slot in slots where plan.columns.indices.contains(slot) {
+            known.append(ShownColumn(slot: slot, texts: strings[slot], target: plan.targets[slot].first))
         }
         try known.withUnsafeBufferPointer { columns in
             var next = rows.lowerBound

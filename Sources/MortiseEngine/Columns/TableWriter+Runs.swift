@@ -57,6 +57,38 @@ extension TableWriter {
     }
 }
 
+extension TableWriter {
+    /// Writes values into the row that `append` has just made, slot by slot, as long as they are of the kinds that most are.
+    /// - Parameter values: one for each column.
+    /// - Returns: the slot of the first attribute that was not written; how many slots there are where all were.
+    func writeNewest(
+        _ values: UnsafeBufferPointer<StoredValue>, _ columns: UnsafeBufferPointer<Column>, from first: Int
+    ) -> Int {
+        let (chunk, offset) = newest
+        let place = chunk.place
+        for slot in first..<columns.count where columns[slot].role == .attribute {
+            let entry = place.entry(slot)
+            switch (entry.form, values[slot]) {
+            case (.none, _): continue
+            case (.bool, .bool(let value)): chunk.store(value ? 1 : 0 as UInt8, entry, offset)
+            case (.int64, .integer(let value)): chunk.store(value.littleEndian, entry, offset)
+            case (.double, .double(let value)): chunk.store(value.bitPattern.littleEndian, entry, offset)
+            case (.date, .date(let value)):
+                chunk.store(value.timeIntervalSinceReferenceDate.bitPattern.littleEndian, entry, offset)
+            case (.uuid, .uuid(let value)): chunk.store(value.uuid, entry, offset)
+            case (.code, .string(let text)):
+                guard text.utf8.count <= StringDictionary.longest, let code = dictionaries[slot]?.add(text) else {
+                    return slot
+                }
+                chunk.store(UInt16(truncatingIfNeeded: code).littleEndian, entry, offset)
+            default: return slot
+            }
+            chunk.setAbsent(entry, offset, false)
+        }
+        return columns.count
+    }
+}
+
 /// The values of one column for rows side by side.
 private struct ColumnRun {
     let snapshots: UnsafeBufferPointer<DefaultSnapshot>

@@ -16,9 +16,9 @@ final class TableWriter {
     private(set) var endRow: Int
     private var count: Int
     private var forms: [ColumnForm]
-    var dictionaries: [StringDictionary?]
-    var links: [LinkSet]
-    var indexes: [OrderedIndex]
+    @exclusivity(unchecked) var dictionaries: [StringDictionary?]
+    @exclusivity(unchecked) var links: [LinkSet]
+    @exclusivity(unchecked) var indexes: [OrderedIndex]
     private let origin: TableVersion.Origin
     // The chunk that rows are being added to, looked up once for each row and not for each value.
     @exclusivity(unchecked) private(set) var current: Chunk

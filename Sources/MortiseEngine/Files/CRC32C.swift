@@ -1,4 +1,4 @@
-// As in the header of CMortiseProcessor, which says more.
+// As in the header of CMortisePlatform, which says more.
 @_extern(c, "mortise_crc32c_prepare") private func mortise_crc32c_prepare() -> CInt
 @_extern(c, "mortise_crc32c")
 private func mortise_crc32c(_ state: UInt32, _ bytes: UnsafeRawPointer?, _ count: Int) -> UInt32

@@ -13,7 +13,7 @@ extension FileError: CustomStringConvertible {
     /// refuse further writes until it is opened anew.
     public var outcomeIsUnknown: Bool {
         switch operation {
-        case .sync, .syncDirectory: true
+        case .sync, .startWriting, .syncDirectory: true
         case .rename: reason == .io || reason == .interrupted
         default: false
         }

@@ -34,9 +34,11 @@ public struct FileError: Error, Sendable, Hashable {
         case write
         /// ``OpenFile/sync(_:)``
         case sync
+        /// ``OpenFile/startWriting(_:)``
+        case startWriting = "write back"
         /// ``OpenFile/truncate(to:)``
         case truncate
-        /// ``OpenFile/info()`` and ``FileSystem/info(_:followingLinks:)``
+        /// ``OpenFile/info()``, ``FileSystem/info(_:followingLinks:)`` and their shorter forms
         case info = "examine"
         /// ``OpenFile/setPermissions(_:)``
         case setPermissions = "set permissions of"

@@ -32,10 +32,36 @@ public struct FileInfo: Sendable, Hashable {
         self.modified = modified
     }
 
+    /// Which file it is and how long.
+    public var extent: FileExtent { FileExtent(device: device, inode: inode, size: size) }
+
     /// The part that tells this content of this file from any other.
     public var identity: FileIdentity {
         FileIdentity(device: device, inode: inode, size: size, modified: modified)
     }
+}
+
+/// Which file it is and how long: the part of a ``FileInfo`` that can be had without its times.
+///
+/// Linux (from 6.13) notes exactly when a file changes next after somebody has asked when it changed last, and a sync that
+/// follows takes half as long again. Whoever looks at a file that is being written asks for this.
+public struct FileExtent: Sendable, Hashable {
+    /// The device that holds it.
+    public var device: UInt64
+    /// Its number on that device.
+    public var inode: UInt64
+    /// Its length in bytes.
+    public var size: Int64
+
+    /// Creates a description out of its parts.
+    public init(device: UInt64, inode: UInt64, size: Int64) {
+        self.device = device
+        self.inode = inode
+        self.size = size
+    }
+
+    /// Whether both are of one file, whatever its length.
+    public func isSameFile(as other: FileExtent) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// A point in time as file systems keep it: whole seconds since 1970 and nanoseconds after them.

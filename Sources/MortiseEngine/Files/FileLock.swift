@@ -16,6 +16,7 @@ public final class FileLock: Sendable {
     /// The lock file's path.
     public var path: String { file.path }
     private let file: any OpenFile
+    private let extent: FileExtent
     private let held = Atomic<Bool>(true)
 
     /// Takes the lock, without waiting.
@@ -45,7 +46,7 @@ public final class FileLock: Sendable {
             throw FileError(.notARegularFile(store.kind), operation: .open, path: storePath)
         }
         let wanted = (store?.permissions ?? permissions) & 0o777 | 0o600
-        file = try Self.lockedFile(resolved + ".lock", permissions: wanted, kind, in: fileSystem)
+        (file, extent) = try Self.lockedFile(resolved + ".lock", permissions: wanted, kind, in: fileSystem)
         // Exactly, whatever the umask and whoever made the file; where it is another user's, its bits are theirs to set.
         if let info = try? file.info(), info.permissions != wanted { try? file.setPermissions(wanted) }
         Self.write("\(fileSystem.processID)\n", to: file)
@@ -84,7 +85,7 @@ public final class FileLock: Sendable {
     /// `false` means that somebody removed or replaced it, against the rules: another process may hold "the" lock too.
     public func isIntact(in fileSystem: any FileSystem) throws(FileError) -> Bool {
         guard isHeld else { return false }
-        return try Self.isNamed(file, in: fileSystem)
+        return try Self.isNamed(extent, file.path, in: fileSystem)
     }
 
     /// The process identifier in the lock file of a store, or `nil` if there is none or it cannot be read.
@@ -97,7 +98,7 @@ public final class FileLock: Sendable {
 
     private static func lockedFile(
         _ path: String, permissions: UInt32, _ kind: LockKind, in fileSystem: any FileSystem
-    ) throws(FileError) -> any OpenFile {
+    ) throws(FileError) -> (file: any OpenFile, extent: FileExtent) {
         // Only somebody who keeps removing the file can make an attempt fail, hence the small number.
         for _ in 0..<16 {
             guard let file = try fileSystem.openOwn(path, permissions: permissions) else { continue }
@@ -106,9 +107,10 @@ public final class FileLock: Sendable {
                     throw FileError(.locked(holder: holder(in: path, fileSystem)), operation: .lock, path: path)
                 }
                 // Between open and lock the name may have gone to another file.
-                if try isNamed(file, in: fileSystem) {
+                let extent = try retryingInterrupts { () throws(FileError) in try file.extent() }
+                if try isNamed(extent, path, in: fileSystem) {
                     try checkIsLockFile(file)
-                    return file
+                    return (file, extent)
                 }
             } catch {
                 try? file.close()
@@ -134,10 +136,10 @@ public final class FileLock: Sendable {
     /// More bytes than any identifier with its line's end has.
     private static let largestText = 32
 
-    private static func isNamed(_ file: any OpenFile, in fileSystem: any FileSystem) throws(FileError) -> Bool {
-        let open = try retryingInterrupts { () throws(FileError) in try file.info() }
-        guard let named = try fileSystem.infoIfPresent(file.path, followingLinks: false) else { return false }
-        return (open.device, open.inode) == (named.device, named.inode)
+    private static func isNamed(
+        _ extent: FileExtent, _ path: String, in fileSystem: any FileSystem
+    ) throws(FileError) -> Bool {
+        try fileSystem.extentIfPresent(path, followingLinks: false)?.isSameFile(as: extent) ?? false
     }
 
     // The text only serves messages: a full disk must not keep anyone from opening a store, to make room for instance.

@@ -55,8 +55,17 @@ extension FileSystem {
 
     /// What is at `path`, or `nil` if nothing is; interruptions are repeated.
     package func infoIfPresent(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo? {
+        try ifPresent { () throws(FileError) in try info(path, followingLinks: followingLinks) }
+    }
+
+    /// Which file is at `path`, or `nil` if nothing is; interruptions are repeated.
+    package func extentIfPresent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent? {
+        try ifPresent { () throws(FileError) in try extent(path, followingLinks: followingLinks) }
+    }
+
+    private func ifPresent<Value>(_ look: () throws(FileError) -> Value) throws(FileError) -> Value? {
         do {
-            return try retryingInterrupts { () throws(FileError) in try info(path, followingLinks: followingLinks) }
+            return try retryingInterrupts(look)
         } catch {
             if error.reason == .notFound { return nil }
             throw error

@@ -28,6 +28,11 @@ public protocol FileSystem: Sendable {
     /// - Parameter followingLinks: `false` describes a symbolic link itself instead of what it points to.
     func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo
 
+    /// Which file is at `path`, and how long it is, without a look at its times. The default asks for all of its `info`.
+    ///
+    /// - Parameter followingLinks: as in ``info(_:followingLinks:)``.
+    func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent
+
     /// The text of the symbolic link at `path`, unresolved.
     func readLink(_ path: String) throws(FileError) -> String
 
@@ -51,6 +56,12 @@ public protocol FileSystem: Sendable {
     ///
     /// After an error nothing is known about them, and calling again proves nothing: do not retry.
     func syncDirectory(_ path: String) throws(FileError)
+}
+
+extension FileSystem {
+    public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {
+        try info(path, followingLinks: followingLinks).extent
+    }
 }
 
 /// How ``FileSystem/open(_:mode:)`` opens.

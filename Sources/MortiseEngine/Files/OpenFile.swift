@@ -32,6 +32,15 @@ public protocol OpenFile: AnyObject, Sendable {
     /// What the open file is now.
     func info() throws(FileError) -> FileInfo
 
+    /// Which file this is and how long it is now, without a look at its times. The default asks for all of its `info`.
+    func extent() throws(FileError) -> FileExtent
+
+    /// Lets the device begin with bytes that were written, so that a ``sync(_:)`` soon after has less to wait for. Returns
+    /// without waiting, and promises nothing; the default does nothing.
+    ///
+    /// After an error nothing is known of what is on the disk, as after one of ``sync(_:)``.
+    func startWriting(_ range: Range<Int64>) throws(FileError)
+
     /// Sets the permission bits exactly, whatever the umask.
     func setPermissions(_ permissions: UInt32) throws(FileError)
 
@@ -48,6 +57,11 @@ public protocol OpenFile: AnyObject, Sendable {
     ///
     /// The file is closed even if this throws. It makes nothing durable.
     func close() throws(FileError)
+}
+
+extension OpenFile {
+    public func extent() throws(FileError) -> FileExtent { try info().extent }
+    public func startWriting(_ range: Range<Int64>) throws(FileError) {}
 }
 
 /// How much ``OpenFile/sync(_:)`` makes durable.

@@ -18,6 +18,9 @@ public struct RepeatingFileSystem: FileSystem {
     public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
         try retryingInterrupts { () throws(FileError) in try base.info(path, followingLinks: followingLinks) }
     }
+    public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {
+        try retryingInterrupts { () throws(FileError) in try base.extent(path, followingLinks: followingLinks) }
+    }
     public func readLink(_ path: String) throws(FileError) -> String {
         try retryingInterrupts { () throws(FileError) in try base.readLink(path) }
     }
@@ -49,6 +52,10 @@ private final class RepeatingFile: OpenFile {
         try retryingInterrupts { () throws(FileError) in try base.truncate(to: size) }
     }
     func info() throws(FileError) -> FileInfo { try retryingInterrupts { () throws(FileError) in try base.info() } }
+    func extent() throws(FileError) -> FileExtent {
+        try retryingInterrupts { () throws(FileError) in try base.extent() }
+    }
+    func startWriting(_ range: Range<Int64>) throws(FileError) { try base.startWriting(range) }
     func setPermissions(_ permissions: UInt32) throws(FileError) {
         try retryingInterrupts { () throws(FileError) in try base.setPermissions(permissions) }
     }

@@ -12,19 +12,21 @@ final class IndexNode: @unchecked Sendable {
     /// The transaction that may write to this node.
     let owner: UInt64
     let isWide: Bool
-    private(set) var count = 0
+    // Nothing that reads or writes these calls anything that comes back, and checking each access for exclusivity took as
+    // long as copying a node.
+    @exclusivity(unchecked) private(set) var count = 0
     /// Empty in a leaf.
-    private(set) var cells: ContiguousArray<IndexChild> = []
+    @exclusivity(unchecked) private(set) var cells: ContiguousArray<IndexChild> = []
     /// How many entries of the index lie beneath each child.
-    private(set) var counts: ContiguousArray<Int> = []
+    @exclusivity(unchecked) private(set) var counts: ContiguousArray<Int> = []
 
     // Heads, then rows, then second heads where the node is wide.
     private let words: UnsafeMutablePointer<UInt64>
     // For each entry the offset and length of its tail in the heap; nil while no entry has one.
-    private var references: UnsafeMutablePointer<UInt64>?
-    private var heap: UnsafeMutableRawPointer?
-    private var heapCount = 0
-    private var heapCapacity = 0
+    @exclusivity(unchecked) private var references: UnsafeMutablePointer<UInt64>?
+    @exclusivity(unchecked) private var heap: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var heapCount = 0
+    @exclusivity(unchecked) private var heapCapacity = 0
 
     init(owner: UInt64, isWide: Bool) {
         self.owner = owner

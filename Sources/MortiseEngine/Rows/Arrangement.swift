@@ -16,6 +16,9 @@ final class Arrangement: Sendable {
         slots = isSame ? nil : plan.layout.slots.map { layout.slot(named: $0.name) }
     }
 
+    /// Whether the snapshots have the plan's slots, in its order.
+    var isSlotForSlot: Bool { slots == nil }
+
     /// The snapshots' slot for one of the plan.
     func source(of slot: Int) -> Int? { slots.map { $0[slot] } ?? slot }
 

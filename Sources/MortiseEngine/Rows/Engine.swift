@@ -3,7 +3,7 @@ public import MortiseCore
 import Synchronization
 
 /// Makes a committed transaction durable, before anybody sees it.
-public protocol CommitSink: Sendable {
+public protocol CommitSink: AnyObject, Sendable {
     /// Returns when the result is as durable as the store promises. Throwing leaves the engine as it was.
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws
     /// As `commit`, but may return before the result is durable, with a ticket to wait on: transactions that follow meanwhile
@@ -19,7 +19,7 @@ public protocol CommitSink: Sendable {
 }
 
 /// Stands for a transaction that a sink has taken in and not made durable yet.
-public protocol CommitTicket: Sendable {
+public protocol CommitTicket: AnyObject, Sendable {
     /// Returns when the transaction and all before it are durable. Throws where that failed; the sink then takes no more
     /// transactions, and all tickets that still wait fail too.
     func wait() throws
@@ -44,6 +44,9 @@ public struct CommittedChanges: Sendable {
     public var isErasure = false
 
     public init() {}
+
+    /// Whether the version before has nothing that the one after has not, and hardly less.
+    var isShortInsertion: Bool { inserted.count <= 64 && updated.isEmpty && deleted.isEmpty && !isErasure }
 }
 
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
@@ -53,6 +56,9 @@ public final class Engine: Sendable {
     private let published: Mutex<EngineVersion>
     /// The last version that the sink has taken in, with its ticket, while it is not published.
     private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)
+    /// The version before the latest, where that has all of it and a few rows more: the next transaction lets go of it
+    /// while the disk is at work, so that nobody waits for that.
+    private let retired = Mutex<EngineVersion?>(nil)
     private let recent: Mutex<RecentChanges>
     private let writing = NSLock()
     private let isClosed = Atomic(false)
@@ -169,7 +175,10 @@ public final class Engine: Sendable {
     /// - Throws: what the sink's `close()` throws; the engine is closed all the same.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        try writing.withLock { try sink?.close() }
+        try writing.withLock {
+            _ = retired.withLock { $0.take() }
+            try sink?.close()
+        }
     }
 
     /// Publishes a version that others have made.
@@ -245,13 +254,16 @@ public final class Engine: Sendable {
             // Where this fails nobody knows what is on the disk: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
             recent.withLock { note(&$0, transaction) }
+            _ = retired.withLock { $0.take() }
             guard let ticket else {
                 publish(next)
                 catalog.external?.settle(outside)
                 return Started(result: result, version: next) {}
             }
             appended.withLock { $0 = (next, ticket) }
+            let retires = transaction.changes.isShortInsertion
             return Started(result: result, version: next) { [self] in
+                if retires { retired.withLock { $0 = start } }
                 try publish(next, after: ticket)
                 catalog.external?.settle(outside)
             }
@@ -259,6 +271,7 @@ public final class Engine: Sendable {
     }
 
     private func publish(_ next: EngineVersion) {
+        _ = retired.withLock { $0.take() }
         catalog.external?.notePublished(next)
         published.withLock { $0 = next }
     }

@@ -35,6 +35,9 @@ extension EngineTransaction {
         of snapshots: UnsafeBufferPointer<DefaultSnapshot>, _ arrangement: Arrangement, _ table: TableWriter,
         _ rows: Range<Int>
     ) throws {
+        if snapshots.count == 1, arrangement.isSlotForSlot {
+            return try writeAttributes(of: snapshots[0], arrangement.plan, table)
+        }
         for column in arrangement.plan.columns where column.role == .attribute && column.form != .none {
             var left: UInt64
             if let source = arrangement.source(of: column.slot) {
@@ -49,6 +52,26 @@ extension EngineTransaction {
                 let value = arrangement.value(of: snapshots[place], at: column.slot)
                 if try !write(value, row, column, table, isNew: true) {
                     throw unfit(value, column, arrangement.plan.identifiers[table.sequence(row)])
+                }
+            }
+        }
+    }
+
+    /// Of the row that was added last. Most saves have one record, for which it does not pay to go column by column.
+    private func writeAttributes(of snapshot: DefaultSnapshot, _ plan: TablePlan, _ table: TableWriter) throws {
+        let row = table.endRow - 1
+        let count = plan.columns.count
+        try plan.columns.withUnsafeBufferPointer { columns in
+            try snapshot.values.withUnsafeBufferPointer { values in
+                var slot = 0
+                while slot < count {
+                    // Writes as many as it can.
+                    slot = table.writeNewest(values, columns, from: slot)
+                    guard slot < count else { break }
+                    if try !write(values[slot], row, columns[slot], table, isNew: true) {
+                        throw unfit(values[slot], columns[slot], plan.identifiers[table.sequence(row)])
+                    }
+                    slot += 1
                 }
             }
         }

@@ -56,6 +56,8 @@ public final class BrokenFileSystem: FileSystem {
     private let remembered = Mutex<[String: FileInfo]>([:])
     private let rememberedLinks = Mutex<[String: String]>([:])
     private let absent = Mutex<Set<String>>([])
+    /// Where what is still in the process ends, for the paths of the files that it is for.
+    fileprivate let buffered = Mutex<[String: Int64]>([:])
 
     public init(_ base: any FileSystem, mistake: Mistake) {
         self.base = base
@@ -82,7 +84,7 @@ public final class BrokenFileSystem: FileSystem {
             guard mistake.ignores(error) else { throw error }
             opened = VoidFile(path: path)
         }
-        let file = BrokenFile(base: opened, mistake: mistake)
+        let file = BrokenFile(base: opened, system: self)
         if mistake == .writesInPlace, case .create = mode, !isLock { try file.truncate(to: 0) }
         return file
     }
@@ -105,6 +107,8 @@ public final class BrokenFileSystem: FileSystem {
             }
             throw error
         }
+        // A store that buffers counts what it has buffered.
+        if let end = buffered.withLock({ $0[path] }) { info.size = max(info.size, end) }
         if mistake == .takesAnythingForAFile, info.kind != .symbolicLink { info.kind = .regular }
         if mistake == .remembersInfo { remembered.withLock { $0[path] = info } }
         return info
@@ -208,14 +212,16 @@ private final class VoidFile: OpenFile {
 private final class BrokenFile: OpenFile {
     let base: any OpenFile
     let mistake: BrokenFileSystem.Mistake
+    private let system: BrokenFileSystem
     /// What was written last, where that stays in the process for a while.
     private let pending = Mutex<(bytes: [UInt8], offset: Int64)?>(nil)
     /// Where the last write ended.
     private let written = Atomic<Int64>(0)
 
-    init(base: any OpenFile, mistake: BrokenFileSystem.Mistake) {
+    init(base: any OpenFile, system: BrokenFileSystem) {
         self.base = base
-        self.mistake = mistake
+        self.system = system
+        mistake = system.mistake
     }
 
     var path: String { base.path }
@@ -227,6 +233,7 @@ private final class BrokenFile: OpenFile {
 
     private func flush() throws(FileError) {
         guard let (bytes, offset) = pending.withLock({ $0.take() }) else { return }
+        system.buffered.withLock { $0[path] = nil }
         try base.writeAll(bytes, at: offset)
     }
 
@@ -235,6 +242,7 @@ private final class BrokenFile: OpenFile {
             try flush()
             let kept = Array(bytes)
             pending.withLock { $0 = (kept, offset) }
+            system.buffered.withLock { $0[path] = offset + Int64(kept.count) }
             return bytes.count
         }
         do {
@@ -252,6 +260,8 @@ private final class BrokenFile: OpenFile {
             }
         }
     }
+
+    func startWriting(_ range: Range<Int64>) throws(FileError) { try base.startWriting(range) }
 
     func sync(_ kind: SyncKind) throws(FileError) {
         switch mistake {

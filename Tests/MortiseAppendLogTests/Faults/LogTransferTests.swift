@@ -64,7 +64,9 @@ struct LogFailingOperationCheck {
             findings.inject()
             findings.expect(error == nil || error is FileError, "\(place): \(String(describing: error))")
             if code == .interrupted, !afterwards, error != nil {
-                findings.expect([.sync, .syncDirectory, .close].contains(last.operation), "\(place) was not repeated")
+                findings.expect(
+                    [.sync, .startWriting, .syncDirectory, .close].contains(last.operation),
+                    "\(place) was not repeated")
             }
             let state = depot.state()
             findings.expect(

@@ -50,7 +50,7 @@ import Testing
     @Test func onlyFailedSyncsAndUncertainRenamesLeaveTheOutcomeUnknown() {
         for operation in FileError.Operation.allCases {
             let error = FileError(code: .io, operation: operation, path: "/a")
-            #expect(error.outcomeIsUnknown == [.sync, .syncDirectory, .rename].contains(operation))
+            #expect(error.outcomeIsUnknown == [.sync, .startWriting, .syncDirectory, .rename].contains(operation))
         }
         #expect(!FileError(code: .noSpace, operation: .rename, path: "/a").outcomeIsUnknown)
     }

@@ -33,6 +33,31 @@ func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
     #endif
 }
 
+// As in the header of CMortisePlatform, which says more.
+@_extern(c, "mortise_file_extent") private func mortise_file_extent(
+    _ descriptor: Int32, _ path: UnsafePointer<CChar>?, _ followsLinks: Int32, _ extent: UnsafeMutableRawPointer
+) -> Int32
+@_extern(c, "mortise_start_writing") private func mortise_start_writing(
+    _ descriptor: Int32, _ start: Int64, _ count: Int64
+) -> Int32
+
+/// Which file is at a path, or is open where there is no path, without a look at its times.
+func fileExtent(
+    descriptor: Int32 = -1, path: String? = nil, followingLinks: Bool = true
+) throws(FileError.Code) -> FileExtent {
+    // The device, the number and the length, as in the header's struct.
+    var parts: (UInt64, UInt64, Int64) = (0, 0, 0)
+    let code = mortise_file_extent(descriptor, path, followingLinks ? 1 : 0, &parts)
+    if code != 0 { throw FileError.Code(rawValue: code) }
+    return FileExtent(device: parts.0, inode: parts.1, size: parts.2)
+}
+
+/// Has the system begin to write a part of a file; `nil` means that nothing failed so far.
+func startWriting(_ descriptor: Int32, _ range: Range<Int64>) -> FileError.Code? {
+    let code = mortise_start_writing(descriptor, range.lowerBound, range.upperBound - range.lowerBound)
+    return code == 0 ? nil : FileError.Code(rawValue: code)
+}
+
 /// The process's own limit on the length of a file in bytes (`ulimit -f`), or `nil` if it has none.
 func fileSizeLimit() -> Int64? {
     var limit = rlimit()

@@ -71,6 +71,18 @@ final class POSIXFile: OpenFile {
         }
     }
 
+    func extent() throws(FileError) -> FileExtent {
+        try using(.info) { descriptor in
+            Result { () throws(FileError.Code) in try fileExtent(descriptor: descriptor) }
+        }
+    }
+
+    func startWriting(_ range: Range<Int64>) throws(FileError) {
+        try using(.startWriting) { descriptor in
+            MortiseEngine.startWriting(descriptor, range).map { .failure($0) } ?? .success(())
+        }
+    }
+
     func setPermissions(_ permissions: UInt32) throws(FileError) {
         try using(.setPermissions) { descriptor in
             fchmod(descriptor, mode_t(truncatingIfNeeded: permissions)) == 0 ? .success(()) : .failure(.lastError)

@@ -58,6 +58,16 @@ public struct POSIXFileSystem: FileSystem {
         return FileInfo(status)
     }
 
+    /// Which file is at `path`, and how long it is.
+    public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {
+        try path.check(for: .info)
+        do {
+            return try fileExtent(path: path, followingLinks: followingLinks)
+        } catch {
+            throw FileError(code: error, operation: .info, path: path)
+        }
+    }
+
     /// The text of the symbolic link at `path`.
     public func readLink(_ path: String) throws(FileError) -> String {
         try path.check(for: .readLink)
@@ -145,8 +155,15 @@ public struct POSIXFileSystem: FileSystem {
 }
 
 extension String {
+    // Every save asks for its paths, and going through their characters one by one took as long as the system call.
+    private var hasZero: Bool {
+        utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        } ?? utf8.contains(0)
+    }
+
     /// Throws unless the operating system would see the whole string as a path.
     func check(for operation: FileError.Operation) throws(FileError) {
-        if isEmpty || utf8.contains(0) { throw FileError(.invalidPath, operation: operation, path: self) }
+        if isEmpty || hasZero { throw FileError(.invalidPath, operation: operation, path: self) }
     }
 }

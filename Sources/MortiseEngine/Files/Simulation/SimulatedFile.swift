@@ -49,6 +49,17 @@ final class SimulatedFile: OpenFile {
         }
     }
 
+    func startWriting(_ range: Range<Int64>) throws(FileError) {
+        // What is not synced may be on the disk or not, whoever has begun to write it.
+        try disk.perform(.startWriting, path) { state throws(FileError.Code) in
+            _ = try state.node(of: handle)
+        } onFailure: { state in
+            if let (id, _) = try? state.node(of: handle) {
+                state.apply(.failedSync(id, seed: state.generator.next()))
+            }
+        }
+    }
+
     func sync(_ kind: SyncKind) throws(FileError) {
         try disk.perform(.sync, path) { state throws(FileError.Code) in
             let (id, _) = try state.node(of: handle)

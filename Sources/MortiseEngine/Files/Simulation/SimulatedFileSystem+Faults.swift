@@ -3,7 +3,7 @@ extension SimulatedFileSystem {
     public enum Fault: Sendable, Hashable {
         /// It does nothing and reports this.
         ///
-        /// A failed sync of a file also loses track of what was unsynced, as kernels do: programs still read it, later
+        /// A failed sync of a file, and a failed beginning to write it, also loses track of what was unsynced, as kernels do: programs still read it, later
         /// syncs succeed, and each 512-byte sector of it is on the disk or is not, as the seed decides. So does a failed
         /// sync of a directory with each creation, renaming and removal in it.
         case fail(FileError.Code)

@@ -9,6 +9,8 @@ import MortiseEngine
 final class LogWriter: @unchecked Sendable {
     /// How far ahead of the frames the file is filled with zeros, in steps of this.
     static let allocationStep: Int64 = 256 << 10
+    /// How many bytes the device is given to write while more are being written; whole sectors.
+    private static let longestWrite = 2 << 20
     private static let longestGathering: TimeInterval = 0.002
 
     let path: String
@@ -96,11 +98,19 @@ final class LogWriter: @unchecked Sendable {
                 throw EngineError.noMoreNumbers(store: path)
             }
             var end = position.offset
+            // Where others save at the same time, the bytes of a page that is on its way would have to wait for it.
+            let isAlone = startsWriting && savers <= 1 && !isSyncing && appends == syncedAppends
             let (pieces, next) = pieces(of: frames, transaction: transaction)
             do {
                 for piece in pieces {
-                    try piece.withUnsafeBytes { try file.writeAll($0, at: end) }
-                    end += Int64(piece.count)
+                    var rest = piece
+                    while !rest.isEmpty {
+                        let part = rest.prefix(Self.longestWrite)
+                        rest = rest.dropFirst(part.count)
+                        try part.withUnsafeBytes { try file.writeAll($0, at: end) }
+                        end += Int64(part.count)
+                        if isAlone, !rest.isEmpty { startSync(of: (end - Int64(part.count))..<end) }
+                    }
                 }
             } catch {
                 // So that the space is free, and the next opening finds a clean end.
@@ -108,11 +118,10 @@ final class LogWriter: @unchecked Sendable {
                 failure = "\(error)"
                 throw error
             }
-            let start = position.offset
+            if isAlone { startSync(of: position.offset..<next.end) }
             allocated = max(allocated, end)
             position = next
             appends += 1
-            startSync(of: start..<next.end)
             if let gathered, appends - syncedAppends >= gathered { condition.broadcast() }
             return appends
         }
@@ -147,15 +156,13 @@ final class LogWriter: @unchecked Sendable {
         return (pieces, next)
     }
 
-    /// Lets the device begin, while the saver does what is left to be done before it waits. Where others save at the same
-    /// time, the bytes of a page that is on its way would have to wait for it.
+    /// Lets the device begin, while the saver writes more, or does what is left to be done before it waits.
     private func startSync(of range: Range<Int64>) {
-        guard startsWriting, savers <= 1, !isSyncing, appends - syncedAppends == 1 else { return }
         do throws(FileError) {
             try file.startWriting(range)
         } catch {
             failure = failure ?? "\(error)"
-            startFailure = error
+            startFailure = startFailure ?? error
         }
     }
 

@@ -42,7 +42,19 @@ int mortise_file_extent(int descriptor, const char *path, int follows_links, str
 int mortise_start_writing(int descriptor, int64_t start, int64_t count) {
 #if defined(__linux__) && defined(SYNC_FILE_RANGE_WRITE)
     if (sync_file_range(descriptor, start, count, SYNC_FILE_RANGE_WRITE) != 0) {
-        if (errno == EIO || errno == ENOSPC || errno == EDQUOT) return errno;
+        switch (errno) {
+        // Not done: the system cannot or may not, or had no memory, and everything is as it was.
+        case ENOSYS:
+        case EPERM:
+        case EINVAL:
+        case ESPIPE:
+        case EOPNOTSUPP:
+        case ENOMEM:
+            return 0;
+        // Some file systems report here, and nowhere else, that they have given up what was written.
+        default:
+            return errno;
+        }
     }
 #endif
     return 0;

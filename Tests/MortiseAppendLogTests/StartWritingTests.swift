@@ -58,6 +58,24 @@ struct StartWritingTests {
         #expect(names == ["before"])
     }
 
+    /// What is written for a checkpoint, and waited for by nobody who saves.
+    @Test func aCheckpointIsToldOfADeviceThatCannotBegin() throws {
+        let disk = try makeDisk()
+        try withLog(logConfiguration(disk)) { context in
+            context.insert(Item("before"))
+            try context.save()
+        }
+        // A schema that the log does not have yet is written with the first checkpoint.
+        var configuration = logConfiguration(disk)
+        configuration.schema = Schema([Box.self, Item.self, Earlier.Note.self])
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        disk.inject(.fail(.io), of: .startWriting)
+        let error = #expect(throws: FileError.self) { try store.checkpoint() }
+        #expect(error?.operation == .startWriting)
+        #expect(throws: EngineError.self) { try store.checkpoint() }
+        try? store.close()
+    }
+
     @Test func theDeviceWritesTheBeginningOfALongSaveWhileTheRestIsHandedOver() throws {
         let disk = try makeDisk()
         try withLog(logConfiguration(disk)) { context in

@@ -47,6 +47,16 @@ struct VersionLifetimeTests {
         try store.close()
     }
 
+    /// The last chunk of a table is copied with all that it has.
+    @Test func aVersionWithLongValuesIsNotKept() throws {
+        let store = try openStore(logConfiguration(try makeDisk()))
+        _ = try insert([String(repeating: "x", count: 2 << 20)], into: store)
+        weak let old = store.engine.version
+        _ = try insert(["short"], into: store)
+        #expect(old == nil)
+        try store.close()
+    }
+
     @Test func closingLetsGoOfAllButTheLatest() throws {
         let store = try openStore(logConfiguration(try makeDisk()))
         _ = try insert(["a"], into: store)

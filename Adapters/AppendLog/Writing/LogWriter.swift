@@ -9,7 +9,7 @@ import MortiseEngine
 final class LogWriter: @unchecked Sendable {
     /// How far ahead of the frames the file is filled with zeros, in steps of this.
     static let allocationStep: Int64 = 256 << 10
-    /// How many bytes the device is given to write while more are being written; whole sectors.
+    /// How many bytes the device is given to write at most while more are being written; whole pages.
     private static let longestWrite = 2 << 20
     private static let longestGathering: TimeInterval = 0.002
 
@@ -105,7 +105,8 @@ final class LogWriter: @unchecked Sendable {
                 for piece in pieces {
                     var rest = piece
                     while !rest.isEmpty {
-                        let part = rest.prefix(Self.longestWrite)
+                        // Up to the end of a page, which the next part would write once more.
+                        let part = rest.prefix(Self.longestWrite - Int(end % 4_096))
                         rest = rest.dropFirst(part.count)
                         try part.withUnsafeBytes { try file.writeAll($0, at: end) }
                         end += Int64(part.count)
@@ -158,11 +159,12 @@ final class LogWriter: @unchecked Sendable {
 
     /// Lets the device begin, while the saver writes more, or does what is left to be done before it waits.
     private func startSync(of range: Range<Int64>) {
+        if failure != nil { return }
         do throws(FileError) {
             try file.startWriting(range)
         } catch {
-            failure = failure ?? "\(error)"
-            startFailure = startFailure ?? error
+            failure = "\(error)"
+            startFailure = error
         }
     }
 
@@ -254,6 +256,7 @@ final class LogWriter: @unchecked Sendable {
     /// A failed sync ends the writer. A failed write does not: what is written stands there already.
     func settle() throws {
         let last = try locked {
+            if let error = startFailure.take() { throw error }
             try checkOpen()
             try noteLength()
             try writeDoubtful()

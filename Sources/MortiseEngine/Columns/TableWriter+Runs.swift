@@ -69,7 +69,7 @@ extension TableWriter {
         for slot in first..<columns.count where columns[slot].role == .attribute {
             let entry = place.entry(slot)
             switch (entry.form, values[slot]) {
-            case (.none, _): continue
+            case (.none, _) where columns[slot].form == .none: continue
             case (.bool, .bool(let value)): chunk.store(value ? 1 : 0 as UInt8, entry, offset)
             case (.int64, .integer(let value)): chunk.store(value.littleEndian, entry, offset)
             case (.double, .double(let value)): chunk.store(value.bitPattern.littleEndian, entry, offset)

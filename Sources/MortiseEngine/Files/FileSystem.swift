@@ -30,6 +30,8 @@ public protocol FileSystem: Sendable {
 
     /// Which file is at `path`, and how long it is, without a look at its times. The default asks for all of its `info`.
     ///
+    /// The length has to be what writes through open files have made it: a log that is shorter is taken to have been cut.
+    ///
     /// - Parameter followingLinks: as in ``info(_:followingLinks:)``.
     func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent
 

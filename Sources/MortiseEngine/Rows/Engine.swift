@@ -44,9 +44,6 @@ public struct CommittedChanges: Sendable {
     public var isErasure = false
 
     public init() {}
-
-    /// Whether the version before has nothing that the one after has not, and hardly less.
-    var isShortInsertion: Bool { inserted.count <= 64 && updated.isEmpty && deleted.isEmpty && !isErasure }
 }
 
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
@@ -254,16 +251,19 @@ public final class Engine: Sendable {
             // Where this fails nobody knows what is on the disk: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
             recent.withLock { note(&$0, transaction) }
-            _ = retired.withLock { $0.take() }
+            let isRetired = ticket != nil && transaction.isShortInsertion
+            // The one before goes here, where the device is at work already.
+            _ = retired.withLock { retired in
+                defer { retired = isRetired ? start : nil }
+                return retired.take()
+            }
             guard let ticket else {
                 publish(next)
                 catalog.external?.settle(outside)
                 return Started(result: result, version: next) {}
             }
             appended.withLock { $0 = (next, ticket) }
-            let retires = transaction.changes.isShortInsertion
             return Started(result: result, version: next) { [self] in
-                if retires { retired.withLock { $0 = start } }
                 try publish(next, after: ticket)
                 catalog.external?.settle(outside)
             }

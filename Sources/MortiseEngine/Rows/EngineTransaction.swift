@@ -239,6 +239,13 @@ final class EngineTransaction {
 
     // MARK: The end
 
+    /// Whether the version before keeps little memory that the one after does not: everything in it is in both, but for the
+    /// ends of tables and the ways to a few entries of indexes.
+    var isShortInsertion: Bool {
+        changes.inserted.count <= 64 && changes.updated.isEmpty && changes.deleted.isEmpty && !changes.isErasure
+            && tables.allSatisfy { $0?.current.byteCount ?? 0 <= 1 << 20 }
+    }
+
     /// The version that this transaction makes; nil where nothing changed.
     /// - Throws: `EngineError.noMoreNumbers`.
     func finished() throws -> EngineVersion? {

@@ -76,26 +76,6 @@ struct StartWritingTests {
         try? store.close()
     }
 
-    @Test func theDeviceWritesTheBeginningOfALongSaveWhileTheRestIsHandedOver() throws {
-        let disk = try makeDisk()
-        try withLog(logConfiguration(disk)) { context in
-            context.insert(Item("short"))
-            try context.save()
-            context.insert(Item(String(repeating: "x", count: 5 << 20)))
-            let operations = try operations(of: disk) { try context.save() }
-            // The head with the rest of its sector, and three parts of the rest.
-            let head: [FileError.Operation] = [.write]
-            #expect(
-                operations.filter { $0 != .startWriting } == head + [.write, .write, .write, .write, .sync]
-                    && operations.dropLast().last == .startWriting)
-            #expect(operations.count { $0 == .startWriting } == 3, "\(operations)")
-        }
-        let names = try withLog(logConfiguration(disk.crashed(after: .max, losing: .unsynced))) { context in
-            try context.fetch(FetchDescriptor<Item>()).map(\.name.count)
-        }
-        #expect(names.sorted() == [5, 5 << 20])
-    }
-
     /// While one of several waits, what others append is not begun: they share the sync that follows.
     @Test func thoseWhoShareASyncDoNotHaveTheDeviceBegin() throws {
         let disk = try makeDisk()

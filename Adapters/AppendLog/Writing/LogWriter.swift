@@ -9,8 +9,6 @@ import MortiseEngine
 final class LogWriter: @unchecked Sendable {
     /// How far ahead of the frames the file is filled with zeros, in steps of this.
     static let allocationStep: Int64 = 256 << 10
-    /// How many bytes the device is given to write at most while more are being written; whole pages.
-    private static let longestWrite = 2 << 20
     private static let longestGathering: TimeInterval = 0.002
 
     let path: String
@@ -103,15 +101,8 @@ final class LogWriter: @unchecked Sendable {
             let (pieces, next) = pieces(of: frames, transaction: transaction)
             do {
                 for piece in pieces {
-                    var rest = piece
-                    while !rest.isEmpty {
-                        // Up to the end of a page, which the next part would write once more.
-                        let part = rest.prefix(Self.longestWrite - Int(end % 4_096))
-                        rest = rest.dropFirst(part.count)
-                        try part.withUnsafeBytes { try file.writeAll($0, at: end) }
-                        end += Int64(part.count)
-                        if isAlone, !rest.isEmpty { startSync(of: (end - Int64(part.count))..<end) }
-                    }
+                    try piece.withUnsafeBytes { try file.writeAll($0, at: end) }
+                    end += Int64(piece.count)
                 }
             } catch {
                 // So that the space is free, and the next opening finds a clean end.
@@ -157,9 +148,8 @@ final class LogWriter: @unchecked Sendable {
         return (pieces, next)
     }
 
-    /// Lets the device begin, while the saver writes more, or does what is left to be done before it waits.
+    /// Lets the device begin, while the saver does what is left to be done before it waits.
     private func startSync(of range: Range<Int64>) {
-        if failure != nil { return }
         do throws(FileError) {
             try file.startWriting(range)
         } catch {

@@ -291,7 +291,7 @@ struct SaveReport {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isIncomplete }
 
     func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
-        var generations = [String: UInt64](minimumCapacity: bindings.count)
+        var generations: [String: UInt64] = [:]
         for binding in bindings { generations[binding.store.identifier] = binding.version?.number }
         var info = Self.places.mapValues { place -> Any in
             switch place {

@@ -7,6 +7,8 @@ final class TablePlan: Sendable {
     let number: Int
     let identifiers: NumberedIdentifiers
     let columns: [Column]
+    /// Those of the columns, for new chunks.
+    let forms: [ColumnForm]
     /// By slot, the identifiers of each entity that a to-one property may lead to.
     let targets: [[NumberedIdentifiers]]
     let indexes: [IndexDefinition]
@@ -32,6 +34,7 @@ final class TablePlan: Sendable {
         self.number = number
         self.identifiers = identifiers
         self.columns = columns
+        forms = columns.map(\.form)
         self.targets = targets
         self.indexes = indexes
         equalityTexts = AccessPath.equalityTexts(layout, indexes)

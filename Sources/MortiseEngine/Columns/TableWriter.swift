@@ -23,6 +23,7 @@ final class TableWriter {
     // The chunk that rows are being added to, looked up once for each row and not for each value.
     @exclusivity(unchecked) private(set) var current: Chunk
     @exclusivity(unchecked) private var currentIndex = -1
+    private static let noChunk = Chunk(forms: [], capacity: 0, owner: 0)
 
     /// - Parameter owner: a number that no other transaction has.
     init(_ plan: TablePlan, from base: TableVersion?, owner: UInt64, isOutside: Bool = false) {
@@ -39,8 +40,8 @@ final class TableWriter {
         links = base?.links ?? Array(repeating: LinkSet(), count: plan.linkCount)
         indexes = base?.indexes ?? plan.indexes.map { OrderedIndex(isWide: $0.isWide) }
         origin = base?.origin ?? TableVersion.Origin(isOutside: isOutside)
-        forms = plan.columns.map(\.form)
-        current = Chunk(forms: [], capacity: 0, owner: 0)
+        forms = plan.forms
+        current = Self.noChunk
     }
 
     // MARK: Chunks

@@ -43,7 +43,7 @@ func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
 
 /// Which file is at a path, or is open where there is no path, without a look at its times.
 func fileExtent(
-    descriptor: Int32 = -1, path: String? = nil, followingLinks: Bool = true
+    descriptor: Int32 = -1, path: UnsafePointer<CChar>? = nil, followingLinks: Bool = true
 ) throws(FileError.Code) -> FileExtent {
     // The device, the number and the length, as in the header's struct.
     var parts: (UInt64, UInt64, Int64) = (0, 0, 0)

@@ -61,10 +61,12 @@ public struct POSIXFileSystem: FileSystem {
     /// Which file is at `path`, and how long it is.
     public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {
         try path.check(for: .info)
-        do {
-            return try fileExtent(path: path, followingLinks: followingLinks)
-        } catch {
-            throw FileError(code: error, operation: .info, path: path)
+        let found = path.withCString { path in
+            Result { () throws(FileError.Code) in try fileExtent(path: path, followingLinks: followingLinks) }
+        }
+        switch found {
+        case .success(let extent): return extent
+        case .failure(let code): throw FileError(code: code, operation: .info, path: path)
         }
     }
 

@@ -3,9 +3,9 @@ extension SimulatedFileSystem {
     public enum Fault: Sendable, Hashable {
         /// It does nothing and reports this.
         ///
-        /// A failed sync of a file, and a failed beginning to write it, also loses track of what was unsynced, as kernels do: programs still read it, later
-        /// syncs succeed, and each 512-byte sector of it is on the disk or is not, as the seed decides. So does a failed
-        /// sync of a directory with each creation, renaming and removal in it.
+        /// A failed sync of a file, and a failed beginning to write it, also loses track of what was unsynced, as kernels do:
+        /// programs still read it, later syncs succeed, and each 512-byte sector of it is on the disk or is not, as the seed
+        /// decides. So does a failed sync of a directory with each creation, renaming and removal in it.
         case fail(FileError.Code)
         /// It does its work and then reports this nevertheless, as network file systems can.
         case failAfterwards(FileError.Code)

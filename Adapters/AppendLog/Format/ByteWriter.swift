@@ -2,18 +2,37 @@ import Foundation
 
 /// Collects the bytes of a payload.
 struct ByteWriter {
+    /// The bytes, but for those that the stream has taken.
     private(set) var bytes: [UInt8] = []
+    /// What takes them between records where they get many.
+    private let stream: FrameStream?
+    private let pieceSize: Int
+    private var streamed = 0
     private var budget = ValueBudget()
     private var recordStart = 0
     /// Whether any value names a file of data.
     var hasFiles = false
 
-    init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+    init(capacity: Int = 256) {
+        bytes.reserveCapacity(capacity)
+        stream = nil
+        pieceSize = .max
+    }
 
-    var count: Int { bytes.count }
+    /// Hands over its bytes in pieces.
+    init(to stream: FrameStream) {
+        pieceSize = stream.pieceSize
+        self.stream = stream
+        bytes.reserveCapacity(pieceSize + pieceSize / 8)
+    }
 
-    /// Makes room for so many bytes at once.
-    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+    /// How many bytes were written.
+    var count: Int { streamed + bytes.count }
+
+    /// Makes room for so many bytes at once, where they stay here.
+    mutating func reserve(_ count: Int) {
+        if stream == nil { bytes.reserveCapacity(count) }
+    }
 
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
@@ -22,16 +41,25 @@ struct ByteWriter {
 
     /// Begins another record, of whose values none has been written.
     /// - Parameter pending: bytes that are still to be written before it.
+    @inline(__always)
     mutating func beginRecord(after pending: Int = 0) {
+        if bytes.count >= pieceSize { handOver() }
         budget = ValueBudget()
-        recordStart = bytes.count + pending
+        recordStart = count + pending
+    }
+
+    @inline(never)
+    private mutating func handOver() {
+        let before = bytes.count
+        stream?.take(&bytes)
+        streamed += before - bytes.count
     }
 
     /// Counts what reading will take.
     mutating func spend(_ cost: Int) { budget.spend(cost) }
 
     /// Whether the record, as far as it is written, can be read again.
-    var isWithinBudget: Bool { budget.isWithin(bytes.count - recordStart) }
+    var isWithinBudget: Bool { budget.isWithin(count - recordStart) }
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 

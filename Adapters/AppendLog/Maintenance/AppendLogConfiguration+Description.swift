@@ -37,6 +37,7 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
             name, schema: schema, path: path, allowsSave: false, durability: durability, history: history,
             newFilePermissions: newFilePermissions, in: givenFileSystem)
         copy.allocationStep = allocationStep
+        copy.pieceSize = pieceSize
         // Whoever looks through a store wants one state of it.
         copy.followsWriter = false
         return copy

@@ -34,6 +34,16 @@ extension FrameReader {
     /// Decides whether the log ends at a place without a valid frame, or was torn there.
     /// - Throws: `LogFault`: `damagedFrame`, or why a header whose checksum is right is none.
     func end(at position: LogPosition) throws -> LogEnd {
+        do {
+            return try endAsFarAsRead(at: position)
+        } catch let error as FileError {
+            // Beside a writer that has just given up a long frame, and cut it off.
+            guard case .changed(.truncated) = error.reason, try file.extent().size >= position.end else { throw error }
+            return .clean
+        }
+    }
+
+    private func endAsFarAsRead(at position: LogPosition) throws -> LogEnd {
         let offset = position.offset
         // Nothing is ever written between a frame and the place of the next; whatever is there at the very end is told of
         // like what is no longer than a header.

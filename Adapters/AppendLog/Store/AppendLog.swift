@@ -97,13 +97,24 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         let (base, needsSchema) = state.withLock { (last, self.needsSchema) }
         var frames: [(kind: FrameKind, payload: [UInt8])] = []
         if needsSchema { frames.append((.schema, try catalog.schemaPayload())) }
-        var payload = ByteWriter(capacity: 512)
+        let stream = stream(for: changes, behind: frames)
+        var payload = stream.map { ByteWriter(to: $0) } ?? ByteWriter(capacity: 512)
         let origin = TransactionOrigin(timestamp: now(), author: changes.author, process: process, bundle: bundle)
-        try AppendLogError.naming(path) {
-            try payload.transaction(changes, from: base, to: result, origin: origin, catalog: catalog)
+        do {
+            try AppendLogError.naming(path) {
+                try payload.transaction(changes, from: base, to: result, origin: origin, catalog: catalog)
+            }
+        } catch {
+            throw stream?.abandon() ?? error
         }
-        frames.append((payload.hasFiles ? .transactionWithFiles : .transaction, payload.bytes))
-        let sequence = try writer.append(frames, transaction: result.number)
+        let kind: FrameKind = payload.hasFiles ? .transactionWithFiles : .transaction
+        let sequence: UInt64
+        if let stream, stream.hasBegun {
+            sequence = try stream.finish(payload.bytes, kind, transaction: result.number)
+        } else {
+            frames.append((kind, payload.bytes))
+            sequence = try writer.append(frames, transaction: result.number)
+        }
         state.withLock {
             last = result
             self.needsSchema = false
@@ -123,6 +134,16 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             return nil
         case .none: return nil
         }
+    }
+
+    /// What writes the payload of many changes while it is made; nil where that will be short.
+    private func stream(
+        for changes: CommittedChanges, behind frames: [(kind: FrameKind, payload: [UInt8])]
+    ) -> FrameStream? {
+        // A record that is changed or deleted takes ten bytes or so, a new one a hundred.
+        let count = changes.inserted.count + changes.updated.count + changes.deleted.count
+        let pieceSize = configuration.pieceSize
+        return count > pieceSize / 64 ? FrameStream(to: writer, behind: frames, pieceSize: pieceSize) : nil
     }
 
     /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.

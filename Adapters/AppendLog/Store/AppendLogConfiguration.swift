@@ -48,6 +48,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
     /// How far ahead of its frames the log is filled with zeros, in steps of this.
     package var allocationStep = LogWriter.allocationStep
+    /// How many bytes of a long transaction are gathered before they are written.
+    package var pieceSize = FrameStream.pieceSize
     /// How much history a compaction in the background has to be able to drop, in bytes of log.
     package var leastGarbage: Int64 = 4 << 20
     /// Whether a reader takes in what is saved after it was opened.

@@ -190,21 +190,32 @@ struct LogOpening {
         let offset = min(position.offset, try file.info().size - bytes)
         let kept = try newName(behind: "\(path).torn-\(offset)-", in: fileSystem)
         let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
-        let writer = FileWriter(copy)
-        var done: Int64 = 0
-        while done < bytes {
-            let piece = try file.readAll(count: Int(min(bytes - done, 1 << 20)), at: offset + done)
-            if piece.isEmpty { break }
-            try writer.append(piece)
-            done += Int64(piece.count)
+        do {
+            try copyTail(of: file, offset..<(offset + bytes), to: copy)
+            try copy.close()
+        } catch {
+            // A part of it is of no use, and would take the room for the next attempt.
+            try? copy.close()
+            try? fileSystem.unlink(kept)
+            throw error
         }
-        try writer.flush()
-        try copy.sync(.full)
-        try copy.close()
         try fileSystem.syncDirectory(PathText.directory(of: path))
         try file.truncate(to: position.end)
         try file.sync(.full)
         return kept
+    }
+
+    private static func copyTail(of file: any OpenFile, _ range: Range<Int64>, to copy: any OpenFile) throws {
+        let writer = FileWriter(copy)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let piece = try file.readAll(count: Int(min(range.upperBound - offset, 1 << 20)), at: offset)
+            if piece.isEmpty { break }
+            try writer.append(piece)
+            offset += Int64(piece.count)
+        }
+        try writer.flush()
+        try copy.sync(.full)
     }
 
     /// A name that none has: a number may come again after a restart, and no recovery stops at a file that is kept.

@@ -37,6 +37,8 @@ final class LogWriter: @unchecked Sendable {
     /// where, and where they end.
     private var doubtful: (start: LogPosition, end: Int64)?
     private var isSyncing = false
+    /// Whether a frame is being written piece by piece, so that nothing else may be appended.
+    private var isStreaming = false
     /// How many appends the next sync should cover, while somebody waits for them.
     private var gathered: UInt64?
     /// How many savers there were at the last sync: those whom it covered, and those who came while it ran.
@@ -81,6 +83,14 @@ final class LogWriter: @unchecked Sendable {
         return try body()
     }
 
+    /// With the lock, once no frame is being written piece by piece.
+    private func lockedBetweenFrames<R>(_ body: () throws -> R) rethrows -> R {
+        try locked {
+            while isStreaming { condition.wait() }
+            return try body()
+        }
+    }
+
     // MARK: Appending
 
     /// Writes frames behind the last one, all or none of them.
@@ -88,16 +98,10 @@ final class LogWriter: @unchecked Sendable {
     /// - Returns: what to wait for.
     /// - Throws: `EngineError.latched`, `EngineError.noMoreNumbers`; `FileError`.
     func append(_ frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64) throws -> UInt64 {
-        try locked {
-            try checkOpen()
-            try checkUntouched()
-            // No reader takes a higher number, and a checkpoint names the one behind the last frame.
-            guard UInt64(frames.count) < EngineVersion.numberLimit - position.sequence else {
-                throw EngineError.noMoreNumbers(store: path)
-            }
+        try lockedBetweenFrames {
+            try checkAppendable(frames.count)
             var end = position.offset
-            // Where others save at the same time, the bytes of a page that is on its way would have to wait for it.
-            let isAlone = startsWriting && savers <= 1 && !isSyncing && appends == syncedAppends
+            let isAlone = self.isAlone
             let (pieces, next) = pieces(of: frames, transaction: transaction)
             do {
                 for piece in pieces {
@@ -111,12 +115,34 @@ final class LogWriter: @unchecked Sendable {
                 throw error
             }
             if isAlone { startSync(of: position.offset..<next.end) }
-            allocated = max(allocated, end)
-            position = next
-            appends += 1
-            if let gathered, appends - syncedAppends >= gathered { condition.broadcast() }
-            return appends
+            return note(next, writtenTo: end)
         }
+    }
+
+    /// Whether nobody else saves at the same time: otherwise the bytes of a page that is on its way would have to wait for it.
+    private var isAlone: Bool { startsWriting && savers <= 1 && !isSyncing && appends == syncedAppends }
+
+    private func checkAppendable(_ frames: Int) throws {
+        try checkOpen()
+        try checkUntouched()
+        // No reader takes a higher number, and a checkpoint names the one behind the last frame.
+        guard UInt64(frames) < EngineVersion.numberLimit - position.sequence else {
+            throw EngineError.noMoreNumbers(store: path)
+        }
+    }
+
+    private func note(_ next: LogPosition, writtenTo end: Int64) -> UInt64 {
+        allocated = max(allocated, end)
+        position = next
+        appends += 1
+        if let gathered, appends - syncedAppends >= gathered { condition.broadcast() }
+        return appends
+    }
+
+    /// How many zeros are written behind the last frame.
+    private func room(behind end: Int64) -> Int {
+        guard end > allocated, allocationStep > 0 else { return 0 }
+        return Int((end + allocationStep - 1) / allocationStep * allocationStep - end)
     }
 
     /// What frames are written as, the room behind them that is allocated with them included: one piece, or three where the
@@ -132,10 +158,7 @@ final class LogWriter: @unchecked Sendable {
         let next = writer.frames(
             frames, from: position, transaction: transaction, synced: synced, seed: seed,
             leavingOutLastPayload: long != nil)
-        var room = 0
-        if next.end > allocated, allocationStep > 0 {
-            room = Int((next.end + allocationStep - 1) / allocationStep * allocationStep - next.end)
-        }
+        let room = room(behind: next.end)
         guard let long else {
             writer.zeros(room)
             return ([writer.bytes[...]], next)
@@ -146,6 +169,87 @@ final class LogWriter: @unchecked Sendable {
         var pieces = [writer.bytes[...], long[start...]]
         if room > 0 { pieces.append([UInt8](repeating: 0, count: room)[...]) }
         return (pieces, next)
+    }
+
+    // MARK: A frame that is written piece by piece
+
+    /// What such a frame starts from.
+    struct StreamStart {
+        let file: any OpenFile
+        let position: LogPosition
+        let synced: UInt64
+        let seed: UInt32
+        /// Whether the device is to begin with each piece.
+        let startsWriting: Bool
+    }
+
+    /// Lets nothing else be appended until `endStream` or `abandonStream`.
+    /// - Throws: as `append`; nothing is to be ended then.
+    func beginStream(of frames: Int) throws -> StreamStart {
+        try lockedBetweenFrames {
+            try checkAppendable(frames)
+            isStreaming = true
+            return StreamStart(
+                file: file, position: position, synced: synced, seed: seed, startsWriting: isAlone)
+        }
+    }
+
+    /// Makes valid what was written.
+    /// - Parameters:
+    ///   - first: what goes to where the frames begin.
+    ///   - next: the place behind them.
+    ///   - written: how far the file was written, 0 where all is in `first`.
+    /// - Returns: what to wait for.
+    /// - Throws: as `append`; `abandonStream` has to follow.
+    func endStream(
+        _ start: StreamStart, _ first: [UInt8], next: LogPosition, writtenTo written: Int64
+    ) throws -> UInt64 {
+        try locked {
+            try checkOpen()
+            let room = room(behind: next.end)
+            try checkUntouched(ofLength: max(allocated, written))
+            let zeros = [UInt8](repeating: 0, count: room)
+            try file.writeAll(zeros, at: next.end)
+            try file.writeAll(first, at: start.position.offset)
+            if start.startsWriting { startSync(of: start.position.offset..<next.end) }
+            isStreaming = false
+            condition.broadcast()
+            return note(next, writtenTo: next.end + Int64(zeros.count))
+        }
+    }
+
+    /// Looks before each piece, as before each write: encoding takes long enough for others to do something to the file.
+    /// - Parameter written: how far it was written, 0 where nothing was.
+    func checkStream(writtenTo written: Int64) throws {
+        try locked {
+            try checkOpen()
+            try checkUntouched(ofLength: max(allocated, written))
+        }
+    }
+
+    /// Cuts off what was written of a frame that is not finished, and nothing that others may have written instead.
+    /// - Parameters:
+    ///   - error: what went wrong with the file, which ends the writer; nil where nothing did.
+    ///   - written: how far it was written, 0 where nothing was.
+    func abandonStream(after error: (any Error)?, writtenTo written: Int64) {
+        locked {
+            // Of a failed sync only one of two at the same time might be told.
+            while isSyncing { condition.wait() }
+            isStreaming = false
+            condition.broadcast()
+            if let error { failure = failure ?? "\(error)" }
+            do {
+                // A write that failed may have made it longer.
+                let isLonger = try error != nil && file.extent().size > max(allocated, written)
+                try checkUntouched(ofLength: isLonger ? file.extent().size : max(allocated, written))
+                try file.truncate(to: position.end)
+                // What comes next is written over it: no power cut may bring it back behind that.
+                if error == nil { try file.sync(.full) }
+                allocated = position.end
+            } catch {
+                failure = failure ?? "\(error)"
+            }
+        }
     }
 
     /// Lets the device begin, while the saver does what is left to be done before it waits.
@@ -163,7 +267,9 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Somebody else's file is never written, and none that somebody cut.
-    private func checkUntouched() throws {
+    private func checkUntouched() throws { try checkUntouched(ofLength: allocated) }
+
+    private func checkUntouched(ofLength length: Int64) throws {
         if try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
         }
@@ -173,10 +279,10 @@ final class LogWriter: @unchecked Sendable {
         guard named.isSameFile(as: extent) else {
             throw FileError(.changed(.replaced), operation: .write, path: path)
         }
-        if named.size != allocated {
+        if named.size != length {
             let change: FileChange =
-                named.size < allocated
-                ? .truncated(from: allocated, to: named.size) : .extended(from: allocated, to: named.size)
+                named.size < length
+                ? .truncated(from: length, to: named.size) : .extended(from: length, to: named.size)
             throw FileError(.changed(change), operation: .write, path: path)
         }
     }
@@ -293,7 +399,7 @@ final class LogWriter: @unchecked Sendable {
 
     /// - Throws: `EngineError.latched`; `FileError` where the log is not the one at the path any more.
     func checkWritable() throws {
-        try locked {
+        try lockedBetweenFrames {
             try checkOpen()
             try noteLength()
             try checkUntouched()
@@ -376,7 +482,7 @@ final class LogWriter: @unchecked Sendable {
     func holdAppends() throws -> LogPosition {
         condition.lock()
         do {
-            while isSyncing { condition.wait() }
+            while isSyncing || isStreaming { condition.wait() }
             try checkOpen()
             try noteLength()
             try checkUntouched()
@@ -418,7 +524,7 @@ final class LogWriter: @unchecked Sendable {
     /// Cuts off what was allocated ahead, and gives file and lock free.
     func close() {
         locked {
-            while isSyncing { condition.wait() }
+            while isSyncing || isStreaming { condition.wait() }
             if failure == nil {
                 // Others may have gone on in a shared log.
                 if !isShared, allocated > position.end, (try? checkUntouched()) != nil {

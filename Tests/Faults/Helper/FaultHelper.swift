@@ -7,7 +7,7 @@ import MortiseJSONFile
 
 /// A process that uses a store and says what happened, to be killed, starved and misled by tests.
 ///
-/// `save PATH LAST [checkpoint|compact|background|nothing [MISTAKE]]` goes on from the state that the file holds to state LAST. It prints
+/// `save PATH LAST [checkpoint|compact|background|headerLast|nothing [MISTAKE]]` goes on from the state that the file holds to state LAST. It prints
 /// `trying N` before a save, `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
 /// An append log, whose name ends in `.log`, is then maintained as asked: with `background` by itself, which is waited for.
 /// Where a mistake is named the store has it.
@@ -70,9 +70,11 @@ import MortiseJSONFile
         _ path: String, upTo last: Int, maintaining what: String?, mistake: BrokenFileSystem.Mistake?
     ) throws {
         let container =
-            what == "background"
-            ? try Workload.openCompactingItself(path: path, mistake: mistake)
-            : try Workload.open(path: path, mistake: mistake)
+            switch what {
+            case "background": try Workload.openCompactingItself(path: path, mistake: mistake)
+            case "headerLast": try Workload.openWritingHeadersLast(path: path, mistake: mistake)
+            default: try Workload.open(path: path, mistake: mistake)
+            }
         container.store(AppendLogStore.self)?.waitForBackgroundWork()
         guard let first = Workload.state(of: container) else {
             return finish("error no state of the workload", 1)

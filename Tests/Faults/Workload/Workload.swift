@@ -45,6 +45,17 @@ public enum Workload {
         return try open(configuration)
     }
 
+    /// Opens an append log that writes every save as it does long ones: the header after what is behind it.
+    public static func openWritingHeadersLast(
+        path: String, mistake: BrokenFileSystem.Mistake? = nil
+    ) throws -> ModelContainer {
+        let real = POSIXFileSystem()
+        var configuration = AppendLogConfiguration(
+            path: path, history: .keep(days: 0), in: mistake.map { BrokenFileSystem(real, mistake: $0) } ?? real)
+        configuration.pieceSize = 64
+        return try open(configuration)
+    }
+
     /// Opens a file without the framework above the store.
     public static func openStore(_ configuration: JSONFileConfiguration) throws -> JSONFileStore {
         var configuration = configuration

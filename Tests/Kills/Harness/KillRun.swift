@@ -23,8 +23,11 @@ public enum KillRun {
     /// - Parameter isBroken: prints before it saves, to see that this is found out.
     public static func save(at path: String, seed: UInt64, isBroken: Bool) throws -> Never {
         var generator = Generator(state: seed)
-        let container = try open(path, history: .keep(days: 0))
-        let store = try AppendLogStore(configuration(path, history: .keep(days: 0)), migrationPlan: nil)
+        var configuration = configuration(path, history: .keep(days: 0))
+        // Half of the children write what they save while they encode it, in pieces shorter than a record.
+        if seed % 2 == 0 { configuration.pieceSize = 128 }
+        let container = try ModelContainer(for: Schema([Mark.self]), configurations: [configuration])
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
         let context = ModelContext(container)
         var number = (try numbers(in: context).max() ?? 0) + 1
         print(line: 0)

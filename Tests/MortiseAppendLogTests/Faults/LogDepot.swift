@@ -10,13 +10,17 @@ struct LogDepot {
     static let path = "/depot.log"
     let disk: SimulatedFileSystem
     let fileSystem: any FileSystem
+    private let pieceSize: Int
 
     /// - Parameters:
     ///   - state: The state of the workload that the log holds at the beginning; 0 is no file.
     ///   - isCompacted: Whether it is held by a checkpoint, and the log begins behind it.
+    ///   - pieceSize: How many bytes of a long transaction are gathered before they are written.
     init(
-        seed: UInt64 = 1, state: Int = 0, isCompacted: Bool = false, breaking mistake: BrokenFileSystem.Mistake? = nil
+        seed: UInt64 = 1, state: Int = 0, isCompacted: Bool = false, breaking mistake: BrokenFileSystem.Mistake? = nil,
+        pieceSize: Int = FrameStream.pieceSize
     ) throws {
+        self.pieceSize = pieceSize
         let disk = SimulatedFileSystem(seed: seed)
         self.disk = disk
         fileSystem = mistake.map { BrokenFileSystem(disk, mistake: $0) } ?? disk
@@ -25,16 +29,18 @@ struct LogDepot {
     }
 
     static func configuration(
-        _ fileSystem: any FileSystem, path: String = path, allowsSave: Bool = true
+        _ fileSystem: any FileSystem, path: String = path, allowsSave: Bool = true,
+        pieceSize: Int = FrameStream.pieceSize
     ) -> AppendLogConfiguration {
         var configuration = AppendLogConfiguration(
             path: path, allowsSave: allowsSave, history: .keep(days: 0), in: fileSystem)
         configuration.allocationStep = 4_096
+        configuration.pieceSize = pieceSize
         return configuration
     }
 
     func configuration(allowsSave: Bool = true) -> AppendLogConfiguration {
-        Self.configuration(fileSystem, allowsSave: allowsSave)
+        Self.configuration(fileSystem, allowsSave: allowsSave, pieceSize: pieceSize)
     }
 
     func open() throws -> ModelContainer { try Workload.open(configuration()) }

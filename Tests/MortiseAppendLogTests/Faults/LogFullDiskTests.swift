@@ -9,12 +9,13 @@ import Testing
 struct LogFullDiskCheck {
     var mistake: BrokenFileSystem.Mistake?
     var step = isFullSize ? 1 : 37
+    var pieceSize = FrameStream.pieceSize
 
     func run() throws -> Findings {
         var findings = Findings()
         // The log is cut to its frames when it is closed, so that the next save needs room of its own.
         for room in stride(from: 0, to: 500, by: step) {
-            let depot = try LogDepot(state: 2, breaking: mistake)
+            let depot = try LogDepot(state: 2, breaking: mistake, pieceSize: pieceSize)
             let container = try depot.open()
             let context = ModelContext(container)
             try Workload.change(context, to: 3)
@@ -135,6 +136,7 @@ struct LogExhaustionCheck {
 @Suite struct LogFullDiskTests {
     @Test func aSaveOnAFullDiskFailsWholeAndIsDoneOnceThereIsRoom() throws {
         try LogFullDiskCheck().run().verify("F09")
+        try LogFullDiskCheck(pieceSize: 64).run().verify("F09")
     }
 
     @Test func aFullDiskDuringMaintenanceLeavesTheOldLog() throws {

@@ -20,6 +20,8 @@ struct LogPowerCutCheck {
     /// Where the store compacts itself: how much history has to be forgotten for that. Another save comes in the middle of
     /// each compaction.
     var leastGarbage: Int64?
+    /// How many bytes of a long transaction are gathered before they are written.
+    var pieceSize = FrameStream.pieceSize
 
     /// What was promised: after so many operations, so many saves were acknowledged, and one more was begun or not.
     private struct Promise {
@@ -31,7 +33,7 @@ struct LogPowerCutCheck {
 
     func run() throws -> Findings {
         var findings = Findings()
-        let depot = try LogDepot(seed: seed, breaking: mistake)
+        let depot = try LogDepot(seed: seed, breaking: mistake, pieceSize: pieceSize)
         let promises = try promises(on: depot)
         depot.disk.forEachCrash(limit: limit) { image in
             findings.inject()
@@ -148,6 +150,13 @@ struct LogCrashesInARowCheck {
     func noCrashLosesAnAcknowledgedSaveOrLeavesHalfOfOne(seed: UInt64) throws {
         let findings = try LogPowerCutCheck(seed: seed, limit: isFullSize ? 16 : 3).run()
         findings.verify("F13", "F15", "F16", "F17", "F18")
+        #expect(findings.injected > (isFullSize ? 1_500 : 300))
+    }
+
+    @Test(arguments: faultSeeds(small: 1, full: 8))
+    func noCrashLeavesHalfOfASaveWhoseHeaderComesLast(seed: UInt64) throws {
+        let findings = try LogPowerCutCheck(seed: seed, limit: isFullSize ? 16 : 3, pieceSize: 64).run()
+        findings.verify("F16")
         #expect(findings.injected > (isFullSize ? 1_500 : 300))
     }
 

@@ -8,11 +8,12 @@ import Testing
 /// Transfers that are cut short.
 struct LogShortTransferCheck {
     var mistake: BrokenFileSystem.Mistake?
+    var pieceSize = FrameStream.pieceSize
 
     func run() throws -> Findings {
         var findings = Findings()
         for length in [1, 7, 64, 511, 512, 513, 1_000] {
-            let depot = try LogDepot(state: 2, breaking: mistake)
+            let depot = try LogDepot(state: 2, breaking: mistake, pieceSize: pieceSize)
             let container = try depot.open()
             depot.disk.inject(.shorten(to: length), of: .write, times: .max)
             findings.inject()
@@ -36,6 +37,7 @@ struct LogFailingOperationCheck {
     var code: FileError.Code
     var work: Maintenance
     var mistake: BrokenFileSystem.Mistake?
+    var pieceSize = FrameStream.pieceSize
 
     func run() throws -> Findings { try run(afterwards: false) + run(afterwards: true) }
 
@@ -43,7 +45,7 @@ struct LogFailingOperationCheck {
         var findings = Findings()
         var number = 1
         while true {
-            let depot = try LogDepot(state: 2, isCompacted: true, breaking: mistake)
+            let depot = try LogDepot(state: 2, isCompacted: true, breaking: mistake, pieceSize: pieceSize)
             depot.disk.inject(afterwards ? .failAfterwards(code) : .fail(code), at: number)
             var acknowledged = 2
             var tried = 2
@@ -95,6 +97,7 @@ struct LogFailingOperationCheck {
 @Suite struct LogTransferTests {
     @Test func shortWritesAndReadsAreCompleted() throws {
         try LogShortTransferCheck().run().verify("F07")
+        try LogShortTransferCheck(pieceSize: 64).run().verify("F07")
     }
 
     @Test(arguments: Maintenance.allCases)
@@ -110,5 +113,11 @@ struct LogFailingOperationCheck {
     @Test(arguments: codes, Maintenance.allCases)
     func noFailureOfASingleOperationHarmsTheLog(code: FileError.Code, work: Maintenance) throws {
         try LogFailingOperationCheck(code: code, work: work).run().verify("F09", "F10", "F11", "F12")
+    }
+
+    @Test(arguments: codes, Maintenance.allCases)
+    func noFailureHarmsALogWhoseHeadersComeLast(code: FileError.Code, work: Maintenance) throws {
+        let check = LogFailingOperationCheck(code: code, work: work, pieceSize: 64)
+        try check.run().verify("F09", "F10", "F11", "F12")
     }
 }

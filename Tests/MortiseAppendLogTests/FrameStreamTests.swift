@@ -1,0 +1,580 @@
+import FaultWorkload
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Synchronization
+import Testing
+
+@testable import MortiseAppendLog
+
+/// Transactions that are written while they are encoded.
+struct FrameStreamTests {
+    /// Pieces of a few records each, of any transaction with more than eight changes.
+    private func configuration(_ disk: any FileSystem, durability: AppendLogDurability = .full)
+        -> AppendLogConfiguration
+    {
+        var configuration = logConfiguration(disk, durability: durability)
+        configuration.pieceSize = 512
+        return configuration
+    }
+
+    private func insertItems(_ count: Int, named name: String = "item", into context: ModelContext) {
+        let box = Box("box of \(name)")
+        context.insert(box)
+        for number in 0..<count {
+            context.insert(
+                Item("\(name) \(number)", count: number, tags: number % 3 == 0 ? ["a", "b"] : [], box: box))
+        }
+    }
+
+    private func writes(of disk: SimulatedFileSystem, _ body: () throws -> Void) rethrows -> Int {
+        let before = disk.trace.count
+        try body()
+        return disk.trace[before...].count { $0.path == logPath && $0.operation == .write }
+    }
+
+    // MARK: What is written
+
+    /// Streamed or not, a log has the same bytes: also where frames begin anywhere in their sectors, and where a schema goes
+    /// before.
+    @Test func piecesMakeTheBytesThatOneWriteMakes() throws {
+        for length in stride(from: 0, to: 600, by: 37) {
+            let origin = try makeDisk()
+            var files: [[UInt8]] = []
+            try withLog(logConfiguration(origin)) { context in
+                context.insert(Item(String(repeating: "x", count: length)))
+                try context.save()
+            }
+            let log = try #require(origin.contents(at: logPath))
+            var counts: [Int] = []
+            for pieceSize in [512, 1 << 20] {
+                let disk = try makeDisk(with: log)
+                var configuration = logConfiguration(disk)
+                configuration.pieceSize = pieceSize
+                configuration.now = { Date(timeIntervalSinceReferenceDate: 1) }
+                let container = try ModelContainer(
+                    for: Schema([Box.self, Item.self, Earlier.Note.self]), configurations: [configuration])
+                let context = ModelContext(container)
+                counts.append(
+                    try writes(of: disk) {
+                        insertItems(1_000, into: context)
+                        try context.save()
+                    })
+                for item in try context.fetch(FetchDescriptor<Item>()).prefix(200) { item.count = 7 }
+                for item in try context.fetch(FetchDescriptor<Item>()).suffix(50) { context.delete(item) }
+                try context.save()
+                try container.close()
+                files.append(try #require(disk.contents(at: logPath)))
+            }
+            #expect(counts[0] > 10 && counts[1] <= 3, "\(counts)")
+            #expect(files[0] == files[1], "behind \(length)")
+        }
+    }
+
+    @Test(arguments: [AppendLogDurability.full, .batched(.seconds(3_600)), .none])
+    func whatWasStreamedIsThereAfterwards(durability: AppendLogDurability) throws {
+        let disk = try makeDisk()
+        let saved = try withLog(configuration(disk, durability: durability)) { context in
+            insertItems(400, into: context)
+            try context.save()
+            insertItems(400, named: "later", into: context)
+            try context.save()
+            return try contents(context)
+        }
+        #expect(saved.count == 802)
+        #expect(try contents(configuration(disk)) == saved)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+    }
+
+    /// However many records there are, the payload is not held.
+    @Test func aLongTransactionTakesNoMoreRoomThanAPiece() throws {
+        let disk = try makeDisk()
+        let store = try openStore(logConfiguration(disk))
+        defer { try? store.close() }
+        let sink = try #require(store.opened.sink)
+        let stream = FrameStream(to: sink.writer, behind: [], pieceSize: 4_096)
+        var payload = ByteWriter(to: stream)
+        var largest = 0
+        for number in 0..<50_000 {
+            payload.beginRecord()
+            payload.text("record \(number)")
+            largest = max(largest, payload.bytes.capacity)
+        }
+        #expect(payload.count > 600_000 && largest < 20_000, "\(largest)")
+        stream.abandon()
+    }
+
+    // MARK: What goes wrong
+
+    private struct Promise {
+        var operation: Int
+        var count: Int
+    }
+
+    /// The power is cut after each operation, and what was not synced is lost in every way.
+    @Test(arguments: faultSeeds(small: 1, full: 3)) func noCrashLeavesAPart(seed: UInt64) throws {
+        let disk = try makeDisk(seed: seed)
+        var promises = [Promise(operation: disk.operationCount, count: 0)]
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        for (place, count) in [200, 3, 300].enumerated() {
+            for number in 0..<count { context.insert(Item("\(place) \(number)", tags: ["tag"])) }
+            try context.save()
+            promises.append(Promise(operation: disk.operationCount, count: (promises.last?.count ?? 0) + count))
+        }
+        try container.close()
+        var images = 0
+        disk.forEachCrash(limit: isFullSize ? 8 : 3) { image in
+            images += 1
+            let atLeast = promises.last { $0.operation <= image.operation }?.count ?? 0
+            let atMost = promises.first { $0.operation > image.operation }?.count ?? atLeast
+            do {
+                let found = try contents(logConfiguration(image.fileSystem)).count
+                #expect(found == atLeast || found == atMost, "\(image.operation), \(image.loss)")
+            } catch {
+                Issue.record("\(image.operation), \(image.loss): \(error)")
+            }
+        }
+        #expect(images > (isFullSize ? 600 : 200))
+    }
+
+    /// Each operation of the save fails once, in each of two ways.
+    @Test(arguments: [FileError.Code.io, .noSpace]) func aFailureAnywhereLeavesNothingOfIt(code: FileError.Code) throws
+    {
+        for afterwards in [false, true] {
+            var number = 1
+            while true {
+                let disk = try makeDisk()
+                let container = try openLog(configuration(disk))
+                let context = ModelContext(container)
+                context.insert(Item("before"))
+                try context.save()
+                let start = disk.operationCount
+                disk.inject(afterwards ? .failAfterwards(code) : .fail(code), at: number)
+                insertItems(400, into: context)
+                let error = thrown { try context.save() }
+                let end = disk.operationCount
+                disk.removeFaults()
+                if end < start + number { break }
+                let failed = disk.trace[start + number - 1]
+                let place = "\(number): \(failed)"
+                #expect(error == nil || error is FileError, "\(place): \(String(describing: error))")
+                if [.write, .startWriting, .sync].contains(failed.operation) {
+                    let next = thrown { try context.save() }
+                    guard case EngineError.latched? = next else {
+                        Issue.record("\(place) was followed by \(String(describing: next))")
+                        break
+                    }
+                }
+                try? container.close()
+                let found = try contents(configuration(disk.crashed(after: .max, losing: .nothing))).count
+                // The frame is there where all of it was written before the device failed, or it failed to tell.
+                let mayBeThere = afterwards || [.startWriting, .sync].contains(failed.operation)
+                #expect(
+                    found == 1 && error != nil || found == 402 && (error == nil || mayBeThere), "\(place): \(found)")
+                number += 1
+            }
+            #expect(number > 15)
+        }
+    }
+
+    /// A value that cannot be written is found when a part of the transaction was written already.
+    @Test func aValueThatIsRefusedLeavesTheLogAsItWas() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        insertItems(3, named: "before", into: context)
+        try context.save()
+        let before = try contents(context)
+        insertItems(500, into: context)
+        let refused = Item("refused", tags: Array(repeating: "", count: 600_000))
+        context.insert(refused)
+        let begun = writes(of: disk) {
+            let error = #expect(throws: AppendLogError.self) { try context.save() }
+            if case .unwritableValue(entity: "Item", property: "tags") = error?.fault {
+            } else {
+                Issue.record("\(String(describing: error))")
+            }
+        }
+        #expect(begun > 5)
+        #expect(try contents(logConfiguration(disk.process(3), allowsSave: false)) == before)
+        refused.tags = []
+        try context.save()
+        let after = try contents(context)
+        #expect(after.count == before.count + 502)
+        try container.close()
+        #expect(try contents(configuration(disk)) == after)
+    }
+
+    /// What was begun and given up never comes back behind what follows it.
+    @Test func noCrashBringsBackWhatWasGivenUp() throws {
+        let disk = try makeDisk(seed: 5)
+        let container = try openLog(configuration(disk))
+        let store = try #require(container.store(AppendLogStore.self))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        let start = disk.operationCount
+        let stream = FrameStream(to: try #require(store.opened.sink).writer, behind: [], pieceSize: 512)
+        var payload = ByteWriter(to: stream)
+        for number in 0..<300 {
+            payload.beginRecord()
+            payload.text("given up \(number)")
+        }
+        #expect(stream.hasBegun)
+        stream.abandon()
+        context.insert(Item("after"))
+        try context.save()
+        let end = disk.operationCount
+        try container.close()
+        disk.forEachCrash(in: start...end, limit: 10) { image in
+            do {
+                let found = try contents(logConfiguration(image.fileSystem)).count
+                #expect(image.operation < end ? (1...2).contains(found) : found == 2, "\(image.loss)")
+            } catch {
+                Issue.record("\(image.operation), \(image.loss): \(error)")
+            }
+        }
+    }
+
+    /// Nothing is thrown away in silence where the beginning fails and what follows would not.
+    @Test func aStreamThatCouldNotBeginIsNoShorterTransaction() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        insertItems(100, into: context)
+        // The look at the lock, with which writing begins.
+        disk.inject(.fail(.io), of: .info)
+        #expect(throws: FileError.self) { try context.save() }
+        disk.removeFaults()
+        try context.save()
+        let after = try contents(context)
+        #expect(after.count == 102)
+        try container.close()
+        #expect(try contents(configuration(disk)) == after)
+    }
+
+    @Test func aLogThatLosesItsNameMeanwhileIsNotGoneOnWith() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        disk.interject(at: 8, of: .write) {
+            do { try disk.process(2).rename(logPath, to: "/data/elsewhere.log") } catch { Issue.record(error) }
+        }
+        insertItems(1_000, into: context)
+        let error = #expect(throws: FileError.self) { try context.save() }
+        #expect(error?.reason == .changed(.deleted))
+        try? container.close()
+        #expect(try contents(logConfiguration(disk, path: "/data/elsewhere.log")).count == 1)
+    }
+
+    /// Somebody removes the lock, and another process takes the beginning of the frame for a torn tail.
+    @Test func whatAnotherHasSavedInsteadIsNotCutOff() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        disk.interject(at: 5, of: .write) {
+            do {
+                try disk.process(2).unlink(logPath + ".lock")
+                try withLog(logConfiguration(disk.process(2))) { context in
+                    context.insert(Item("another's"))
+                    try context.save()
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        insertItems(1_000, into: context)
+        let error = #expect(throws: FileError.self) { try context.save() }
+        #expect(error?.operation == .lock && error?.reason == .changed(.replaced))
+        try? container.close()
+        let names = try withLog(logConfiguration(disk.process(3))) { context in
+            try context.fetch(FetchDescriptor<Item>()).map(\.name)
+        }
+        #expect(names.sorted() == ["another's", "before"])
+    }
+
+    /// The next piece would make it as long again, with a hole where frames were.
+    @Test(arguments: [false, true]) func aLogThatIsCutMeanwhileIsLeftAsItIs(isRefused: Bool) throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        disk.interject(at: 11, of: .info) {
+            do {
+                let file = try disk.process(2).open(logPath, mode: .readWrite)
+                try file.truncate(to: 100)
+                try file.close()
+            } catch {
+                Issue.record(error)
+            }
+        }
+        insertItems(1_000, into: context)
+        if isRefused { context.insert(Item("refused", tags: Array(repeating: "", count: 600_000))) }
+        let written = writes(of: disk) {
+            let error = #expect(throws: FileError.self) { try context.save() }
+            if case .changed(.truncated(_, to: 100)) = error?.reason {
+            } else {
+                Issue.record("\(String(describing: error))")
+            }
+        }
+        #expect(written > 2)
+        #expect(disk.contents(at: logPath)?.count == 100)
+        let next = thrown { try context.save() }
+        guard case EngineError.latched? = next else {
+            Issue.record("\(String(describing: next))")
+            return
+        }
+        try? container.close()
+    }
+
+    @Test func aPieceThatFailedIsToldOfAlthoughTheRestIsRefused() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        insertItems(500, into: context)
+        context.insert(Item("refused", tags: Array(repeating: "", count: 600_000)))
+        disk.inject(.fail(.io), of: .startWriting)
+        let error = #expect(throws: FileError.self) { try context.save() }
+        #expect(error?.operation == .startWriting)
+        let next = #expect(throws: EngineError.self) { try context.save() }
+        if case .latched = next {} else { Issue.record("\(String(describing: next))") }
+        try? container.close()
+        #expect(try contents(configuration(disk)).count == 1)
+    }
+
+    /// Only one of two syncs at the same time might be told of a failure.
+    @Test func givingUpWaitsForTheSyncOfOthers() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let writer = try #require(container.store(AppendLogStore.self)?.opened.sink).writer
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        let before = writer.state.position
+        disk.interject(of: .sync) { Thread.sleep(forTimeInterval: 0.1) }
+        let group = DispatchGroup()
+        group.enter()
+        Thread.detachNewThread {
+            let other = ModelContext(container)
+            other.insert(Item("other"))
+            do { try other.save() } catch { Issue.record(error) }
+            group.leave()
+        }
+        while writer.state.position == before { Thread.sleep(forTimeInterval: 0.001) }
+        let stream = FrameStream(to: writer, behind: [], pieceSize: 512)
+        var payload = ByteWriter(to: stream)
+        for number in 0..<300 {
+            payload.beginRecord()
+            payload.text("given up \(number)")
+        }
+        stream.abandon()
+        group.wait()
+        let operations = disk.trace.filter { $0.path == logPath }.map(\.operation)
+        let cut = try #require(operations.lastIndex(of: .truncate))
+        #expect(operations[cut...] == [.truncate, .sync])
+        #expect(operations[..<cut].suffix(8).contains(.sync), "\(operations.suffix(20))")
+        try container.close()
+        #expect(try contents(configuration(disk)).count == 2)
+    }
+
+    // MARK: Others meanwhile
+
+    /// A log with a frame of some megabytes that is not finished.
+    private func beginLongFrame(_ container: ModelContainer) throws -> FrameStream {
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        let writer = try #require(container.store(AppendLogStore.self)?.opened.sink).writer
+        let stream = FrameStream(to: writer, behind: [])
+        var payload = ByteWriter(to: stream)
+        for number in 0..<60_000 {
+            payload.beginRecord()
+            payload.text("a record that is not very long, and its number: \(number)")
+        }
+        return stream
+    }
+
+    /// It is cut off while somebody looks whether anything behind it says that it was synced.
+    @Test func aReaderUnderWhomALongFrameIsGivenUpSeesWhatIsBeforeIt() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        // Used by one thread at a time.
+        nonisolated(unsafe) let stream = try beginLongFrame(container)
+        let size = try #require(disk.contents(at: logPath)).count
+        #expect(size >= 3 << 20)
+        disk.interject(at: 5, of: .read) { stream.abandon() }
+        var reader = logConfiguration(disk.process(2), allowsSave: false)
+        reader.looksAgain = 0
+        #expect(try contents(reader).count == 1)
+        #expect(try #require(disk.contents(at: logPath)).count < 1_000)
+        try container.close()
+    }
+
+    /// A copy of the tail that there is no room for would take the room of the next attempt.
+    @Test func aTornTailThatCannotBeKeptLeavesNoPartOfItself() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        let stream = try beginLongFrame(container)
+        let left = disk.crashed(after: .max, losing: .nothing)
+        left.limits.capacity = try #require(left.contents(at: logPath)).count + (1 << 20)
+        let error = #expect(throws: FileError.self) { try openLog(logConfiguration(left)) }
+        #expect(error?.reason == .noSpace)
+        #expect(!left.paths.contains { $0.contains(".torn-") }, "\(left.paths)")
+        left.limits.capacity = nil
+        #expect(try contents(logConfiguration(left)).count == 1)
+        #expect(left.paths.contains { $0.contains(".torn-") })
+        stream.abandon()
+        try container.close()
+    }
+
+    /// Who opens the log while a transaction is being written sees those before it, and so does who copies it.
+    @Test func readersSeeNothingOfWhatIsBeingWritten() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let context = ModelContext(container)
+        context.insert(Item("before"))
+        try context.save()
+        let seen = Mutex<[Int]>([])
+        let isLooking = Mutex(false)
+        let follower = try openLog(logConfiguration(disk.process(4), allowsSave: false))
+        disk.interject(of: .write, times: .max) {
+            // What a copy writes is none of the save's.
+            let isNested = isLooking.withLock { isLooking in
+                defer { isLooking = true }
+                return isLooking
+            }
+            if isNested { return }
+            defer { isLooking.withLock { $0 = false } }
+            do {
+                var reader = logConfiguration(disk.process(2), allowsSave: false)
+                reader.looksAgain = 0
+                var found = [
+                    try contents(reader).count, try ModelContext(follower).fetchCount(FetchDescriptor<Item>()),
+                ]
+                if seen.withLock({ $0.count == 6 }) {
+                    _ = try reader.backUpStore(to: "/data/copy.log")
+                    found.append(try contents(logConfiguration(disk, path: "/data/copy.log")).count)
+                }
+                seen.withLock { $0 += found }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        insertItems(1_000, into: context)
+        try context.save()
+        disk.removeFaults()
+        seen.withLock { #expect($0.count > 12 && $0.allSatisfy { $0 == 1 }, "\($0)") }
+        #expect(try ModelContext(follower).fetchCount(FetchDescriptor<Item>()) == 1_001)
+        try follower.close()
+        try container.close()
+        #expect(try contents(configuration(disk)).count == 1_002)
+    }
+
+    /// A checkpoint, a compaction and a backup that are asked for in the middle wait for its end.
+    @Test(arguments: ["checkpoint", "compaction", "backup"]) func maintenanceWaitsForTheFrame(work: String) throws {
+        let disk = try makeDisk()
+        var configuration = logConfiguration(disk, history: .keep(days: 0))
+        configuration.pieceSize = 512
+        let container = try openLog(configuration)
+        let store = try #require(container.store(AppendLogStore.self))
+        let context = ModelContext(container)
+        // History for a compaction to drop.
+        for name in ["first", "before"] {
+            context.insert(Item(name))
+            try context.save()
+        }
+        let group = DispatchGroup()
+        disk.interject(at: 5, of: .write) {
+            group.enter()
+            Thread.detachNewThread {
+                do {
+                    switch work {
+                    case "checkpoint": try store.checkpoint()
+                    case "compaction": try store.compact()
+                    default: try store.backup(to: "/data/copy.log")
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                group.leave()
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        insertItems(1_000, into: context)
+        try context.save()
+        #expect(group.wait(timeout: .now() + 60) == .success)
+        let name = ["checkpoint": "store.log.checkpoint", "compaction": "store.log", "backup": "copy.log"][work] ?? ""
+        let last = try #require(disk.trace.lastIndex { $0.path == logPath && $0.operation == .write })
+        let named = try #require(disk.trace.lastIndex { $0.operation == .rename && $0.path.contains(name) })
+        #expect(last < named, "the frame was ended at \(last), and the \(work) at \(named)")
+        let saved = try contents(context)
+        try container.close()
+        #expect(try contents(configuration) == saved)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+        if work == "backup" { #expect(try contents(logConfiguration(disk, path: "/data/copy.log")) == saved) }
+    }
+
+    /// Each takes its turn: frames are neither lost to a log that is replaced nor cut by it.
+    @Test func compactionsBesideLongTransactionsLoseNothing() throws {
+        let disk = try makeDisk()
+        var configuration = logConfiguration(disk, history: .keep(days: 0))
+        configuration.pieceSize = 512
+        let container = try openLog(configuration)
+        let store = try #require(container.store(AppendLogStore.self))
+        let isDone = Mutex(false)
+        let group = DispatchGroup()
+        group.enter()
+        Thread.detachNewThread {
+            while !isDone.withLock({ $0 }) {
+                do { try store.compact() } catch { Issue.record(error) }
+            }
+            group.leave()
+        }
+        let context = ModelContext(container)
+        for round in 0..<40 {
+            insertItems(200, named: "\(round)", into: context)
+            try context.save()
+        }
+        isDone.withLock { $0 = true }
+        group.wait()
+        let saved = try contents(context)
+        #expect(saved.count == 40 * 201)
+        try container.close()
+        #expect(try contents(configuration) == saved)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+    }
+
+    /// Savers wait for their own syncs, and for the frame only where they append.
+    @Test func manySaversOfLongAndShortTransactionsLoseNothing() throws {
+        let disk = try makeDisk()
+        let container = try openLog(configuration(disk))
+        let group = DispatchGroup()
+        for writer in 0..<6 {
+            group.enter()
+            Thread.detachNewThread {
+                let context = ModelContext(container)
+                for number in 0..<8 {
+                    for item in 0..<(writer % 2 == 0 ? 300 : 1) {
+                        context.insert(Item("\(writer) \(number) \(item)"))
+                    }
+                    do { try context.save() } catch { Issue.record(error) }
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+        try container.close()
+        #expect(try contents(configuration(disk)).count == 3 * 8 * 301)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+    }
+}

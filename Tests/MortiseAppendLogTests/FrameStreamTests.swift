@@ -104,6 +104,33 @@ struct FrameStreamTests {
         stream.abandon()
     }
 
+    /// Else a power cut could leave the header with zeros in place of what a piece wrote beside it: damage, where there was
+    /// nothing but a torn tail.
+    @Test func noSectorOfTheHeaderHasBytesOfAPiece() throws {
+        for length in stride(from: 0, to: 600, by: 37) {
+            let disk = try makeDisk()
+            let container = try openLog(configuration(disk))
+            let context = ModelContext(container)
+            context.insert(Item(String(repeating: "x", count: length)))
+            try context.save()
+            let pictures = Mutex<[[UInt8]]>([])
+            disk.interject(of: .write, times: .max) {
+                pictures.withLock { $0.append(disk.contents(at: logPath) ?? []) }
+            }
+            insertItems(200, into: context)
+            try context.save()
+            disk.removeFaults()
+            let taken = pictures.withLock { $0 } + [try #require(disk.contents(at: logPath))]
+            let changes = zip(taken, taken.dropFirst()).map { old, new in
+                Set(new.indices.filter { new[$0] != ($0 < old.count ? old[$0] : 0) }.map { $0 / 512 })
+            }
+            let head = try #require(changes.last)
+            #expect(changes.count > 3 && !head.isEmpty)
+            #expect(changes.dropLast().allSatisfy { $0.isDisjoint(with: head) }, "behind \(length)")
+            try container.close()
+        }
+    }
+
     // MARK: What goes wrong
 
     private struct Promise {

@@ -18,7 +18,9 @@ public final class DefaultStore: EngineDataStore {
     public let configuration: ModelConfiguration
     public var allowsSave: Bool { configuration.allowsSave }
     public var engine: Engine { base.engine }
-    private let base: any EngineDataStore
+    /// The store that holds the records, for what only its kind offers: an `AppendLogStore`, a `JSONFileStore` or an
+    /// `InMemoryStore`. It is closed with this one.
+    public let base: any EngineDataStore
 
     /// - Throws: what the store in memory or in the file throws; `DataStoreError.unsupportedFeature` without a schema.
     public init(_ configuration: ModelConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)? = nil) throws {
@@ -66,6 +68,9 @@ public final class DefaultStore: EngineDataStore {
     }
 
     public var capabilities: StoreCapabilities { base.capabilities }
+
+    /// The latest state, with what a log's writer in another process has saved by now.
+    public var currentVersion: any StoreVersion { base.currentVersion }
 
     public func close() throws { try base.close() }
 }

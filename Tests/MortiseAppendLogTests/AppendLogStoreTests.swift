@@ -1,8 +1,9 @@
 import Foundation
-import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
+
+@testable import MortiseAppendLog
 
 struct AppendLogStoreTests {
     @Test func whatWasSavedIsThereAfterReopening() throws {
@@ -55,6 +56,83 @@ struct AppendLogStoreTests {
         }
         try second.close()
         try openStore(logConfiguration(disk, durability: .none)).close()
+    }
+
+    /// As from another process.
+    @Test func aProcessReadsBesideItsOwnWriter() throws {
+        let disk = try makeDisk()
+        func add(_ label: String, to container: ModelContainer) throws {
+            let context = ModelContext(container)
+            context.insert(Box(label))
+            try context.save()
+        }
+        let writer = try openLog(logConfiguration(disk))
+        try add("first", to: writer)
+        let reader = try openLog(logConfiguration(disk, allowsSave: false))
+        #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Box>()) == 1)
+        try add("second", to: writer)
+        #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Box>()) == 2)
+        try writer.close()
+        #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Box>()) == 2)
+        let again = try openLog(logConfiguration(disk))
+        try add("third", to: again)
+        #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Box>()) == 3)
+        try reader.close()
+        try add("fourth", to: again)
+        try again.close()
+        #expect(try contents(logConfiguration(disk)).count == 4)
+    }
+
+    /// Closing cuts off the zeros that were allocated ahead.
+    @Test func aWriterMayCloseWhileAReaderOpens() throws {
+        // Before each read of an opening in turn.
+        for number in 1...12 {
+            let disk = try makeDisk()
+            let writer = try openLog(logConfiguration(disk))
+            let context = ModelContext(writer)
+            for number in 0..<20 {
+                context.insert(Box("\(number)"))
+                try context.save()
+            }
+            disk.interject(at: number, of: .read) { try? writer.close() }
+            #expect(try contents(logConfiguration(disk.process(2), allowsSave: false)).count == 20, "\(number)")
+            disk.removeFaults()
+            try? writer.close()
+        }
+    }
+
+    @Test func aSchemaThatNoReaderWouldTakeIsRefusedBeforeAnythingIsSaved() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let log = disk.contents(at: logPath)
+        let store = try openStore(logConfiguration(disk))
+        let present = store.engine.version.catalog.schema
+        try store.close()
+        let properties = (0..<64).map {
+            StoredProperty(name: "p\($0)", isOptional: true, content: .attribute(StoredAttribute(kind: .int64)))
+        }
+        let wide = (0..<256).map { StoredEntity(name: "Z\($0)", properties: properties) }
+        let many = (0..<4_096).map { StoredEntity(name: "Z\($0)", properties: []) }
+        for entities in [wide, many] {
+            let schema = StoredSchema(version: present.version, entities: present.entities + entities)
+            for path in [logPath, "/data/new.log"] {
+                let opening = LogOpening(logConfiguration(disk, path: path), path: path, schema: schema)
+                #expect {
+                    try opening.open()
+                } throws: {
+                    if case .schemaTooLarge = ($0 as? AppendLogError)?.fault { true } else { false }
+                }
+            }
+            let fitting = StoredSchema(version: present.version, entities: entities)
+            var bytes = try LogCatalog(fitting, store: UUID().uuidString).schemaPayload()
+            let read = try bytes.withUnsafeMutableBytes { raw in
+                var reader = ByteReader(UnsafeRawBufferPointer(raw))
+                return try reader.schema()
+            }
+            #expect(read.entities.count == entities.count)
+        }
+        #expect(disk.contents(at: logPath) == log && disk.contents(at: "/data/new.log") == nil)
+        #expect(try contents(logConfiguration(disk)) == states.last)
     }
 
     @Test(arguments: [FileError.Operation.write, .sync])

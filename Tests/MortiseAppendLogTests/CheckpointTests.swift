@@ -32,6 +32,30 @@ struct CheckpointTests {
         }
     }
 
+    /// Where so much log has come that opening would have to read it.
+    @Test func aCheckpointIsWrittenInTheBackground() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        let context = ModelContext(container)
+        let path = logPath + ".checkpoint"
+        let text = String(repeating: "x", count: 1 << 20)
+        for number in 0..<3 {
+            context.insert(Box("\(number) " + text))
+            try context.save()
+        }
+        Thread.sleep(forTimeInterval: 0.1)
+        #expect(disk.contents(at: path) == nil)
+        for number in 3..<5 {
+            context.insert(Box("\(number) " + text))
+            try context.save()
+        }
+        for _ in 0..<400 where disk.contents(at: path) == nil { Thread.sleep(forTimeInterval: 0.05) }
+        #expect(disk.contents(at: path) != nil)
+        try container.close()
+        #expect(try contents(logConfiguration(disk)).count == 5)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+    }
+
     @Test func aDamagedCheckpointIsReportedAndTheWholeLogReplayed() throws {
         let disk = try makeDisk()
         let states = try makeSmallLog(on: disk)

@@ -105,3 +105,21 @@ struct TestGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 }
+
+/// Pieces of a few records each, of any transaction with more than eight changes.
+func streamingConfiguration(
+    _ disk: any FileSystem, durability: AppendLogDurability = .full, history: AppendLogHistory = .keepAll
+) -> AppendLogConfiguration {
+    var configuration = logConfiguration(disk, durability: durability, history: history)
+    configuration.pieceSize = 512
+    return configuration
+}
+
+func insertItems(_ count: Int, named name: String = "item", into context: ModelContext) {
+    let box = Box("box of \(name)")
+    context.insert(box)
+    for number in 0..<count {
+        context.insert(
+            Item("\(name) \(number)", count: number, tags: number % 3 == 0 ? ["a", "b"] : [], box: box))
+    }
+}

@@ -20,6 +20,26 @@ import Testing
         try reader.close()
     }
 
+    /// Each fetch shows what is saved by then, and what only the kind of store offers can be reached.
+    @Test func aReaderFollowsAWriter() throws {
+        let folder = try Folder()
+        let url = folder.url.appending(path: "gauges.store")
+        let writer = try ModelContainer(for: Gauge.self, configurations: ModelConfiguration(url: url))
+        let reader = try ModelContainer(
+            for: Gauge.self, configurations: ModelConfiguration(url: url, allowsSave: false))
+        for count in 1...50 {
+            let context = ModelContext(writer)
+            context.insert(Gauge())
+            try context.save()
+            #expect(try ModelContext(reader).fetchCount(FetchDescriptor<Gauge>()) == count)
+        }
+        let log = try #require(writer.store(DefaultStore.self)?.base as? AppendLogStore)
+        try log.checkpoint()
+        #expect(FileManager.default.fileExists(atPath: url.path + ".checkpoint"))
+        try reader.close()
+        try writer.close()
+    }
+
     @Test func itTellsWhatOpeningPutRight() throws {
         let folder = try Folder()
         let url = folder.url.appending(path: "gauges.store")

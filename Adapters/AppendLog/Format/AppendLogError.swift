@@ -40,6 +40,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case unknownKind(offset: Int64, kind: UInt8)
     /// A frame with flags that are not known, so that nobody knows what else it asks for.
     case unknownFlags(offset: Int64, flags: UInt8)
+    /// The disk does not give what stands there; where an offset is known, it is from there on.
+    case unreadable(offset: Int64?, error: FileError)
     /// The checksum is right and the content is not: another program wrote it.
     case malformed(offset: Int64, what: String)
     /// A frame stands where another should.
@@ -54,6 +56,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case logShorterThanCheckpoint(offset: Int64, size: Int64)
     /// So many transactions cannot be read, because the schema that they were written under is damaged.
     case schemaMissing(transactions: Int)
+    /// A schema of more entities, or of more properties in all, than the format allows.
+    case schemaTooLarge(entities: Int, properties: Int)
     /// A value that the format cannot keep bit for bit.
     case unwritableValue(entity: String, property: String)
     /// Data that are in a file of their own cannot be read.
@@ -85,6 +89,8 @@ extension LogFault: CustomStringConvertible {
             "At offset \(offset) stands a frame of kind \(kind), which this library does not know. Update the library."
         case .unknownFlags(let offset, let flags):
             "At offset \(offset) stands a frame with flags \(flags), which this library does not know. Update the library."
+        case .unreadable(let offset, let error):
+            (offset.map { "From offset \($0) on: " } ?? "") + "\(error) Salvage the store, or restore a backup."
         case .malformed(let offset, let what): "At offset \(offset) the content of a frame \(what)."
         case .outOfOrder(let offset, let expected, let found):
             "At offset \(offset) stands number \(found) where \(expected) should. Salvage the store, or restore a backup."
@@ -98,6 +104,9 @@ extension LogFault: CustomStringConvertible {
         case .schemaMissing(let transactions):
             "\(transactions) transactions cannot be read: the schema that they were written under is not there, neither in "
                 + "the log nor in a checkpoint. Restore a backup."
+        case .schemaTooLarge(let entities, let properties):
+            "The schema has \(entities) entities with \(properties) properties; a log takes \(ByteReader.mostEntities) and "
+                + "\(ByteReader.mostProperties). Split it over several stores."
         case .unwritableValue(let entity, let property):
             "\(entity).\(property) has a value that the log cannot keep bit for bit."
         case .damagedValue(let entity, let property, let record, let reason):

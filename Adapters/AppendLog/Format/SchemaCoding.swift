@@ -55,8 +55,8 @@ extension ByteWriter {
 
 extension ByteReader {
     /// What the largest schema may have, so that laying out a hostile one costs little.
-    private static let mostEntities = 4096
-    private static let mostProperties = 16_384
+    static let mostEntities = 4_096
+    static let mostProperties = 16_384
 
     mutating func schema() throws(PayloadFault) -> StoredSchema {
         let version = Schema.Version(try part(), try part(), try part())

@@ -11,33 +11,46 @@ struct CheckpointContent {
     let size: Int64
 
     /// Opens a checkpoint. Its header and directory are read and checked, its records when they are asked for.
+    /// - Parameter namesPlaces: whether what the disk does not give is told with its offset, instead of as a `FileError`.
     /// - Returns: nil where there is none.
     /// - Throws: `LogFault`, also for one that belongs to another log; `FileError`.
     static func read(
-        _ path: String, of log: FileHeader, external: ExternalFiles, in fileSystem: any FileSystem
+        _ path: String, of log: FileHeader, external: ExternalFiles, namesPlaces: Bool = false,
+        in fileSystem: any FileSystem
     ) throws -> CheckpointContent? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
         let file = try fileSystem.open(path, mode: .read)
         do {
-            return try read(file, path, of: log, external)
+            return try read(file, path, of: log, external, namesPlaces: namesPlaces)
         } catch let fault as PackedFault {
             throw LogFault(fault)
         }
     }
 
     private static func read(
-        _ file: any OpenFile, _ path: String, of log: FileHeader, _ external: ExternalFiles
+        _ file: any OpenFile, _ path: String, of log: FileHeader, _ external: ExternalFiles, namesPlaces: Bool
     ) throws -> CheckpointContent {
         let found = try Found(file, of: log)
-        let packed = PackedFile(file, end: found.footer.offset, seed: found.header.seed) { fault in
-            AppendLogError(path: path, fault: LogFault(fault))
-        }
+        let packed = packedFile(file, path, found, namesPlaces: namesPlaces)
         let catalog = Catalog(
             schema: found.directory.schema, storeIdentifier: log.store.uuidString, external: external)
         let version = try EngineVersion.unpack(
             found.directory.tables, from: packed, number: found.directory.transaction,
             nextSequence: found.directory.nextSequence, catalog: catalog)
         return CheckpointContent(version: version, position: try found.place(), size: found.size)
+    }
+
+    private static func packedFile(
+        _ file: any OpenFile, _ path: String, _ found: Found, namesPlaces: Bool
+    ) -> PackedFile {
+        let explainUnread: @Sendable (FileError, UInt64) -> any Error = { error, offset in
+            AppendLogError(path: path, fault: .unreadable(offset: Int64(clamping: offset), error: error))
+        }
+        return PackedFile(
+            file, end: found.footer.offset, seed: found.header.seed, explainUnread: namesPlaces ? explainUnread : nil
+        ) { fault in
+            AppendLogError(path: path, fault: LogFault(fault))
+        }
     }
 
     /// The header of a checkpoint.
@@ -56,9 +69,7 @@ struct CheckpointContent {
     ) throws -> CheckpointSalvage {
         let file = try fileSystem.open(path, mode: .read)
         let found = try Found(file, of: log)
-        let packed = PackedFile(file, end: found.footer.offset, seed: found.header.seed) { fault in
-            AppendLogError(path: path, fault: LogFault(fault))
-        }
+        let packed = packedFile(file, path, found, namesPlaces: true)
         let (version, losses) = EngineVersion.salvage(
             found.directory.tables, from: packed, number: found.directory.transaction,
             nextSequence: found.directory.nextSequence,

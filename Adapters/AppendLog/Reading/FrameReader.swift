@@ -3,6 +3,7 @@ import MortiseEngine
 /// Reads frames of one file one after another, through a window of bounded size.
 final class FrameReader {
     private static let windowSize = 1 << 20
+    static let pageSize = 4_096
 
     let file: any OpenFile
     /// The length of the file when reading began; what was appended since is not looked at.
@@ -10,6 +11,10 @@ final class FrameReader {
     let seed: UInt32
     private var window: [UInt8] = []
     private var windowStart: Int64 = 0
+    /// Up to where no more is read at once than has to be, since something there cannot be read.
+    private var carefulEnd: Int64 = 0
+    /// Where the last read began that failed.
+    private(set) var lastUnreadable: Int64?
 
     init(_ file: any OpenFile, size: Int64, seed: UInt32) {
         self.file = file
@@ -20,9 +25,8 @@ final class FrameReader {
     /// Runs the body with bytes of the file that are known to be there.
     func withBytes<R>(at offset: Int64, count: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         if offset < windowStart || offset + Int64(count) > windowStart + Int64(window.count) {
-            let room = Int(min(Int64(max(count, Self.windowSize)), size - offset))
             window = []
-            window = try file.readAll(count: room, at: offset)
+            window = try read(count, at: offset)
             windowStart = offset
             guard window.count >= count else {
                 throw FileError(
@@ -34,10 +38,31 @@ final class FrameReader {
         return try window.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<(start + count)])) }
     }
 
+    /// Reads ahead; where that meets what cannot be read, it does not for as far as it had meant to.
+    private func read(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
+        let size = offset < carefulEnd ? Self.pageSize - Int(offset) % Self.pageSize : Self.windowSize
+        let room = Int(min(Int64(max(count, size)), self.size - offset))
+        do throws(FileError) {
+            return try file.readAll(count: room, at: offset)
+        } catch {
+            lastUnreadable = offset
+            let isAhead = offset >= carefulEnd
+            carefulEnd = max(carefulEnd, offset + Int64(room))
+            guard isAhead, room > count else { throw error }
+            return try read(count, at: offset)
+        }
+    }
+
     /// The header at a place; nil where there is none that verifies.
     func header(at offset: Int64) throws -> FrameHeader? {
         guard size - offset >= Int64(FrameHeader.size) else { return nil }
-        return try withBytes(at: offset, count: FrameHeader.size) { FrameHeader($0, seed: seed) }
+        do {
+            return try withBytes(at: offset, count: FrameHeader.size) { FrameHeader($0, seed: seed) }
+        } catch let error as FileError {
+            // A writer may have cut off what it had allocated, or given up.
+            guard case .changed(.truncated) = error.reason else { throw error }
+            return nil
+        }
     }
 
     /// Why there is no header at a place although the checksum is right.

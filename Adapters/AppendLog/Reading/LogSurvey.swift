@@ -96,9 +96,15 @@ struct LogSurvey {
             problems.append(
                 AppendLogError(
                     path: path ?? self.path, fault: .malformed(offset: Int64(fault.offset), what: fault.what)))
+        } else if let error = fault as? FileError {
+            note(unreadable: error, at: nil, of: path)
         } else {
             problems.append(AppendLogError(path: path ?? self.path, fault: .malformed(offset: 0, what: "\(fault)")))
         }
+    }
+
+    private mutating func note(unreadable error: FileError, at offset: Int64?, of path: String? = nil) {
+        problems.append(AppendLogError(path: path ?? self.path, fault: .unreadable(offset: offset, error: error)))
     }
 
     // MARK: The checkpoint
@@ -117,7 +123,7 @@ struct LogSurvey {
         do {
             guard
                 let content = try CheckpointContent.read(
-                    checkpointPath, of: header, external: external, in: fileSystem)
+                    checkpointPath, of: header, external: external, namesPlaces: true, in: fileSystem)
             else {
                 if header.base > 0, !hasRecoveredBase(header) {
                     note(LogFault.checkpointMissing(transaction: header.base))
@@ -137,8 +143,8 @@ struct LogSurvey {
             }
             hasWholeCheckpoint = true
             return isNeeded ? CheckpointSalvage(found, try found.tables()) : nil
-        } catch let error as AppendLogError {
-            problems.append(error)
+        } catch {
+            note(error, of: checkpointPath)
             return nil
         }
     }
@@ -150,9 +156,9 @@ struct LogSurvey {
             let found = try? CheckpointContent.salvage(
                 checkpointPath, of: header, external: external, in: fileSystem)
         else { return nil }
-        for case let problem as AppendLogError in found.problems where !problems.contains(problem) {
-            problems.append(problem)
-        }
+        let known = problems
+        for problem in found.problems { note(problem, of: checkpointPath) }
+        problems = known + problems[known.count...].filter { !known.contains($0) }
         return found
     }
 
@@ -189,7 +195,11 @@ struct LogSurvey {
         let end = try forEachFrame(reader, header) { frame in
             state.read(frame, header, makingRecords, &catalog)
         } damaged: {
-            state.note($0)
+            if let error = $0 as? FileError {
+                state.note(unreadable: error, at: reader.lastUnreadable)
+            } else {
+                state.note($0)
+            }
             state.isComplete = false
         }
         self = state
@@ -263,10 +273,18 @@ extension FrameReader {
     func nextFrame(behind offset: Int64) throws -> LogPosition? {
         var place = offset + 8
         while size - place >= Int64(FrameHeader.size) {
-            let isMarker = try withBytes(at: place, count: 4) {
-                $0.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker
+            let isMarker: Bool
+            do {
+                isMarker = try withBytes(at: place, count: 4) {
+                    $0.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker
+                }
+            } catch let error as FileError {
+                guard error.code == .io else { throw error }
+                // As much as the system reads at once.
+                place = (place / Int64(Self.pageSize) + 1) * Int64(Self.pageSize)
+                continue
             }
-            if isMarker, let header = try header(at: place) {
+            if isMarker, let header = try? header(at: place) {
                 return LogPosition(
                     end: place, sequence: header.sequence,
                     transaction: header.kind.isTransaction

@@ -182,8 +182,11 @@ final class RemoteChanges: @unchecked Sendable {
         repeat {
             guard let store else { return }
             let before = lock.withLock { last }
-            let isNew = store.opened.follow() || store.opened.sink?.takeFollowed(since: before) == true
-            lock.withLock { last = store.engine.version.number }
+            store.opened.follow()
+            // A fetch may have taken in what there was before this could, and another store of the same log, too.
+            let now = store.engine.version.number
+            let isNew = store.opened.sink.map { $0.takeFollowed(since: before) } ?? (now > before)
+            lock.withLock { last = now }
             if isNew {
                 NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store)
                 store.tell(.remoteChange(store: store.configuration.name))

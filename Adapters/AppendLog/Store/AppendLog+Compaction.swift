@@ -53,9 +53,19 @@ extension AppendLog {
                 noteCheckpoint(behind: position.end, size: size)
                 written = (base.end, size)
                 try progress.advance(to: 2 * position.end)
-                let copied = try copyAhead(from: position, of: header, progress, into: &frames, file)
-                let end = try writer.holdAppends()
+                var copied = try copyAhead(from: position, of: header, progress, into: &frames, file)
+                var end = try writer.holdAppends()
                 isHolding = true
+                var attempts = 1
+                // Holding waits for a long frame, which is copied while others go on.
+                while end.end - copied.end > Self.longestTail, attempts < 8 {
+                    isHolding = false
+                    writer.resumeAppends()
+                    attempts += 1
+                    copied = try copyAhead(from: copied, of: header, progress, into: &frames, file)
+                    end = try writer.holdAppends()
+                    isHolding = true
+                }
                 try copyTail(from: copied, to: end, of: header, into: &frames)
                 taken = frames.position
             }
@@ -73,6 +83,9 @@ extension AppendLog {
         return dropped.count
     }
 
+    /// How much is copied at most while savers wait, but where they save faster than that.
+    private static let longestTail: Int64 = 1 << 20
+
     /// Copies and syncs what has come since a place, while more comes, until little is left.
     /// - Returns: how far it was copied.
     private func copyAhead(
@@ -87,7 +100,7 @@ extension AppendLog {
             // So that the sync for which savers have to wait finds little to write.
             try file.sync(.data)
             try progress.check()
-            if writer.state.position.end - copied.end < 1 << 20 { break }
+            if writer.state.position.end - copied.end < Self.longestTail { break }
         }
         return copied
     }

@@ -109,7 +109,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         }
         let kind: FrameKind = payload.hasFiles ? .transactionWithFiles : .transaction
         let sequence: UInt64
-        if let stream, stream.hasBegun {
+        if let stream = stream?.hasBegun == true ? stream : streamOfLong(payload, behind: frames) {
             sequence = try stream.finish(payload.bytes, kind, transaction: result.number)
         } else {
             frames.append((kind, payload.bytes))
@@ -144,6 +144,14 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         let count = changes.inserted.count + changes.updated.count + changes.deleted.count
         let pieceSize = configuration.pieceSize
         return count > pieceSize / 64 ? FrameStream(to: writer, behind: frames, pieceSize: pieceSize) : nil
+    }
+
+    /// What writes a payload that turned out to be long, so that it need not be copied behind its header.
+    private func streamOfLong(
+        _ payload: ByteWriter, behind frames: [(kind: FrameKind, payload: [UInt8])]
+    ) -> FrameStream? {
+        let pieceSize = configuration.pieceSize
+        return payload.count > pieceSize ? FrameStream(to: writer, behind: frames, pieceSize: pieceSize) : nil
     }
 
     /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.
@@ -206,7 +214,12 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 }
 
 extension LogCatalog {
+    /// - Throws: `LogFault` for a schema that no reader would take.
     func schemaPayload() throws -> [UInt8] {
+        let properties = schema.entities.reduce(0) { $0 + $1.properties.count }
+        guard schema.entities.count <= ByteReader.mostEntities, properties <= ByteReader.mostProperties else {
+            throw LogFault.schemaTooLarge(entities: schema.entities.count, properties: properties)
+        }
         var writer = ByteWriter(capacity: 1024)
         do throws(UnwritableValue) {
             try writer.schema(schema, store: store)

@@ -44,9 +44,11 @@ struct LogOpening {
                         schema: schema, in: fileSystem)
                     isKept = true
                 }
+                // Where no header is yet, a writer may be at work on a long frame.
+                let isUnfinished = try !content.hasHeader(behind: file)
                 return OpenLog(
-                    path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil),
-                    tail: tail)
+                    path: path, engine: Engine(version), sink: nil,
+                    recovery: content.recovery(keptAside: nil, isUnfinished: isUnfinished), tail: tail)
             } catch let error as AppendLogError where error.fault.mayPass && attempts < configuration.looksAgain {
                 attempts += 1
                 Thread.sleep(forTimeInterval: 0.01)
@@ -108,6 +110,8 @@ struct LogOpening {
             kept = try Self.cutTornTail(of: file, path: path, at: content.position, bytes: bytes, in: fileSystem)
         }
         let catalog = LogCatalog(schema, store: content.store, external: external)
+        // What the log cannot take is told before anything is saved.
+        if content.schema != schema { _ = try AppendLogError.naming(path) { try catalog.schemaPayload() } }
         let unnamed = external.present()
         let synced = try renewUnsynced(file, content, isWanted: !unnamed.isEmpty)
         try sweep(unnamed, keeping: version, content, lock)
@@ -232,9 +236,13 @@ struct LogOpening {
     /// - Parameter isWanted: whether to do so also where the configuration promises nothing.
     /// - Returns: the highest frame that is on the disk.
     private func renewUnsynced(_ file: any OpenFile, _ content: LogContent, isWanted: Bool) throws -> UInt64 {
-        if case .none = configuration.durability, !isWanted { return content.unsynced.sequence - 1 }
+        let isPassedOver = if case .none = configuration.durability { !isWanted } else { false }
         var offset = min(content.unsynced.offset, content.position.end)
-        guard offset < content.position.end else { return content.position.sequence - 1 }
+        if isPassedOver || offset >= content.position.end {
+            // What an earlier process cut off behind the frames must not come back behind the header of the next.
+            try file.sync(.data)
+            return isPassedOver ? content.unsynced.sequence - 1 : content.position.sequence - 1
+        }
         while offset < content.position.end {
             let count = Int(min(content.position.end - offset, 1 << 20))
             let bytes = try file.readAll(count: count, at: offset)

@@ -33,8 +33,10 @@ final class OpenLogs: Sendable {
         let place = try OpenPlace(of: configuration.path, in: configuration.givenFileSystem)
         return try logs.open(
             place, options: configuration, areEqual: { $0.hasSameOptions(as: $1) },
-            // A reader that follows and one that does not are two, which disturb nobody.
-            areApart: { !$0.allowsSave && !$1.allowsSave && $0.followsWriter != $1.followsWriter }
+            // A reader disturbs no writer; one that follows and one that does not are two.
+            areApart: {
+                $0.allowsSave != $1.allowsSave || (!$0.allowsSave && $0.followsWriter != $1.followsWriter)
+            }
         ) {
             try LogOpening(configuration, path: place.place.path, schema: schema).open()
         }

@@ -55,7 +55,7 @@ final class FrameStream {
             let taken = fillHead(from: bytes)
             let end = (offset + Int64(bytes.count - taken)) / multiple * multiple
             let count = max(0, Int(end - offset))
-            if count > 0 { try writer.checkStream(writtenTo: written) }
+            if count > 0 { try writer.checkStream(writtenTo: written, before: end) }
             try write(bytes[taken..<(taken + count)], to: start.file)
             if start.startsWriting, count > 0 { try start.file.startWriting((offset - Int64(count))..<offset) }
             note(bytes[..<(taken + count)])
@@ -105,11 +105,12 @@ final class FrameStream {
     /// - Returns: what to wait for.
     /// - Throws: `EngineError.latched`; `FileError`. Nothing of it is in the log then.
     func finish(_ rest: [UInt8], _ kind: FrameKind, transaction: UInt64) throws -> UInt64 {
-        guard let start else { throw failure ?? FileError(.closed, operation: .write, path: writer.path) }
+        if start == nil, let failure { throw failure }
+        let start = try self.start ?? begin()
         do {
             if let failure { throw failure }
             let taken = fillHead(from: rest)
-            try writer.checkStream(writtenTo: written)
+            try writer.checkStream(writtenTo: written, before: offset + Int64(rest.count - taken))
             try write(rest[taken...], to: start.file)
             note(rest[...])
             let header = FrameHeader(

@@ -1,21 +1,20 @@
 extension ByteWriter {
     /// Appends frames as they follow one another from a position, beginning at its offset.
-    /// - Parameter leavingOutLastPayload: whether the payload of the last frame is left for the caller to put behind.
     /// - Returns: the position behind the last.
     mutating func frames(
         _ frames: [(kind: FrameKind, payload: [UInt8])], from position: LogPosition, transaction: UInt64,
-        synced: UInt64, seed: UInt32, leavingOutLastPayload: Bool = false
+        synced: UInt64, seed: UInt32
     ) -> LogPosition {
         var position = position
         let start = position.offset
-        for (place, (kind, payload)) in frames.enumerated() {
+        for (kind, payload) in frames {
             zeros(Int(position.offset - start) - count)
             let number = kind.isTransaction ? transaction : position.transaction
             let header = FrameHeader(
                 kind: kind, payload: payload, sequence: position.sequence, transaction: number, synced: synced,
                 seed: seed)
             header.write(to: &self, seed: seed)
-            if place < frames.count - 1 || !leavingOutLastPayload { payload.withUnsafeBytes { raw($0) } }
+            payload.withUnsafeBytes { raw($0) }
             position = position.following(header)
         }
         return position

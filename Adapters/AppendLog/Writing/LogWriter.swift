@@ -36,9 +36,13 @@ final class LogWriter: @unchecked Sendable {
     /// Frames that this writer has not written, of others or of an earlier process, and that may not be on the disk: from
     /// where, and where they end.
     private var doubtful: (start: LogPosition, end: Int64)?
+    /// How far they were written once more.
+    private var rewrittenEnd: Int64 = 0
     private var isSyncing = false
     /// Whether a frame is being written piece by piece, so that nothing else may be appended.
     private var isStreaming = false
+    /// How far the file may have been written for that frame, also by a write that failed.
+    private var streamReach: Int64 = 0
     /// How many appends the next sync should cover, while somebody waits for them.
     private var gathered: UInt64?
     /// How many savers there were at the last sync: those whom it covered, and those who came while it ran.
@@ -93,21 +97,22 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Appending
 
-    /// Writes frames behind the last one, all or none of them.
+    /// Writes frames behind the last one with one write.
     /// - Parameter transaction: the number of the transaction that the last of them holds.
     /// - Returns: what to wait for.
     /// - Throws: `EngineError.latched`, `EngineError.noMoreNumbers`; `FileError`.
     func append(_ frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64) throws -> UInt64 {
         try lockedBetweenFrames {
             try checkAppendable(frames.count)
-            var end = position.offset
             let isAlone = self.isAlone
-            let (pieces, next) = pieces(of: frames, transaction: transaction)
+            var writer = ByteWriter(capacity: frames.reduce(512) { $0 + $1.payload.count + 128 })
+            let next = writer.frames(
+                frames, from: position, transaction: transaction, synced: synced, seed: seed)
+            let room = [UInt8](repeating: 0, count: room(behind: next.end))
             do {
-                for piece in pieces {
-                    try piece.withUnsafeBytes { try file.writeAll($0, at: end) }
-                    end += Int64(piece.count)
-                }
+                // Before them, so that a full disk leaves no whole frame of a save that is refused: others could read it.
+                try file.writeAll(room, at: next.end)
+                try writer.bytes.withUnsafeBytes { try file.writeAll($0, at: position.offset) }
             } catch {
                 // So that the space is free, and the next opening finds a clean end.
                 try? file.truncate(to: position.end)
@@ -115,7 +120,7 @@ final class LogWriter: @unchecked Sendable {
                 throw error
             }
             if isAlone { startSync(of: position.offset..<next.end) }
-            return note(next, writtenTo: end)
+            return note(next, writtenTo: next.end + Int64(room.count))
         }
     }
 
@@ -145,32 +150,6 @@ final class LogWriter: @unchecked Sendable {
         return Int((end + allocationStep - 1) / allocationStep * allocationStep - end)
     }
 
-    /// What frames are written as, the room behind them that is allocated with them included: one piece, or three where the
-    /// last payload is so long that copying it would take as long as writing it. The first ends with a sector, so that no
-    /// power cut finds a sector of which one piece is on the disk and another is not.
-    private func pieces(
-        of frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64
-    ) -> (pieces: [ArraySlice<UInt8>], next: LogPosition) {
-        let longest = max(Int(allocationStep), 4_096)
-        let long = frames.last.flatMap { $0.payload.count > longest ? $0.payload : nil }
-        let length = frames.reduce(512) { $0 + $1.payload.count + 128 } - (long?.count ?? 0)
-        var writer = ByteWriter(capacity: length + Int(FrameHeader.sector))
-        let next = writer.frames(
-            frames, from: position, transaction: transaction, synced: synced, seed: seed,
-            leavingOutLastPayload: long != nil)
-        let room = room(behind: next.end)
-        guard let long else {
-            writer.zeros(room)
-            return ([writer.bytes[...]], next)
-        }
-        let beyond = Int((position.offset + Int64(writer.count)) % FrameHeader.sector)
-        let start = beyond == 0 ? 0 : Int(FrameHeader.sector) - beyond
-        long[..<start].withUnsafeBytes { writer.raw($0) }
-        var pieces = [writer.bytes[...], long[start...]]
-        if room > 0 { pieces.append([UInt8](repeating: 0, count: room)[...]) }
-        return (pieces, next)
-    }
-
     // MARK: A frame that is written piece by piece
 
     /// What such a frame starts from.
@@ -189,6 +168,7 @@ final class LogWriter: @unchecked Sendable {
         try lockedBetweenFrames {
             try checkAppendable(frames)
             isStreaming = true
+            streamReach = allocated
             return StreamStart(
                 file: file, position: position, synced: synced, seed: seed, startsWriting: isAlone)
         }
@@ -209,6 +189,7 @@ final class LogWriter: @unchecked Sendable {
             let room = room(behind: next.end)
             try checkUntouched(ofLength: max(allocated, written))
             let zeros = [UInt8](repeating: 0, count: room)
+            streamReach = max(streamReach, next.end + Int64(room))
             try file.writeAll(zeros, at: next.end)
             try file.writeAll(first, at: start.position.offset)
             if start.startsWriting { startSync(of: start.position.offset..<next.end) }
@@ -219,11 +200,14 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Looks before each piece, as before each write: encoding takes long enough for others to do something to the file.
-    /// - Parameter written: how far it was written, 0 where nothing was.
-    func checkStream(writtenTo written: Int64) throws {
+    /// - Parameters:
+    ///   - written: how far it was written, 0 where nothing was.
+    ///   - end: how far it will be written next.
+    func checkStream(writtenTo written: Int64, before end: Int64) throws {
         try locked {
             try checkOpen()
             try checkUntouched(ofLength: max(allocated, written))
+            streamReach = max(streamReach, end)
         }
     }
 
@@ -240,8 +224,8 @@ final class LogWriter: @unchecked Sendable {
             if let error { failure = failure ?? "\(error)" }
             do {
                 // A write that failed may have made it longer.
-                let isLonger = try error != nil && file.extent().size > max(allocated, written)
-                try checkUntouched(ofLength: isLonger ? file.extent().size : max(allocated, written))
+                let longest = error == nil ? 0 : min(try file.extent().size, streamReach)
+                try checkUntouched(ofLength: max(allocated, written, longest))
                 try file.truncate(to: position.end)
                 // What comes next is written over it: no power cut may bring it back behind that.
                 if error == nil { try file.sync(.full) }
@@ -304,7 +288,7 @@ final class LogWriter: @unchecked Sendable {
             }
             isSyncing = true
             gather()
-            let target = (frame: position.sequence - 1, append: appends)
+            let target = self.target
             let file = file
             condition.unlock()
             let start = DispatchTime.now().uptimeNanoseconds
@@ -331,11 +315,16 @@ final class LogWriter: @unchecked Sendable {
         gathered = nil
     }
 
-    private func take(_ result: Result<Void, FileError>, _ target: (frame: UInt64, append: UInt64)) throws {
+    /// What a sync that begins now covers.
+    private typealias Target = (frame: UInt64, append: UInt64, rewrittenEnd: Int64)
+    private var target: Target { (position.sequence - 1, appends, rewrittenEnd) }
+
+    private func take(_ result: Result<Void, FileError>, _ target: Target) throws {
         switch result {
         case .success:
-            synced = max(synced, target.frame)
-            if let doubtful, doubtful.start.sequence <= target.frame { self.doubtful = nil }
+            // Others' frames that came meanwhile are still to be written once more, those before them with them.
+            if let doubtful, doubtful.end <= target.rewrittenEnd { self.doubtful = nil }
+            synced = max(synced, min(target.frame, doubtful.map { $0.start.sequence - 1 } ?? target.frame))
             syncedAppends = max(syncedAppends, target.append)
         case .failure(let error):
             failure = failure ?? "\(error)"
@@ -448,6 +437,7 @@ final class LogWriter: @unchecked Sendable {
             try file.writeAll(bytes, at: offset)
             offset += Int64(bytes.count)
         }
+        rewrittenEnd = doubtful.end
     }
 
     /// Keeps others from opening the log.
@@ -488,7 +478,7 @@ final class LogWriter: @unchecked Sendable {
             try checkUntouched()
             if syncedAppends < appends {
                 let result = Result { () throws(FileError) in try file.sync(.data) }
-                try take(result, (position.sequence - 1, appends))
+                try take(result, target)
             }
             return position
         } catch {
@@ -496,6 +486,9 @@ final class LogWriter: @unchecked Sendable {
             throw error
         }
     }
+
+    /// Goes on in this file, to be held again later.
+    func resumeAppends() { condition.unlock() }
 
     /// Goes on in another file, which holds what was appended to this one and has taken its name.
     func releaseAppends(takingUp next: any OpenFile, header: FileHeader, position: LogPosition) throws {
@@ -508,6 +501,7 @@ final class LogWriter: @unchecked Sendable {
         allocated = extent.size
         synced = position.sequence - 1
         doubtful = nil
+        rewrittenEnd = 0
         condition.unlock()
         try? old.close()
     }

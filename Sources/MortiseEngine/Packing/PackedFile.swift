@@ -39,16 +39,21 @@ public final class PackedFile: Sendable {
     let end: UInt64
     private let seed: UInt32
     private let explain: @Sendable (PackedFault) -> any Error
+    private let explainUnread: @Sendable (FileError, _ offset: UInt64) -> any Error
     private let firstDamage = Mutex<(any Error)?>(nil)
     private let isDamaged = Atomic(false)
 
     /// - Parameters:
     ///   - end: where the regions end; nothing behind it is read.
     ///   - seed: what the regions' checksums go on from.
+    ///   - explainUnread: makes the error for a region that the disk does not give; nil for that of the file.
     ///   - explain: makes the error that users of the store get.
     public init(
-        _ file: any OpenFile, end: UInt64, seed: UInt32, explain: @escaping @Sendable (PackedFault) -> any Error
+        _ file: any OpenFile, end: UInt64, seed: UInt32,
+        explainUnread: (@Sendable (FileError, _ offset: UInt64) -> any Error)? = nil,
+        explain: @escaping @Sendable (PackedFault) -> any Error
     ) {
+        self.explainUnread = explainUnread ?? { error, _ in error }
         self.file = file
         self.end = end
         self.seed = seed
@@ -72,14 +77,20 @@ public final class PackedFile: Sendable {
     func explaining(_ error: any Error) -> any Error { (error as? PackedFault).map(explain) ?? error }
 
     /// Runs the body with a region's bytes, which are aligned to sixteen.
-    /// - Throws: `PackedFault`; `FileError`; what the body throws.
+    /// - Throws: `PackedFault`; what `explainUnread` makes; what the body throws.
     func withBytes<R>(of region: PackedRegion, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         guard region.offset <= end, UInt64(region.length) <= end - region.offset else {
             throw PackedFault(region.offset, "lies outside the file")
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(region.length), alignment: 16)
         defer { buffer.deallocate() }
-        guard try file.readAll(into: buffer, at: Int64(region.offset)) == buffer.count else {
+        let count: Int
+        do {
+            count = try file.readAll(into: buffer, at: Int64(region.offset))
+        } catch {
+            throw explainUnread(error, region.offset)
+        }
+        guard count == buffer.count else {
             throw PackedFault(region.offset, "is not there any more", isDamage: true)
         }
         let bytes = UnsafeRawBufferPointer(buffer)

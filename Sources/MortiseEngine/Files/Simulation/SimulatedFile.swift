@@ -22,7 +22,11 @@ final class SimulatedFile: OpenFile {
             guard let start = Int(exactly: offset), start >= 0 else { throw .invalid }
             let content = state.volume.nodes[id]?.content ?? []
             guard start < content.count else { return ArraySlice<UInt8>() }
-            let count = min(room, content.count - start, state.takeShortening() ?? .max)
+            var count = min(room, content.count - start, state.takeShortening() ?? .max)
+            for range in state.limits.unreadable[path] ?? [] where range.overlaps(start..<(start + count)) {
+                if range.contains(start) { throw .io }
+                count = range.lowerBound - start
+            }
             return content[start..<(start + count)]
         }
         buffer.copyBytes(from: bytes)

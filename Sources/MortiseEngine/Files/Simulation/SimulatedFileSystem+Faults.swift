@@ -27,6 +27,8 @@ extension SimulatedFileSystem {
         public var fileSize: Int?
         /// Open files of all processes together; opening one more fails with EMFILE.
         public var openFiles: Int?
+        /// By path, bytes that cannot be read: a read that begins there fails with EIO, one that gets there is cut short.
+        public var unreadable: [String: [Range<Int>]] = [:]
         /// Whether everything that changes the disk fails with EROFS.
         public var isReadOnly = false
 

@@ -95,6 +95,27 @@ struct HostileNumberTests {
         #expect(try !AppendLogStore.verify(logPath, in: disk).isSound)
     }
 
+    /// A frame calls all before it synced; there are none behind it yet.
+    @Test(arguments: [UInt64(0), 1]) func whatAFrameCallsSyncedIsTakenAsFarAsThereAreFrames(first: UInt64) throws {
+        let header = FileHeader(kind: .log, store: UUID())
+        let payload = transaction(next: 5)
+        var bytes = try log(header)
+        // The first frame is damaged, so that reading goes on at the next.
+        bytes[64 + 60] ^= 1
+        for (sequence, synced) in [(first, 0), (first + 1, UInt64.max - 1), (first + 2, UInt64.max - 1)] {
+            var frame = ByteWriter()
+            frame.zeros((8 - bytes.count % 8) % 8)
+            let sealed = FrameHeader(
+                kind: .transaction, payload: payload, sequence: sequence, transaction: sequence, synced: synced,
+                seed: header.seed)
+            sealed.write(to: &frame, seed: header.seed)
+            bytes += frame.bytes + payload
+        }
+        let disk = try makeDisk(with: bytes)
+        #expect(try !AppendLogStore.verify(logPath, in: disk).isSound)
+        #expect(throws: (any Error).self) { try AppendLogStore.salvage(logPath, to: "/data/new.log", in: disk) }
+    }
+
     @Test(arguments: hostile) func theBaseOfALogIsRefused(number: UInt64) throws {
         let header = FileHeader(kind: .log, store: UUID(), base: number)
         let disk = try makeDisk(with: try log(header))

@@ -44,6 +44,17 @@ struct SalvageTests {
         #expect(found.contains { $0.contains("item 0") })
     }
 
+    /// It may be damage that looks like it.
+    @Test func salvageTellsOfATornEnd() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let log = try #require(disk.contents(at: logPath))
+        let other = try makeDisk(with: Array(log.dropLast(20)))
+        let result = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: other)
+        #expect(result.lost == [] && result.tornBytes == log.count - 20 - frames(log)[4])
+        #expect(try contents(logConfiguration(other, path: "/data/new.log")) == states[3])
+    }
+
     /// Two copies of one store went on apart, and the log of one came beside the checkpoint of the other.
     @Test func verificationComparesTheRecordsOfLogAndCheckpoint() throws {
         let disk = try makeDisk()

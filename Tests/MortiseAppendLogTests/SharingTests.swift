@@ -242,6 +242,37 @@ struct SharingTests {
         try writing.close()
     }
 
+    /// What looks damaged without the turn may be on its way; what stands before it is taken in with it, or later.
+    @Test func aFetchBesideAWriteOnItsWayLosesNothingBeforeIt() throws {
+        let disk = try makeDisk()
+        let one = try openLog(configuration(disk.process(100)))
+        let other = try openLog(configuration(disk.process(101)))
+        let context = ModelContext(other)
+        context.insert(Box("first"))
+        try context.save()
+        let writer = try #require(other.store(AppendLogStore.self)?.opened.sink).writer
+        let (header, position) = writer.state
+        var frame = ByteWriter()
+        let payload = [UInt8](repeating: 0x11, count: 20) + [payloadEnd]
+        FrameHeader(
+            kind: .transaction, payload: payload, sequence: position.sequence, transaction: position.transaction + 1,
+            synced: 0, seed: header.seed
+        ).write(to: &frame, seed: header.seed)
+        let file = try disk.process(102).open(logPath, mode: .readWrite)
+        try file.writeAll(frame.bytes + payload, at: position.offset)
+        _ = try ModelContext(one).fetchCount(FetchDescriptor<Box>())
+        try file.writeAll([UInt8](repeating: 0, count: frame.count + payload.count), at: position.offset)
+        try file.close()
+        #expect(try ModelContext(one).fetchCount(FetchDescriptor<Box>()) == 1)
+        let last = ModelContext(one)
+        last.insert(Box("second"))
+        try last.save()
+        #expect(try ModelContext(other).fetchCount(FetchDescriptor<Box>()) == 2)
+        try one.close()
+        try other.close()
+        #expect(try contents(logConfiguration(disk)).count == 2)
+    }
+
     /// Such a frame would be cut off again, under those who stand behind it.
     @Test func noSaveThatIsRefusedForWantOfRoomCanBeSeen() throws {
         var refused = 0

@@ -48,6 +48,7 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
                 .init("records", Int64(found.records)), .init("records left out", Int64(found.leftOut.count)),
                 .init("references cleared", Int64(found.clearedReferences)),
                 .init("transactions of the history not carried over", Int64(found.forgottenTransactions)),
+                .init("bytes at the end that were never acknowledged, or look like it", found.tornBytes),
             ],
             problems: found.lost.map { "\($0)" }
                 + found.leftOut.map { "\($0) was left out: it contradicts others, or needs one that is not there" },

@@ -46,6 +46,12 @@ struct CheckpointSalvage {
             ? frame.header.transaction > transaction : frame.header.transaction >= transaction
     }
 
+    /// Where the log goes on behind it, if that is not behind another place.
+    func start(before next: LogPosition) -> LogPosition? {
+        guard let sequence, sequence <= next.sequence, transaction <= next.transaction else { return nil }
+        return LogPosition(end: 0, sequence: sequence, transaction: transaction)
+    }
+
     /// Whether a record may have been among what cannot be read.
     func mayHaveHad(_ entity: String, _ sequence: UInt64) -> Bool {
         lost[entity]?.contains { $0.contains(sequence) } ?? false

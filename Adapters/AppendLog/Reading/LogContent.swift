@@ -35,6 +35,12 @@ struct LogContent {
             if let place = checkpoint?.position, size < place.end {
                 throw LogFault.logShorterThanCheckpoint(offset: place.end, size: size)
             }
+            // An older copy of the log may be as long as the newer one, and have zeros there.
+            if let place = checkpoint?.position, place.end > LogPosition.first.end,
+                try file.readAll(count: 1, at: place.end - 1) != [payloadEnd]
+            {
+                throw LogFault.checkpointOfAnother
+            }
             let reader = FrameReader(file, size: size, seed: header.seed)
             var records = LogRecords(checkpoint?.version, store: header.store.uuidString, external: external)
             var last: (offset: Int64, header: FrameHeader)?

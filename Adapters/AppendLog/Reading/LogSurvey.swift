@@ -61,7 +61,7 @@ struct LogSurvey {
         // Where the log has everything, the checkpoint is looked at later, and only checked where it is not needed.
         let isAlone = isComplete
         var checkpoint = isAlone ? nil : try readCheckpoint(header, isNeeded: true)
-        try follow(reader, header, makingRecords: isAlone || !hasWholeCheckpoint)
+        try follow(reader, header, checkpoint, makingRecords: isAlone || !hasWholeCheckpoint)
         if isAlone { checkpoint = try readCheckpoint(header, isNeeded: !isComplete) }
         checkpointAtEnd = checkpoint?.takeTables()
         if !isComplete, let checkpoint {
@@ -165,8 +165,12 @@ struct LogSurvey {
     // MARK: The log
 
     /// Reads frame after frame, and where one is damaged goes on at the next that is not.
+    /// - Parameters:
+    ///   - checkpoint: whose place is known not to be within what was lost.
+    ///   - damaged: gets what is wrong, and whether more is gone than transactions: a schema, perhaps.
     private func forEachFrame(
-        _ reader: FrameReader, _ header: FileHeader, _ body: (ScannedFrame) -> Void, damaged: (any Error) -> Void
+        _ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?,
+        _ body: (ScannedFrame) -> Void, damaged: (any Error, _ losesSchema: Bool) -> Void
     ) throws -> LogEnd? {
         var position = LogPosition.first
         while true {
@@ -181,26 +185,37 @@ struct LogSurvey {
                 }
                 return scan.end
             } catch {
-                damaged(error)
-                guard let next = try reader.nextFrame(behind: last.offset) else { return nil }
+                let next = try reader.nextFrame(behind: last.offset, from: last.sequence)
+                guard let next else {
+                    damaged(error, false)
+                    return nil
+                }
+                // Before a checkpoint transactions may have been dropped earlier, and what is lost matters little.
+                let start = checkpoint?.start(before: next) ?? last
+                let frames = next.sequence - max(start.sequence, last.sequence)
+                let known = max(start.transaction, last.transaction)
+                damaged(error, next.transaction < known || frames > next.transaction - known)
                 position = next
             }
         }
     }
 
-    private mutating func follow(_ reader: FrameReader, _ header: FileHeader, makingRecords: Bool) throws {
+    private mutating func follow(
+        _ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?, makingRecords: Bool
+    ) throws {
         var catalog: LogCatalog?
         var state = self
         self.tables = nil
-        let end = try forEachFrame(reader, header) { frame in
+        let end = try forEachFrame(reader, header, checkpoint) { frame in
             state.read(frame, header, makingRecords, &catalog)
-        } damaged: {
-            if let error = $0 as? FileError {
+        } damaged: { error, losesSchema in
+            if let error = error as? FileError {
                 state.note(unreadable: error, at: reader.lastUnreadable)
             } else {
-                state.note($0)
+                state.note(error)
             }
             state.isComplete = false
+            if losesSchema { catalog = nil }
         }
         self = state
         if case .torn(let bytes) = end { tornBytes = bytes }
@@ -212,11 +227,15 @@ struct LogSurvey {
         do {
             switch frame.header.kind {
             case .schema:
+                // What follows is not to be read under the schema before it.
+                catalog = nil
                 let schema = try frame.reading { try $0.schema() }
-                catalog = LogCatalog(schema, store: header.store.uuidString)
+                let found = LogCatalog(schema, store: header.store.uuidString)
                 firstSchema = firstSchema ?? frame.position.sequence
-                guard makesRecords else { return }
-                if tables == nil { tables = catalog.map { ReplayTables($0) } } else { try tables?.migrate(to: schema) }
+                if makesRecords {
+                    if tables == nil { tables = ReplayTables(found) } else { try tables?.migrate(to: schema) }
+                }
+                catalog = found
             case .transaction, .transactionWithFiles:
                 transactions += 1
                 guard let catalog else {
@@ -250,18 +269,25 @@ struct LogSurvey {
         var found = checkpointAtEnd.take()
         var known = 0
         let first = firstSchema ?? .max
-        _ = try forEachFrame(reader, header) { frame in
+        var knowsSchema = true
+        _ = try forEachFrame(reader, header, checkpoint) { frame in
             guard checkpoint.isFollowed(by: frame), let catalog = found?.catalog else { return }
             if frame.header.kind == .schema {
-                guard let schema = try? frame.reading({ try $0.schema() }) else { return }
-                try? found?.migrate(to: schema)
-            } else if frame.header.kind.isTransaction, let tables = found.take() {
+                do {
+                    let schema = try frame.reading { try $0.schema() }
+                    try found?.migrate(to: schema)
+                    knowsSchema = true
+                } catch {
+                    knowsSchema = false
+                }
+            } else if frame.header.kind.isTransaction, knowsSchema, let tables = found.take() {
                 if frame.position.sequence < first { known += 1 }
                 var lenient = LenientReplay(tables: tables, isStrict: false)
                 defer { found = lenient.tables }
                 try? frame.reading { try $0.transaction(catalog, to: &lenient) }
             }
-        } damaged: { _ in
+        } damaged: { _, losesSchema in
+            if losesSchema { knowsSchema = false }
         }
         checkpointAtEnd = found
         unread -= known
@@ -269,8 +295,9 @@ struct LogSurvey {
 }
 
 extension FrameReader {
-    /// The next header that verifies behind a place, as the position to go on at.
-    func nextFrame(behind offset: Int64) throws -> LogPosition? {
+    /// The next header of a later frame that verifies behind a place, as the position to go on at.
+    /// - Parameter sequence: the least number that it may have.
+    func nextFrame(behind offset: Int64, from sequence: UInt64 = 1) throws -> LogPosition? {
         var place = offset + 8
         while size - place >= Int64(FrameHeader.size) {
             let isMarker: Bool
@@ -284,7 +311,8 @@ extension FrameReader {
                 place = (place / Int64(Self.pageSize) + 1) * Int64(Self.pageSize)
                 continue
             }
-            if isMarker, let header = try? header(at: place) {
+            // A record may hold what was a log once.
+            if isMarker, let header = try? header(at: place), header.sequence >= max(1, sequence) {
                 return LogPosition(
                     end: place, sequence: header.sequence,
                     transaction: header.kind.isTransaction

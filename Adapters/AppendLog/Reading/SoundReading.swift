@@ -32,7 +32,14 @@ struct SoundReading {
         var alone = header.base == 0 ? LogRecords(nil, store: store, external: external) : nil
         var catalog: LogCatalog?
         let reader = FrameReader(file, size: size, seed: header.seed)
-        let scan = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
+        var isMet = checkpoint == nil
+        func meet(_ position: LogPosition) {
+            guard let place = checkpoint?.position, position.sequence == place.sequence else { return }
+            isMet = position.end == place.end
+        }
+        let scan = try reader.scan(from: .first, allowingGapsTo: header.base, includingUnknown: true) { frame in
+            meet(frame.position)
+            if frame.header.kind != .schema, !frame.header.kind.isTransaction { return true }
             if frame.header.kind.isTransaction { transactions += 1 }
             if alone != nil {
                 try alone?.apply(frame)
@@ -42,6 +49,8 @@ struct SoundReading {
             if let place = checkpoint?.position, frame.position.sequence >= place.sequence { try behind?.apply(frame) }
             return true
         }
+        meet(scan.position)
+        if !isMet { throw AppendLogError(path: checkpointPath, fault: .checkpointOfAnother) }
         if case .torn(let bytes) = scan.end { tornBytes = bytes }
         let last = scan.position.transaction
         guard let schema = (alone ?? behind)?.schema else {

@@ -58,6 +58,8 @@ extension AppendLog {
             } catch let fault as LogFault {
                 // Without the turn what looks like damage may be a write on its way.
                 if isTurn { throw fault }
+                // What was begun to be applied is not whole; all of it comes again.
+                if replay == nil { last = position }
             }
         }
         guard let replay, last.transaction > current.number else {

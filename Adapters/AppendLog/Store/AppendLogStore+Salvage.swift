@@ -10,6 +10,8 @@ public struct AppendLogSalvage: Sendable {
     public var forgottenTransactions = 0
     /// What could not be read, and frames of kinds that are not known, which are not carried over.
     public var lost: [AppendLogError] = []
+    /// How many bytes at the end of the log were left of what was never acknowledged, or look like it.
+    public var tornBytes: Int64 = 0
     /// Whether nothing says any more what the store's identifier was, so that it and its records have new ones.
     public var hasNewIdentifier = false
     /// Records that were left out because others have their unique values, or are required and not there.
@@ -36,6 +38,7 @@ extension AppendLogStore {
         result.lost += survey.laterFrames
         result.hasNewIdentifier = survey.hasLostIdentifier
         result.forgottenTransactions = survey.transactions
+        result.tornBytes = survey.tornBytes
         guard var tables = survey.takeTables(), let store = UUID(uuidString: tables.catalog.store) else {
             // What keeps everything from being read says more than where it begins.
             let reason = survey.problems.first { if case .schemaMissing = $0.fault { true } else { false } }

@@ -70,7 +70,13 @@ final class Chunk: @unchecked Sendable {
             mine[ChunkPlace.directory..<directory].elementsEqual(bytes[ChunkPlace.directory..<directory])
         else { return nil }
         fixed.copyMemory(from: start, byteCount: fixedSize)
-        guard count <= capacity, heapGarbage == 0, heapCount == bytes.count - fixedSize else { return nil }
+        let (heapSize, garbage) = (
+            bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+            bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        )
+        guard count <= capacity, garbage == 0, UInt64(littleEndian: heapSize) == UInt64(bytes.count - fixedSize) else {
+            return nil
+        }
         heap = ChunkHeap(UnsafeRawBufferPointer(rebasing: bytes[fixedSize...]))
     }
 

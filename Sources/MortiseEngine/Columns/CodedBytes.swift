@@ -49,6 +49,9 @@ enum CodedBytes {
         bytes.append(contentsOf: string.utf8)
     }
 
+    /// How deep values are read: no store writes any that are a tenth as deep, and each level takes some of the stack.
+    static let deepest = 1_024
+
     /// The value; null for bytes that `encode` did not write.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> StoredValue {
         var reader = Reader(bytes: bytes)
@@ -59,8 +62,8 @@ enum CodedBytes {
         let bytes: UnsafeRawBufferPointer
         var position = 0
 
-        mutating func value() -> StoredValue? {
-            guard position < bytes.count else { return nil }
+        mutating func value(depth: Int = 0) -> StoredValue? {
+            guard position < bytes.count, depth < CodedBytes.deepest else { return nil }
             let tag = bytes[position]
             position += 1
             switch tag {
@@ -73,9 +76,9 @@ enum CodedBytes {
             case 7:
                 guard let count = length() else { return nil }
                 var elements: [StoredValue] = []
-                elements.reserveCapacity(min(count, bytes.count - position))
+                elements.reserveCapacity(min(count, depth == 0 ? bytes.count - position : 64))
                 for _ in 0..<count {
-                    guard let element = value() else { return nil }
+                    guard let element = value(depth: depth + 1) else { return nil }
                     elements.append(element)
                 }
                 return .array(elements)
@@ -83,7 +86,7 @@ enum CodedBytes {
                 guard let count = length() else { return nil }
                 var members: [String: StoredValue] = [:]
                 for _ in 0..<count {
-                    guard let name = string(), let member = value() else { return nil }
+                    guard let name = string(), let member = value(depth: depth + 1) else { return nil }
                     members[name] = member
                 }
                 return .object(members)

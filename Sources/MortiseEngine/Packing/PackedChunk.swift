@@ -179,7 +179,8 @@ final class PackedChunk: Sendable {
             let isAbsent = entry.form == .none || chunk.isAbsent(entry, offset)
             if isAbsent {
                 if isRequired, !chunk.isDead(offset) { return false }
-                if entry.form.isInHeap, !chunk.hasBytes(entry, offset, heapCount: 0) { return false }
+                // Readers look at the value first.
+                if entry.form != .none, !chunk.hasZeros(entry, offset) { return false }
                 continue
             }
             switch entry.form {
@@ -198,6 +199,13 @@ final class PackedChunk: Sendable {
 }
 
 extension ChunkPlace {
+    /// Whether nothing stands where a value goes.
+    fileprivate func hasZeros(_ entry: Entry, _ offset: Int) -> Bool {
+        let width = entry.form.width
+        return UnsafeRawBufferPointer(start: fixed + entry.offset + width * offset, count: width)
+            .allSatisfy { $0 == 0 }
+    }
+
     /// Whether a value's bytes lie within what there is.
     fileprivate func hasBytes(_ entry: Entry, _ offset: Int, heapCount: Int) -> Bool {
         let place = fixed + entry.offset + 16 * offset

@@ -47,6 +47,8 @@ final class PackedNode: Sendable {
         let level: Int
         /// The index's entries beneath it.
         let total: Int
+        /// Where what is beneath it may begin: behind its sibling, so that no node is beneath two.
+        var floor: UInt64 = 0
     }
 
     let place: Place
@@ -166,6 +168,7 @@ extension IndexNode {
         let node = IndexNode(owner: 0, isWide: rules.isWide)
         var last: UInt64 = 0
         var total = 0
+        var floor = place.floor
         for index in 0..<count {
             let head = heads[index]
             let row = rows[index]
@@ -188,11 +191,13 @@ extension IndexNode {
             let region = try entry.region()
             let beneath = try entry.next(UInt64.self)
             // Children lie before their parents, so that no chain of them is endless.
-            guard region.offset < place.region.offset,
+            guard region.offset >= floor, region.offset < place.region.offset,
                 UInt64(region.length) <= place.region.offset - region.offset, beneath > 0,
                 beneath <= UInt64(place.total - total), level > 1 || beneath <= UInt64(capacity)
             else { throw reader.fault("has children that cannot be its own") }
-            let child = PackedNode(.init(region: region, level: level - 1, total: Int(beneath)), rules)
+            let child = PackedNode(
+                .init(region: region, level: level - 1, total: Int(beneath), floor: floor), rules)
+            floor = region.offset + UInt64(region.length)
             node.insert(.packed(child), count: Int(beneath), beneath: probe, at: index)
             total += Int(beneath)
         }

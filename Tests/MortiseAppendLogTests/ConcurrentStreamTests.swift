@@ -179,18 +179,6 @@ struct ConcurrentStreamTests {
         #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
     }
 
-    /// Nothing was lost that anybody had to be told of.
-    @Test func aReaderBesideALongFrameReportsNoRecovery() throws {
-        let disk = try makeDisk()
-        let container = try openLog(logConfiguration(disk))
-        let stream = try beginLongFrame(container)
-        let reader = try openStore(logConfiguration(disk.process(2), allowsSave: false))
-        #expect(reader.recovery == nil)
-        try reader.close()
-        stream.abandon()
-        try container.close()
-    }
-
     /// Each takes its turn: frames are neither lost to a log that is replaced nor cut by it.
     @Test func compactionsBesideLongTransactionsLoseNothing() throws {
         let disk = try makeDisk()

@@ -7,6 +7,49 @@ import Testing
 
 /// A frame with a schema is lost: what follows it is not to be read under the one before.
 struct LostSchemaTests {
+    /// A checkpoint has the schema then, and all that follows it can be followed.
+    @Test func behindACheckpointNothingIsLostWithASchemaBeforeIt() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let container = try openLog(logConfiguration(disk))
+        try container.store(AppendLogStore.self)?.checkpoint()
+        let context = ModelContext(container)
+        for number in 0..<5 {
+            context.insert(Box("behind \(number)"))
+            try context.save()
+        }
+        let saved = try contents(context)
+        try container.close()
+        var log = try #require(disk.contents(at: logPath))
+        log[64 + 60] ^= 1
+        let damaged = try makeDisk(with: log, checkpoint: disk.contents(at: logPath + ".checkpoint"))
+        let salvaged = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: damaged)
+        // Of what is before it the history alone.
+        #expect(salvaged.lost.count == 2, "\(salvaged.lost)")
+        #expect(salvaged.lost.last?.fault == .schemaMissing(transactions: 4))
+        #expect(try contents(logConfiguration(damaged, path: "/data/new.log")) == saved)
+    }
+
+    /// What its header says of a frame counts, where that can be read.
+    @Test func aFrameOfALaterKindIsNoLostSchema() throws {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        let writer = try #require(container.store(AppendLogStore.self)?.opened.sink).writer
+        let context = ModelContext(container)
+        context.insert(Box("before"))
+        try context.save()
+        _ = try writer.append(
+            [(FrameKind(rawValue: 77), [UInt8](repeating: 5, count: 30) + [payloadEnd])],
+            transaction: writer.state.position.transaction)
+        context.insert(Box("behind"))
+        try context.save()
+        let saved = try contents(context)
+        try container.close()
+        let salvaged = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: disk)
+        #expect(salvaged.lost.count == 1, "\(salvaged.lost)")
+        #expect(try contents(logConfiguration(disk, path: "/data/new.log")) == saved)
+    }
+
     /// The log with one bit of its last schema's frame changed.
     private func losingLastSchema(_ log: [UInt8]) throws -> [UInt8] {
         let header = try FileHeader(Array(log.prefix(64)), expecting: .log)

@@ -46,6 +46,12 @@ struct CheckpointSalvage {
             ? frame.header.transaction > transaction : frame.header.transaction >= transaction
     }
 
+    /// Whether frames of its own time are all before a place.
+    func isBefore(_ place: LogPosition) -> Bool {
+        if let sequence { return place.sequence > sequence }
+        return place.transaction > transaction
+    }
+
     /// Where the log goes on behind it, if that is not behind another place.
     func start(before next: LogPosition) -> LogPosition? {
         guard let sequence, sequence <= next.sequence, transaction <= next.transaction else { return nil }

@@ -88,16 +88,10 @@ struct LogContent {
         try records.version(position.transaction, for: schema)
     }
 
-    /// Whether anything stands where the next header goes.
-    func hasHeader(behind file: any OpenFile) throws -> Bool {
-        try file.readAll(count: FrameHeader.size, at: position.offset).contains { $0 != 0 }
-    }
-
-    /// - Parameter isUnfinished: whether what was not written whole may still be.
-    func recovery(keptAside: String?, isUnfinished: Bool = false) -> AppendLogRecovery? {
+    func recovery(keptAside: String?) -> AppendLogRecovery? {
         var report = AppendLogRecovery(lastTransaction: position.transaction)
         report.ignoredCheckpoint = ignoredCheckpoint
-        if case .torn(let bytes) = end, !isUnfinished {
+        if case .torn(let bytes) = end {
             report.tornAt = position.offset
             report.droppedBytes = bytes
             report.keptAside = keptAside

@@ -22,8 +22,7 @@ struct LogSurvey {
     /// Whether nothing says any more what the store's identifier was.
     private(set) var hasLostIdentifier = false
     /// How many transactions nobody can read because the schema is not there, and the first schema that is.
-    private var unread = 0
-    private var firstSchema: UInt64?
+    private var unread: Set<UInt64> = []
 
     init(path: String, fileSystem: any FileSystem) {
         self.path = path
@@ -75,7 +74,7 @@ struct LogSurvey {
                 tables = found
             }
         }
-        if unread > 0 { note(LogFault.schemaMissing(transactions: unread)) }
+        if !unread.isEmpty { note(LogFault.schemaMissing(transactions: unread.count)) }
     }
 
     /// The records that are most, to be changed.
@@ -164,13 +163,22 @@ struct LogSurvey {
 
     // MARK: The log
 
+    /// Frames that cannot be read.
+    private struct Gap {
+        let error: any Error
+        /// Where the bytes begin that the disk does not give.
+        let offset: Int64?
+        /// The first that can be read again.
+        let next: LogPosition?
+        /// Whether more is gone than transactions: a schema, perhaps.
+        let losesSchema: Bool
+    }
+
     /// Reads frame after frame, and where one is damaged goes on at the next that is not.
-    /// - Parameters:
-    ///   - checkpoint: whose place is known not to be within what was lost.
-    ///   - damaged: gets what is wrong, and whether more is gone than transactions: a schema, perhaps.
+    /// - Parameter checkpoint: one whose place is known not to be within what was lost.
     private func forEachFrame(
         _ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?,
-        _ body: (ScannedFrame) -> Void, damaged: (any Error, _ losesSchema: Bool) -> Void
+        _ body: (ScannedFrame) -> Void, damaged: (Gap) -> Void
     ) throws -> LogEnd? {
         var position = LogPosition.first
         while true {
@@ -185,19 +193,32 @@ struct LogSurvey {
                 }
                 return scan.end
             } catch {
+                let offset = reader.lastUnreadable
                 let next = try reader.nextFrame(behind: last.offset, from: last.sequence)
-                guard let next else {
-                    damaged(error, false)
-                    return nil
-                }
-                // Before a checkpoint transactions may have been dropped earlier, and what is lost matters little.
-                let start = checkpoint?.start(before: next) ?? last
-                let frames = next.sequence - max(start.sequence, last.sequence)
-                let known = max(start.transaction, last.transaction)
-                damaged(error, next.transaction < known || frames > next.transaction - known)
+                let losesSchema = next.map { mayLoseSchema(reader, from: last, to: $0, checkpoint) } ?? false
+                damaged(Gap(error: error, offset: offset, next: next, losesSchema: losesSchema))
+                guard let next else { return nil }
                 position = next
             }
         }
+    }
+
+    /// Whether frames are gone of which nothing says that they were no schema.
+    private func mayLoseSchema(
+        _ reader: FrameReader, from last: LogPosition, to next: LogPosition, _ checkpoint: CheckpointSalvage?
+    ) -> Bool {
+        // Before a checkpoint transactions may have been dropped earlier, and what is lost matters little.
+        let start = checkpoint?.start(before: next) ?? last
+        var frames = next.sequence - max(start.sequence, last.sequence)
+        let known = max(start.transaction, last.transaction)
+        guard next.transaction >= known else { return true }
+        // The header of the first may still be there, and say that it was neither.
+        if frames > 0, start.sequence <= last.sequence, let header = try? reader.header(at: last.offset),
+            header.sequence == last.sequence, header.kind != .schema, !header.kind.isTransaction
+        {
+            frames -= 1
+        }
+        return frames > next.transaction - known
     }
 
     private mutating func follow(
@@ -208,14 +229,14 @@ struct LogSurvey {
         self.tables = nil
         let end = try forEachFrame(reader, header, checkpoint) { frame in
             state.read(frame, header, makingRecords, &catalog)
-        } damaged: { error, losesSchema in
-            if let error = error as? FileError {
-                state.note(unreadable: error, at: reader.lastUnreadable)
+        } damaged: { gap in
+            if let error = gap.error as? FileError {
+                state.note(unreadable: error, at: gap.offset)
             } else {
-                state.note(error)
+                state.note(gap.error)
             }
             state.isComplete = false
-            if losesSchema { catalog = nil }
+            if gap.losesSchema { catalog = nil }
         }
         self = state
         if case .torn(let bytes) = end { tornBytes = bytes }
@@ -231,7 +252,6 @@ struct LogSurvey {
                 catalog = nil
                 let schema = try frame.reading { try $0.schema() }
                 let found = LogCatalog(schema, store: header.store.uuidString)
-                firstSchema = firstSchema ?? frame.position.sequence
                 if makesRecords {
                     if tables == nil { tables = ReplayTables(found) } else { try tables?.migrate(to: schema) }
                 }
@@ -239,7 +259,7 @@ struct LogSurvey {
             case .transaction, .transactionWithFiles:
                 transactions += 1
                 guard let catalog else {
-                    unread += 1
+                    unread.insert(frame.position.sequence)
                     isComplete = false
                     return
                 }
@@ -267,9 +287,8 @@ struct LogSurvey {
         _ reader: FrameReader, _ header: FileHeader, behind checkpoint: CheckpointSalvage
     ) throws {
         var found = checkpointAtEnd.take()
-        var known = 0
-        let first = firstSchema ?? .max
         var knowsSchema = true
+        var unread = unread
         _ = try forEachFrame(reader, header, checkpoint) { frame in
             guard checkpoint.isFollowed(by: frame), let catalog = found?.catalog else { return }
             if frame.header.kind == .schema {
@@ -281,16 +300,16 @@ struct LogSurvey {
                     knowsSchema = false
                 }
             } else if frame.header.kind.isTransaction, knowsSchema, let tables = found.take() {
-                if frame.position.sequence < first { known += 1 }
+                unread.remove(frame.position.sequence)
                 var lenient = LenientReplay(tables: tables, isStrict: false)
                 defer { found = lenient.tables }
                 try? frame.reading { try $0.transaction(catalog, to: &lenient) }
             }
-        } damaged: { _, losesSchema in
-            if losesSchema { knowsSchema = false }
+        } damaged: { gap in
+            if gap.losesSchema, let next = gap.next, checkpoint.isBefore(next) { knowsSchema = false }
         }
         checkpointAtEnd = found
-        unread -= known
+        self.unread = unread
     }
 }
 

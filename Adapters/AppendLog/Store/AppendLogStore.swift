@@ -72,7 +72,8 @@ extension AppendLogStore: EventReportingDataStore {
 
 /// What opening a log had to leave out or put right.
 public struct AppendLogRecovery: Hashable, Sendable {
-    /// Where the log was cut, and how many bytes were behind; none of them were acknowledged as being on the disk.
+    /// Where the log was cut, and how many bytes were behind; none of them were acknowledged as being on the disk. A reader
+    /// may see the beginning of a long transaction there that is being written.
     public var tornAt: Int64?
     public var droppedBytes: Int64 = 0
     /// The file that holds those bytes now; nil for a reader, which leaves the log as it is.

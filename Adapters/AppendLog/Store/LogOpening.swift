@@ -44,11 +44,9 @@ struct LogOpening {
                         schema: schema, in: fileSystem)
                     isKept = true
                 }
-                // Where no header is yet, a writer may be at work on a long frame.
-                let isUnfinished = try !content.hasHeader(behind: file)
                 return OpenLog(
-                    path: path, engine: Engine(version), sink: nil,
-                    recovery: content.recovery(keptAside: nil, isUnfinished: isUnfinished), tail: tail)
+                    path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil),
+                    tail: tail)
             } catch let error as AppendLogError where error.fault.mayPass && attempts < configuration.looksAgain {
                 attempts += 1
                 Thread.sleep(forTimeInterval: 0.01)

@@ -13,6 +13,16 @@ enum CodedBytes {
         return bytes
     }
 
+    /// Whether a value nests deeper than is read, so that it must not be written.
+    static func isTooDeep(_ value: StoredValue, depth: Int = 0) -> Bool {
+        if depth >= deepest { return true }
+        switch value {
+        case .array(let elements): return elements.contains { isTooDeep($0, depth: depth + 1) }
+        case .object(let members): return members.values.contains { isTooDeep($0, depth: depth + 1) }
+        default: return false
+        }
+    }
+
     private static func append(_ value: StoredValue, to bytes: inout [UInt8]) {
         switch value {
         case .bool(let value): bytes.append(value ? 2 : 1)
@@ -49,7 +59,7 @@ enum CodedBytes {
         bytes.append(contentsOf: string.utf8)
     }
 
-    /// How deep values are read: no store writes any that are a tenth as deep, and each level takes some of the stack.
+    /// How deep values are written and read, since each level takes some of the stack: twice as deep as files have them.
     static let deepest = 1_024
 
     /// The value; null for bytes that `encode` did not write.

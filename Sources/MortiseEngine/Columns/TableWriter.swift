@@ -286,7 +286,7 @@ final class TableWriter {
         case (.url(let value), .bytes) where column.kind == .url:
             return writeBytes(StoredURL.encode(value), row, column, isNew)
         case (_, .bytes) where column.kind == .coded && value.fits(.coded):
-            return writeBytes(CodedBytes.encode(value), row, column, isNew)
+            return !CodedBytes.isTooDeep(value) && writeBytes(CodedBytes.encode(value), row, column, isNew)
         default: return false
         }
         chunk.setAbsent(entry, offset, false)

@@ -165,7 +165,7 @@ final class Peers {
         case .insert:
             return [inserting(Row.grdb, onDisk: true), inserting(Row.grdbMemory, onDisk: false), insertingInC]
         case .insertToDisk: return try [inserting(Row.grdb, onDisk: true)] + LMDB.ways(fixture)
-        case .commit(let saves): return [committing(saves, fixture)]
+        case .commit(let saves): return [try committing(saves, fixture)]
         case .update(let date): return try [updating(before: date), updatingAtOnce(before: date)]
         case .delete(let start, let end): return [try deleting(from: start, to: end)]
         }

@@ -46,7 +46,9 @@ final class SQLiteConnection {
     }
 
     func number(_ statement: OpaquePointer) -> Int {
-        sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : -1
+        // Until then it reads what there was.
+        defer { sqlite3_reset(statement) }
+        return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : -1
     }
 
     static func bind(_ text: String, _ place: Int32, _ statement: OpaquePointer) {

@@ -9,7 +9,7 @@ extension Row {
     /// A commit through the context, beside the least that durability costs.
     static var logCommit: Row {
         Row(
-            name: "log-commit", title: "save one record durably", unit: "save", isSized: false,
+            name: "log-commit", title: "save one record durably", unit: "save",
             targets: [
                 .ratio(to: rawFile, atMost: 1.2, fromRecords: 0),
                 .faster(than: sqliteDurable, times: 1, fromRecords: 0),
@@ -18,25 +18,21 @@ extension Row {
             // Few at a time, so that the ways take turns on a medium whose speed changes from second to second.
             let saves = 20
             let size = try LogFiles.bytesOfOneSave(fixture)
+            // A store that has been open for a while, with all records and no background work due.
+            let container = try LogFiles.filled(fixture)
             return [
                 Way(name: log, units: saves) {
-                    let path = fixture.newFile("log")
-                    let container = try fixture.newContainer(store: "log:\(path)")
                     let context = ModelContext(container)
-                    // The first one makes room in the file for the others.
+                    // The first one makes room in the file for the others, where there is none.
                     context.insert(Trip(fixture.trips[0], traveler: nil))
                     try context.save()
+                    let before = try context.fetchCount(FetchDescriptor<Trip>())
                     return {
                         for number in 0..<saves {
                             context.insert(Trip(fixture.trips[number % fixture.trips.count], traveler: nil))
                             try context.save()
                         }
-                        return {
-                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
-                            try container.close()
-                            LogFiles.remove(path)
-                            return count - 1
-                        }
+                        return { try ModelContext(container).fetchCount(FetchDescriptor<Trip>()) - before }
                     }
                 },
                 Way(name: rawFile, units: saves) {
@@ -102,6 +98,18 @@ enum LogFiles {
         try context.save()
         try container.close()
         return try size(path) - before
+    }
+
+    /// An open log that has all records, in a checkpoint as well.
+    static func filled(_ fixture: Fixture) throws -> ModelContainer {
+        let configuration = AppendLogConfiguration(path: fixture.newFile("log"))
+        let container = try ModelContainer(
+            for: Schema([Trip.self, Traveler.self]), configurations: [configuration])
+        let context = ModelContext(container)
+        fixture.insertAll(into: context)
+        try context.save()
+        try container.store(AppendLogStore.self)?.checkpoint()
+        return container
     }
 
     /// A log with all records, made in one save, and without a checkpoint.

@@ -16,8 +16,12 @@ struct CodedBytesTests {
 
     @Test func valuesThatStoresWriteAreRead() {
         var value = StoredValue.string("innermost")
-        for level in 0..<100 { value = level % 2 == 0 ? .array([value]) : .object(["member": value]) }
+        for level in 1..<CodedBytes.deepest { value = level % 2 == 0 ? .array([value]) : .object(["member": value]) }
         let bytes = CodedBytes.encode(value)
+        #expect(!CodedBytes.isTooDeep(value))
         #expect(bytes.withUnsafeBytes { CodedBytes.decode($0) } == value)
+        // What would not be read is not written.
+        #expect(CodedBytes.isTooDeep(.array([.null, value])))
+        #expect(CodedBytes.encode(.array([value])).withUnsafeBytes { CodedBytes.decode($0) } == .null)
     }
 }

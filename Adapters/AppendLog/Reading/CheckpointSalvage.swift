@@ -46,7 +46,7 @@ struct CheckpointSalvage {
             ? frame.header.transaction > transaction : frame.header.transaction >= transaction
     }
 
-    /// Whether frames of its own time are all before a place.
+    /// Whether a place lies behind where the log goes on after it.
     func isBefore(_ place: LogPosition) -> Bool {
         if let sequence { return place.sequence > sequence }
         return place.transaction > transaction

@@ -21,7 +21,7 @@ struct LogSurvey {
     private(set) var hasWholeCheckpoint = false
     /// Whether nothing says any more what the store's identifier was.
     private(set) var hasLostIdentifier = false
-    /// How many transactions nobody can read because the schema is not there, and the first schema that is.
+    /// The frames of transactions that nobody can read because the schema is not there.
     private var unread: Set<UInt64> = []
 
     init(path: String, fileSystem: any FileSystem) {

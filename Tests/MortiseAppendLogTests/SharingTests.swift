@@ -579,6 +579,9 @@ struct SharingTests {
             #expect(!watched.contains("violation") && !watched.contains("error"), "\(watched)")
             let reads = watched.split(separator: "\n").first { $0.hasPrefix("reads ") }.flatMap { Int($0.dropFirst(6)) }
             #expect((reads ?? 0) > 1, "\(watched)")
+            // The reader has seen all that there is.
+            let counted = parcels.filter { $0.number < tallies }.reduce(0) { $0 + Int($1.weight) }
+            #expect(counted > 0 && watched.contains("counted \(counted)\n"), "\(counted): \(watched)")
             print(
                 "shared: \(said.count("acknowledged")) saves and \(said.count("refused")) conflicts of \(started) "
                     + "processes in \(seconds) seconds, read \(reads ?? 0) times meanwhile")

@@ -47,7 +47,7 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
             figures: [
                 .init("records", Int64(found.records)), .init("records left out", Int64(found.leftOut.count)),
                 .init("references cleared", Int64(found.clearedReferences)),
-                .init("transactions of the history not carried over", Int64(found.forgottenTransactions)),
+                .init("transactions of the history", Int64(found.transactions)),
                 .init("bytes at the end that were never acknowledged, or look like it", found.tornBytes),
             ],
             problems: found.lost.map { "\($0)" }

@@ -9,7 +9,8 @@ struct CheckpointSalvage {
     private(set) var problems: [any Error] = []
     /// By entity, the numbers of records that may have been there and are not.
     private var lost: [String: [Range<UInt64>]] = [:]
-    private let transaction: UInt64
+    /// The last one whose changes it has.
+    let transaction: UInt64
     /// The number of the log's next frame; nil where the checkpoint is of another log of the store.
     private let sequence: UInt64?
 

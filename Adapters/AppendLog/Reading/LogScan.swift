@@ -36,6 +36,8 @@ extension FrameReader {
     ) throws -> (position: LogPosition, end: LogEnd?, unsynced: LogPosition) {
         var position = start
         var unsynced: [LogPosition] = []
+        // Where they begin in the array: taken from its front one by one, they would each be moved each time.
+        var firstUnsynced = 0
         while true {
             let offset = position.offset
             guard let header = try header(at: offset), hasWhole(header, at: offset) else { break }
@@ -52,14 +54,19 @@ extension FrameReader {
                 return try body(ScannedFrame(header: header, position: position, payload: payload))
             }
             guard let goesOn else { break }
-            if let first = unsynced.first, first.sequence <= header.synced {
-                unsynced.removeFirst(min(Int(clamping: header.synced - first.sequence + 1), unsynced.count))
+            if firstUnsynced < unsynced.count, unsynced[firstUnsynced].sequence <= header.synced {
+                let synced = header.synced - unsynced[firstUnsynced].sequence + 1
+                firstUnsynced += min(Int(clamping: synced), unsynced.count - firstUnsynced)
+                if firstUnsynced > unsynced.count / 2 {
+                    unsynced.removeFirst(firstUnsynced)
+                    firstUnsynced = 0
+                }
             }
             unsynced.append(position)
             position = position.following(header)
-            if !goesOn { return (position, nil, unsynced.first ?? position) }
+            if !goesOn { return (position, nil, unsynced[firstUnsynced]) }
         }
-        return (position, try end(at: position), unsynced.first ?? position)
+        return (position, try end(at: position), firstUnsynced < unsynced.count ? unsynced[firstUnsynced] : position)
     }
 
     /// The last schema from a position on, and where the frames end. The payloads of transactions are not looked at.

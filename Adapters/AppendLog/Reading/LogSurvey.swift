@@ -21,6 +21,10 @@ struct LogSurvey {
     private(set) var hasWholeCheckpoint = false
     /// Whether nothing says any more what the store's identifier was.
     private(set) var hasLostIdentifier = false
+    /// The log's header, as it was read or found again, and what the checksums of its frames go on from.
+    private(set) var log: (header: FileHeader, seed: UInt32)?
+    /// No transaction of the store that can be read has a higher number, nor the checkpoint.
+    private(set) var lastTransaction: UInt64 = 0
     /// The frames of transactions that nobody can read because the schema is not there.
     private var unread: Set<UInt64> = []
 
@@ -56,12 +60,15 @@ struct LogSurvey {
             isComplete = found.isExact && header.base == 0
             hasLostIdentifier = found.hasLostIdentifier
         }
+        log = (header, seed)
+        if header.base != HeaderRecovery.unknownBase { lastTransaction = header.base }
         let reader = FrameReader(file, size: size, seed: seed)
         // Where the log has everything, the checkpoint is looked at later, and only checked where it is not needed.
         let isAlone = isComplete
         var checkpoint = isAlone ? nil : try readCheckpoint(header, isNeeded: true)
         try follow(reader, header, checkpoint, makingRecords: isAlone || !hasWholeCheckpoint)
         if isAlone { checkpoint = try readCheckpoint(header, isNeeded: !isComplete) }
+        if let checkpoint { lastTransaction = max(lastTransaction, checkpoint.transaction) }
         checkpointAtEnd = checkpoint?.takeTables()
         if !isComplete, let checkpoint {
             try follow(reader, header, behind: checkpoint)
@@ -164,7 +171,7 @@ struct LogSurvey {
     // MARK: The log
 
     /// Frames that cannot be read.
-    private struct Gap {
+    struct Gap {
         let error: any Error
         /// Where the bytes begin that the disk does not give.
         let offset: Int64?
@@ -176,7 +183,7 @@ struct LogSurvey {
 
     /// Reads frame after frame, and where one is damaged goes on at the next that is not.
     /// - Parameter checkpoint: one whose place is known not to be within what was lost.
-    private func forEachFrame(
+    func forEachFrame(
         _ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?,
         _ body: (ScannedFrame) -> Void, damaged: (Gap) -> Void
     ) throws -> LogEnd? {
@@ -245,6 +252,7 @@ struct LogSurvey {
     private mutating func read(
         _ frame: ScannedFrame, _ header: FileHeader, _ makesRecords: Bool, _ catalog: inout LogCatalog?
     ) {
+        lastTransaction = max(lastTransaction, frame.header.transaction)
         do {
             switch frame.header.kind {
             case .schema:

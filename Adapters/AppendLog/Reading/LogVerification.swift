@@ -38,6 +38,9 @@ extension AppendLogStore {
         switch sound {
         case .success(let sound):
             var result = AppendLogVerification(
+                problems: sound.inconsistencies.map {
+                    AppendLogError(path: path, fault: .malformed(offset: 0, what: $0))
+                },
                 transactions: sound.transactions, records: sound.records, tornBytes: sound.tornBytes)
             try sound.version?.forEachReference { table, slot, row, reference in
                 do {

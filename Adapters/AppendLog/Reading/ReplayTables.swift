@@ -181,14 +181,27 @@ struct ReplayTables: TransactionVisitor {
         }
     }
 
+    /// Leaves out so many of the numbers that new records would get.
+    mutating func skipNumbers(_ count: UInt64) {
+        nextSequence = min(nextSequence + min(count, EngineVersion.numberLimit), EngineVersion.numberLimit - 1)
+    }
+
     /// The version with these records.
-    /// - Throws: `EngineError.notUnique`.
+    /// - Throws: `EngineError.notUnique`, `unfitValue`, `wrongDestination`.
     func version(_ number: UInt64, schema: StoredSchema) throws -> EngineVersion {
+        try loader(schema).finish(number: number, nextSequence: nextSequence)
+    }
+
+    /// As few of the records as have unique values of others.
+    /// - Throws: `EngineError.unfitValue`, `wrongDestination`.
+    func duplicates() throws -> [PersistentIdentifier] { try loader(catalog.schema).duplicates() }
+
+    private func loader(_ schema: StoredSchema) throws -> EngineLoader {
         let loader = EngineLoader(
             Catalog(schema: schema, storeIdentifier: catalog.store, external: catalog.external))
         try forEach { entity, sequence, values in
             try loader.append(entity: catalog.names[entity], sequence: sequence, values)
         }
-        return try loader.finish(number: number, nextSequence: nextSequence)
+        return loader
     }
 }

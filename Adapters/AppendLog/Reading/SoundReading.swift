@@ -10,6 +10,9 @@ struct SoundReading {
     /// The records after the last transaction. Data in files of their own are only named.
     private(set) var version: EngineVersion?
 
+    /// What contradicts itself among the records.
+    private(set) var inconsistencies: [String] = []
+
     /// - Parameter checkpointPath: where the checkpoint is; nil for the place beside the log.
     /// - Throws: the first thing that is wrong.
     init(_ path: String, checkpoint checkpointPath: String? = nil, in fileSystem: any FileSystem) throws {
@@ -69,6 +72,7 @@ struct SoundReading {
         }
         try followed?.readAll()
         try checkpoint?.version.readAll()
+        inconsistencies = (made ?? followed)?.inconsistencies() ?? []
         version = made ?? followed
         records = version?.tables.values.reduce(0) { $0 + $1.count } ?? 0
     }

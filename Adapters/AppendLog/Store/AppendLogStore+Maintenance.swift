@@ -83,8 +83,13 @@ extension AppendLog {
         try maintaining(progress) {
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
             let size = checkpoint?.size ?? 0
-            progress.begin(total: writer.state.position.end + size)
+            let outside = catalog.external?.byteCount() ?? 0
+            progress.begin(total: writer.state.position.end + size + outside)
             var begun: [String] = []
+            let copies = ExternalFiles(
+                beside: try fileSystem.resolvingLinks(path), permissions: configuration.newFilePermissions,
+                in: fileSystem)
+            var copied: [ExternalReference.Name] = []
             do {
                 if checkpoint != nil {
                     let target = path + LogOpening.checkpointSuffix
@@ -94,14 +99,15 @@ extension AppendLog {
                 // After the checkpoint, whose place in the log must be in the copy.
                 catchUp()
                 let (version, position, _) = try snapshot(progress)
-                try copyExternal(of: version, to: path)
+                try copyExternal(of: version, to: copies, progress, from: size, noting: &copied)
                 begun.append(path)
-                try copy(self.path, upTo: position.end, to: path, progress, from: size)
+                try copy(self.path, upTo: position.end, to: path, progress, from: size + outside)
                 try progress.advance(to: .max)
             } catch {
                 // Half a copy is of no use, and would be in the way of the next attempt.
                 // What somebody else has put there meanwhile stays.
-                if (error as? FileError)?.reason == .alreadyExists { begun.removeLast() }
+                let isTaken = (error as? FileError)?.reason == .alreadyExists
+                if isTaken { begun.removeLast() } else { copies.discard(copied) }
                 for file in begun { try? fileSystem.unlink(file) }
                 throw error
             }
@@ -110,20 +116,22 @@ extension AppendLog {
 
     /// The files of data are copied before any record names them. None of them is swept meanwhile, because that is done by
     /// who compacts, and by who has the log alone.
-    private func copyExternal(of version: EngineVersion, to path: String) throws {
+    private func copyExternal(
+        of version: EngineVersion, to copies: ExternalFiles, _ progress: MaintenanceProgress, from start: Int64,
+        noting copied: inout [ExternalReference.Name]
+    ) throws {
         guard let external = catalog.external else { return }
-        let copies = ExternalFiles(
-            beside: try fileSystem.resolvingLinks(path), permissions: configuration.newFilePermissions, in: fileSystem)
-        var hasCopies = false
+        var bytes = start
         try version.forEachReference { table, slot, row, reference in
             do {
-                try copies.copy(reference, from: external)
+                copied.append(reference.name)
+                bytes += try copies.copy(reference, from: external)
             } catch let fault as ExternalFileFault {
                 throw version.error(fault, table, slot, row)
             }
-            hasCopies = true
+            try progress.advance(to: bytes)
         }
-        if hasCopies { try copies.makeDurable() }
+        if !copied.isEmpty { try copies.makeDurable() }
     }
 
     private func copy(

@@ -6,25 +6,31 @@ public import MortiseEngine
 public struct AppendLogSalvage: Sendable {
     /// Records in the new store.
     public var records = 0
-    /// Transactions that could be read. They are not carried over: the history of the new store begins with the salvage.
-    public var forgottenTransactions = 0
+    /// Transactions in the new store's history: those that could be read.
+    public var transactions = 0
     /// What could not be read, and frames of kinds that are not known, which are not carried over.
     public var lost: [AppendLogError] = []
     /// How many bytes at the end of the log were left of what was never acknowledged, or look like it.
     public var tornBytes: Int64 = 0
     /// Whether nothing says any more what the store's identifier was, so that it and its records have new ones.
     public var hasNewIdentifier = false
-    /// Records that were left out because others have their unique values, or are required and not there.
+    /// Records that were left out because others have their unique values, or because a record or value that they cannot
+    /// be without is not there.
     public var leftOut: [PersistentIdentifier] = []
     /// How many references to records that are not there were cleared.
     public var clearedReferences = 0
 }
 
 extension AppendLogStore {
-    /// Writes the records that can be read of a damaged store into a new one, in which they keep their identifiers. The
-    /// history is not carried over: that of the new store begins with the salvage. The old files stay as they are. Data whose file is at fault are left out: the value is null there, or empty where there has to be one.
+    /// Writes what can be read of a damaged store into a new one: the records, which keep their identifiers, and the
+    /// transactions of the history, which keep their numbers. The old files stay as they are. Data whose file is at fault
+    /// are left out: the value is null there, or empty where there has to be one.
+    ///
+    /// The history tells of what was saved, not of what the salvage left out. No number that a lost record or transaction
+    /// may have had is given to another one.
     /// - Throws: `FileError` (`alreadyExists` where there is something at the new path); `AppendLogError` where nothing
-    ///   can be read.
+    ///   can be read; `EngineError` where the schema itself takes no such records. What was begun at the new path is taken
+    ///   away then.
     public static func salvage(
         _ path: String, to newPath: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogSalvage {
@@ -37,7 +43,6 @@ extension AppendLogStore {
         var result = AppendLogSalvage(lost: survey.problems)
         result.lost += survey.laterFrames
         result.hasNewIdentifier = survey.hasLostIdentifier
-        result.forgottenTransactions = survey.transactions
         result.tornBytes = survey.tornBytes
         guard var tables = survey.takeTables(), let store = UUID(uuidString: tables.catalog.store) else {
             // What keeps everything from being read says more than where it begins.
@@ -46,45 +51,48 @@ extension AppendLogStore {
         }
         // An empty store would look as if there had been nothing.
         if tables.count == 0, !survey.isComplete, let problem = survey.problems.first { throw problem }
-        result.clearedReferences = tables.clearDanglingReferences(leavingOut: &result.leftOut)
+        tables.clearWhatDoesNotFit(&result)
         try tables.copyFiles(
             from: ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem),
             to: ExternalFiles(beside: try fileSystem.resolvingLinks(newPath), in: fileSystem), losing: &result.lost)
-        let schema = tables.catalog.schema
-        var version: EngineVersion?
-        while version == nil {
-            do {
-                version = try tables.version(1, schema: schema)
-            } catch EngineError.notUnique(_, _, let record, _) {
-                result.leftOut.append(record)
-                tables.remove(record)
-                result.clearedReferences += tables.clearDanglingReferences(leavingOut: &result.leftOut)
-            }
+        let info = try fileSystem.info(path, followingLinks: true)
+        var base = survey.lastTransaction
+        if !result.lost.isEmpty || result.tornBytes > 0 {
+            // A record takes a byte at least, a transaction a header.
+            let bytes = UInt64(clamping: info.size)
+            tables.skipNumbers(bytes)
+            base = min(base + bytes / UInt64(FrameHeader.size), EngineVersion.numberLimit - 2)
         }
-        guard let version else { return result }
+        base = max(base, 1)
+        let catalog = LogCatalog(tables.catalog.schema, store: store.uuidString)
+        let version = try tables.soundVersion(base, &result)
         // Everything is in the version now.
-        tables = ReplayTables(LogCatalog(schema, store: store.uuidString))
-        let lock = try FileLock(forStoreAt: newPath, in: fileSystem)
+        tables = ReplayTables(catalog)
+        result.records = version.tables.values.reduce(0) { $0 + $1.count }
+        let lock = try FileLock(forStoreAt: newPath, permissions: info.permissions, in: fileSystem)
         defer { lock.release() }
-        let origin = TransactionOrigin(
-            timestamp: Date(), author: "salvage", process: ProcessInfo.processInfo.processName, bundle: "")
-        let catalog = LogCatalog(schema, store: store.uuidString)
-        let empty = EngineVersion.empty(Catalog(schema: schema, storeIdentifier: catalog.store))
-        try DurableReplacement(of: newPath, in: fileSystem).replace { file in
-            var frames = try FrameWriter(FileHeader(kind: .log, store: store), to: file)
-            try frames.append(.schema, try catalog.schemaPayload())
-            var number: UInt64 = 0
-            // Not in one, which would have to be held whole; nobody sees the store before the last of them is there.
-            try version.forEachPiece(of: 4_096) { records in
-                var changes = CommittedChanges()
-                changes.inserted = records
-                var payload = ByteWriter(capacity: 1 << 16)
-                try payload.transaction(changes, from: empty, to: version, origin: origin, catalog: catalog)
-                number += 1
-                try frames.append(
-                    payload.hasFiles ? .transactionWithFiles : .transaction, payload.bytes, transaction: number)
-                result.records += records.count
+        let header = FileHeader(kind: .log, store: store, base: base)
+        let checkpoint = CheckpointWriter(catalog: catalog, version: version, store: store)
+        let checkpointPath = newPath + LogOpening.checkpointSuffix
+        var begun: [String] = []
+        do {
+            let log = DurableReplacement(of: newPath, newFilePermissions: info.permissions, in: fileSystem)
+            try log.replace { file in
+                var frames = try FrameWriter(header, to: file)
+                let (count, schema) = try survey.copyHistory(upTo: base, catalog.schema, into: &frames)
+                result.transactions = count
+                if schema != catalog.schema { try frames.append(.schema, try catalog.schemaPayload()) }
+                frames.skip(to: base)
+                begun.append(checkpointPath)
+                try checkpoint.write(
+                    to: checkpointPath, places: [.init(log: header.file, position: frames.position)],
+                    permissions: info.permissions, in: fileSystem)
+                begun.append(newPath)
             }
+        } catch {
+            // Half a store would be in the way of the next attempt.
+            for file in begun { try? fileSystem.unlink(file) }
+            throw error
         }
         return result
     }
@@ -96,33 +104,67 @@ extension ReplayTables {
         try? deleted(entity, sequence, preserved: [])
     }
 
-    /// Clears references to records that are not there; records that require one are left out, and what refers to them is
+    /// Clears references to records that are not there, or that none of the kind may lead to, and sets values that have to
+    /// be there to their defaults. Records that cannot be without what they lack are left out, and what refers to them is
     /// cleared in turn.
-    fileprivate mutating func clearDanglingReferences(leavingOut: inout [PersistentIdentifier]) -> Int {
-        var cleared = 0
+    fileprivate mutating func clearWhatDoesNotFit(_ result: inout AppendLogSalvage) {
+        let engine = Catalog(schema: catalog.schema, storeIdentifier: catalog.store)
         while true {
             var changes: [(entity: Int, sequence: UInt64, slot: Int, value: StoredValue)] = []
             var removed: Set<PersistentIdentifier> = []
+            var cleared = 0
             forEach { entity, sequence, values in
                 for slot in catalog.storedSlots[entity] {
+                    let property = catalog.layouts[entity].slots[slot].property
+                    func isThere(_ target: PersistentIdentifier) -> Bool {
+                        contains(target) && engine.admits(target, slot: slot, ofEntity: catalog.names[entity])
+                    }
                     switch values[slot] {
-                    case .identifier(let target) where !contains(target):
-                        if catalog.layouts[entity].slots[slot].property.isOptional {
+                    case .identifier(let target) where property.relationship != nil && !isThere(target):
+                        if property.isOptional {
                             changes.append((entity, sequence, slot, .null))
+                            cleared += 1
                         } else {
                             removed.insert(catalog.identifier(entity, sequence))
                         }
-                    case .identifiers(let targets) where !targets.allSatisfy(contains):
-                        changes.append((entity, sequence, slot, .identifiers(targets.filter(contains))))
+                    case .identifiers(let targets) where property.relationship != nil && !targets.allSatisfy(isThere):
+                        changes.append((entity, sequence, slot, .identifiers(targets.filter(isThere))))
+                        cleared += 1
+                    case .null where property.attribute != nil && !property.isOptional:
+                        if let value = property.attribute?.defaultValue, !value.isNull {
+                            changes.append((entity, sequence, slot, value))
+                        } else {
+                            removed.insert(catalog.identifier(entity, sequence))
+                        }
                     default: break
                     }
                 }
             }
             for change in changes { try? updated(change.entity, change.sequence, [(change.slot, change.value)]) }
             for record in removed { remove(record) }
-            cleared += changes.count
-            leavingOut += removed.sorted()
-            if removed.isEmpty { return cleared }
+            result.clearedReferences += cleared
+            result.leftOut += removed.sorted()
+            if removed.isEmpty { return }
+        }
+    }
+
+    /// The version with these records but for those that contradict others.
+    fileprivate mutating func soundVersion(_ number: UInt64, _ result: inout AppendLogSalvage) throws -> EngineVersion {
+        while true {
+            do {
+                return try version(number, schema: catalog.schema)
+            } catch EngineError.notUnique {
+                let found = try duplicates()
+                for record in found { remove(record) }
+                result.leftOut += found
+            } catch EngineError.unfitValue(let entity, let property, let record, let value) {
+                guard contains(record) else {
+                    throw EngineError.unfitValue(entity: entity, property: property, record: record, found: value)
+                }
+                remove(record)
+                result.leftOut.append(record)
+            }
+            clearWhatDoesNotFit(&result)
         }
     }
 
@@ -146,24 +188,5 @@ extension ReplayTables {
             try updated(entity, sequence, [(slot, isOptional ? .null : .data(Data()))])
         }
         if hasCopies { try copies.makeDurable() }
-    }
-}
-
-extension EngineVersion {
-    /// Hands over the records in pieces of so many at most; once with none where there are none.
-    fileprivate func forEachPiece(of count: Int, _ body: ([PersistentIdentifier]) throws -> Void) rethrows {
-        var piece: [PersistentIdentifier] = []
-        var isFirst = true
-        for name in LogCatalog(catalog.schema, store: catalog.storeIdentifier).names {
-            guard let table = tables[name] else { continue }
-            for row in 0..<table.endRow where table.contains(row: row) {
-                piece.append(table.identifier(ofRow: row))
-                guard piece.count == count else { continue }
-                try body(piece)
-                isFirst = false
-                piece.removeAll(keepingCapacity: true)
-            }
-        }
-        if !piece.isEmpty || isFirst { try body(piece) }
     }
 }

@@ -112,7 +112,7 @@ package final class ExternalFiles: Sendable {
     }
 
     /// Removes files that no record names nor ever will.
-    func discard(_ names: [ExternalReference.Name]) {
+    package func discard(_ names: [ExternalReference.Name]) {
         for name in names { try? fileSystem.unlink(path(of: name)) }
         settle(names)
     }

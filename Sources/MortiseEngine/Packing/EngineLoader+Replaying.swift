@@ -35,10 +35,11 @@ extension EngineLoader {
     }
 
     /// Begins a record, whose values are set next: each stored slot once.
-    /// - Throws: `EngineError.unfitValue` where the number is not greater than those of all the entity's records before.
+    /// - Throws: `EngineError.unfitValue` where the number is 0, or not greater than those of all the entity's records
+    ///   before.
     public func begin(entity: Int, sequence: UInt64) throws {
         let table = filling.flatMap { $0.plan.number == entity ? $0 : nil } ?? table(entity)
-        if table.endRow > 0, table.sequence(table.endRow - 1) >= sequence {
+        if sequence <= (table.endRow > 0 ? table.sequence(table.endRow - 1) : 0) {
             throw EngineError.unfitValue(
                 entity: table.plan.entityName, property: "", record: catalog.identifier(sequence, entity),
                 found: "a number that is not new")
@@ -51,7 +52,7 @@ extension EngineLoader {
     // Each returns false, and sets nothing, where the column takes no such value, or there is no record.
 
     public func setNull(slot: Int) -> Bool {
-        guard let table = filling else { return false }
+        guard let table = filling, !isRequired(table.plan.columns[slot]) else { return false }
         let (chunk, offset) = table.newest
         let entry = chunk.place.entry(slot)
         if entry.form != .none { chunk.clear(entry, offset, isNew: true) }
@@ -137,6 +138,11 @@ extension EngineLoader {
     /// Removes all records.
     public func erase() { removeAll() }
 
+    /// Whether no record may be without a value: saving refuses that.
+    private func isRequired(_ column: Column) -> Bool {
+        !column.isOptional && !column.isEphemeral && column.role == .attribute
+    }
+
     private func find(_ entity: Int, _ sequence: UInt64) throws -> (table: TableWriter, row: Int) {
         let table = table(entity)
         guard let row = table.row(sequence) else {
@@ -159,6 +165,7 @@ extension EngineLoader {
         switch (column.role, value) {
         case (.attribute, _):
             try catalog.checkReference(value, column, table.plan)
+            if value.isNull, isRequired(column) { return false }
             return table.write(value, row, column, isNew: isNew)
         case (.toOne, .null): table.write(reference: nil, row, slot, isNew: isNew)
         case (.toOne, .identifier(let target)):

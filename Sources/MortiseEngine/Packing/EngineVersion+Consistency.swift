@@ -57,6 +57,7 @@ extension EngineVersion {
             for relationship in relationships {
                 var links = 0
                 var isFaulty = false
+                var dangling = 0
                 for row in 0..<table.endRow where table.contains(row: row) {
                     let owner = table.sequence(ofRow: row)
                     let values: [PersistentIdentifier] =
@@ -67,21 +68,24 @@ extension EngineVersion {
                         links += 1
                         guard let other = catalog.entity(of: value), let sequence = value.sequenceNumber,
                             let target = tables[catalog.plans[other].entityName],
-                            target.row(ofSequence: sequence) != nil,
-                            target.links[relationship.reverse].pairs.contains(
-                                LinkSet.probe(sequence, owner, relationship.ownerAmongTargets))
+                            target.row(ofSequence: sequence) != nil
                         else {
-                            isFaulty = true
+                            dangling += 1
                             continue
                         }
+                        let hasReverse = target.links[relationship.reverse].pairs.contains(
+                            LinkSet.probe(sequence, owner, relationship.ownerAmongTargets))
+                        if !hasReverse { isFaulty = true }
                     }
                 }
                 let reverse = relationship.targets.reduce(0) { sum, target in
                     sum + (tables[catalog.plans[target].entityName]?.links[relationship.reverse].pairs.count ?? 0)
                 }
+                let name = "\(catalog.plans[entity].entityName).\(relationship.name)"
+                if dangling > 0 { found.append("\(name): \(dangling) references to records that are not there") }
                 // Several entities of one family may share a reverse.
                 if isFaulty || reverse < links {
-                    found.append("\(catalog.plans[entity].entityName).\(relationship.name): a reverse is not its own")
+                    found.append("\(name): a reverse is not its own")
                 }
             }
         }

@@ -129,6 +129,15 @@ public final class Catalog: Sendable {
         }
     }
 
+    /// Whether a relationship may lead to a record, if that is there.
+    /// - Parameters:
+    ///   - slot: of the entity's layout.
+    ///   - entity: by name.
+    public func admits(_ target: PersistentIdentifier, slot: Int, ofEntity entity: String) -> Bool {
+        guard let plan = plan(entity), plan.columns.indices.contains(slot) else { return false }
+        return plan.reference(target, at: slot) != nil
+    }
+
     func plan(_ entity: String) -> TablePlan? { numbers[entity].map { plans[$0] } }
 
     /// The entity of a record of this store, or of a new one, by its identifier.

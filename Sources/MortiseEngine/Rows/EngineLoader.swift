@@ -86,16 +86,37 @@ public final class EngineLoader {
     /// The version with everything that was added.
     /// - Throws: `EngineError.notUnique`.
     public func finish(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
-        derive()
-        for table in tables {
-            if let table { index(table) }
+        complete()
+        var refusal: EngineError?
+        forEachDuplicate {
+            refusal = $0
+            return false
         }
-        try refuseDuplicates()
+        if let refusal { throw refusal }
         var finished: [String: TableVersion] = [:]
         for table in tables {
             if let table { finished[table.plan.entityName] = table.finished() }
         }
         return EngineVersion(number: number, nextSequence: nextSequence, tables: finished, catalog: catalog)
+    }
+
+    /// The records whose unique values others have, as few as are in the way of `finish`, which may not be called after
+    /// this.
+    public func duplicates() -> [PersistentIdentifier] {
+        complete()
+        var found: Set<PersistentIdentifier> = []
+        forEachDuplicate { error in
+            if case .notUnique(_, _, let record, let other) = error, !found.contains(other) { found.insert(record) }
+            return true
+        }
+        return found.sorted()
+    }
+
+    private func complete() {
+        derive()
+        for table in tables {
+            if let table { index(table) }
+        }
     }
 
     // MARK: Reverses
@@ -155,23 +176,29 @@ public final class EngineLoader {
         }
     }
 
-    private func refuseDuplicates() throws {
+    /// Calls the body with an error for each record that has unique values of others, once for each of those, until it
+    /// returns false.
+    private func forEachDuplicate(_ body: (EngineError) -> Bool) {
         let key = KeyBuffer()
+        var goesOn = true
         for table in tables {
             guard let table else { continue }
             for (number, definition) in table.plan.indexes.enumerated() where !definition.family.isEmpty {
-                try table.forEachRow { row, sequence in
+                table.forEachRow { row, sequence in
+                    if !goesOn { return }
                     if key.setKey(table.place(row), row & Chunk.mask, definition, table.dictionaries) { return }
                     for relative in definition.family {
                         guard let other = tables[relative],
                             let place = other === table ? number : other.plan.index(sameAs: definition),
                             let found = other.indexes[place].firstRow(key.key), other !== table || found != UInt64(row)
                         else { continue }
-                        throw EngineError.notUnique(
-                            entity: table.plan.entityName,
-                            properties: definition.slots.map { table.plan.layout.slots[$0].name },
-                            record: catalog.identifier(sequence, table.plan.number),
-                            other: catalog.identifier(other.sequence(Int(found)), relative))
+                        goesOn = body(
+                            .notUnique(
+                                entity: table.plan.entityName,
+                                properties: definition.slots.map { table.plan.layout.slots[$0].name },
+                                record: catalog.identifier(sequence, table.plan.number),
+                                other: catalog.identifier(other.sequence(Int(found)), relative)))
+                        if !goesOn { return }
                     }
                 }
             }

@@ -60,7 +60,7 @@ public final class EngineReplay {
     public func insert(entity: Int, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
         let table = transaction.table(entity)
         let identifier = transaction.catalog.identifier(sequence, entity)
-        if table.endRow > 0, table.sequence(table.endRow - 1) >= sequence {
+        if sequence <= (table.endRow > 0 ? table.sequence(table.endRow - 1) : 0) {
             throw EngineError.unfitValue(
                 entity: identifier.entityName, property: "", record: identifier, found: "a number that is not new")
         }

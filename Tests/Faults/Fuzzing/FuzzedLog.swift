@@ -6,8 +6,9 @@ import MortiseEngine
 /// the other.
 ///
 /// Checksums are made to fit first, so that inputs get beyond them; the input as it is, is tried too. An input is fine when
-/// everything that is wrong with it is listed, and when it is opened for reading or refused. A trap, an error of another
-/// type, or more memory than four times the input and 16 MB ends the process.
+/// everything that is wrong with it is listed, when what can be read of it is salvaged into a store that is sound, and when
+/// it is opened for reading or refused. A trap, an error of another type, or more memory than four times the input and 16 MB
+/// ends the process.
 enum FuzzedLog {
     private static let path = "/fuzzed.log"
 
@@ -34,6 +35,7 @@ enum FuzzedLog {
         } catch {
             fatalError("Verifying threw another error than it promises: \(error)")
         }
+        salvage(disk)
         do {
             try open(disk)
         } catch is AppendLogError {
@@ -41,6 +43,20 @@ enum FuzzedLog {
         } catch is EngineError {
         } catch {
             fatalError("Opening threw another error than it promises: \(error)")
+        }
+    }
+
+    /// What is salvaged is sound.
+    private static func salvage(_ disk: SimulatedFileSystem) {
+        do {
+            _ = try AppendLogStore.salvage(path, to: "/salvaged.log", in: disk)
+            let problems = try AppendLogStore.verify("/salvaged.log", in: disk).problems
+            if let problem = problems.first { fatalError("What was salvaged is not sound: \(problem)") }
+        } catch is AppendLogError {
+        } catch is FileError {
+        } catch is EngineError {
+        } catch {
+            fatalError("Salvaging threw another error than it promises: \(error)")
         }
     }
 

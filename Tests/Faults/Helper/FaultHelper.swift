@@ -11,6 +11,7 @@ import MortiseJSONFile
 /// `trying N` before a save, `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
 /// An append log, whose name ends in `.log`, is then maintained as asked: with `background` by itself, which is waited for.
 /// Where a mistake is named the store has it.
+/// `pictures PATH LAST` does so with data in files of their own, and compacts after each save.
 /// `share PATH N [SAVES]` opens a log together with others, and inserts, updates and deletes parcels until it is killed or
 /// has done so many saves (see `SharedWork`). `watch PATH` only reads it, again and again, until standard input ends.
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
@@ -34,6 +35,7 @@ import MortiseJSONFile
                     path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1,
                     maintaining: arguments.count > 4 ? arguments[4] : nil,
                     mistake: arguments.count > 5 ? BrokenFileSystem.Mistake(rawValue: arguments[5]) : nil)
+            case "pictures": try pictures(path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1)
             case "share":
                 try SharedWork(path: path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
                     .run(saves: arguments.count > 4 ? Int(arguments[4]) ?? .max : .max)
@@ -85,6 +87,22 @@ import MortiseJSONFile
             try Workload.change(context, to: state)
             guard save(context, state) || save(context, state) else { break }
             if let what, let store = container.store(AppendLogStore.self) { maintain(store, what) }
+        }
+        try container.close()
+        say("closed")
+    }
+
+    static func pictures(_ path: String, upTo last: Int) throws {
+        let container = try PictureStore.log.open(POSIXFileSystem(), path: path)
+        guard let first = try Pictures.state(of: container) else {
+            return finish("error no state of the pictures", 1)
+        }
+        say("opened \(first)")
+        for state in stride(from: first + 1, through: last, by: 1) {
+            say("trying \(state)")
+            try container.advancePictures(to: state)
+            say("acknowledged \(state)")
+            if let store = container.store(AppendLogStore.self) { maintain(store, "compact") }
         }
         try container.close()
         say("closed")

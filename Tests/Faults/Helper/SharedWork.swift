@@ -82,7 +82,10 @@ struct SharedWork {
         let isEnded = Ending()
         var seen = [Int: Double]()
         var reads = 0
+        var isLast = false
         repeat {
+            // What was saved before the end is read behind it.
+            isLast = isEnded.hasCome
             let parcels = try context.fetch(FetchDescriptor<Parcel>())
             if Set(parcels.map(\.number)).count != parcels.count { FaultHelper.say("violation: a number twice") }
             for parcel in parcels where parcel.number < Self.tallies {
@@ -92,7 +95,7 @@ struct SharedWork {
                 seen[parcel.number] = parcel.weight
             }
             reads += 1
-        } while !isEnded.hasCome
+        } while !isLast
         FaultHelper.say("reads \(reads)")
         FaultHelper.say("counted \(Int(seen.values.reduce(0, +)))")
         try container.close()

@@ -81,16 +81,16 @@ struct LogKillSweepTests {
         isFullSize
         ? [
             "openat", "pwrite64", "fsync", "fdatasync", rename, "fchmod", "ftruncate", "flock", "close", "pread64",
-            "newfstatat",
+            "newfstatat", "sync_file_range", "statx", "getdents64", "readlink", "lseek", "getrandom",
         ]
         : ["pwrite64", "fdatasync", rename]
 
     @Test(arguments: ["nothing", "headerLast", "checkpoint", "compact", "background"], killed)
     func aProcessKilledBeforeAnyCallLosesNothingAcknowledged(work: String, call: String) throws {
         let findings = try LogKillSweep(work: work).run(call, "signal=SIGKILL")
-        // A commit alone renames nothing and makes no file.
+        // A commit alone renames nothing and makes no file; only a compaction asks where the holes of one are.
         if findings.injected == 0 {
-            #expect(["nothing", "headerLast"].contains(work), "\(call)")
+            #expect(["nothing", "headerLast"].contains(work) || (work, call) == ("checkpoint", "lseek"), "\(call)")
         } else {
             findings.verify("F13", "F17")
         }

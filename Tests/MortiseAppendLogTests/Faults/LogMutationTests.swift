@@ -50,10 +50,26 @@ struct LogMutationCheck {
                     isTold || isEarlier || isAnother,
                     "\(place): state \(found.state) of \(state), and no word of it")
             }
+            if number % 8 == 0 { salvage(disk, place, &findings) }
             findings.expect(
                 mutated.allSatisfy { disk.contents(at: $0.key) == $0.value }, "mutation \(number): a file was changed")
         }
         return findings
+    }
+
+    /// What is salvaged is sound, and nothing else happens than a typed error.
+    private func salvage(_ disk: SimulatedFileSystem, _ place: String, _ findings: inout Findings) {
+        do {
+            let result = try AppendLogStore.salvage(LogDepot.path, to: "/salvaged.log", in: disk)
+            let found = try AppendLogStore.verify("/salvaged.log", in: disk)
+            findings.expect(
+                found.isSound && found.records == result.records, "\(place): salvaged what has \(found.problems)")
+        } catch is AppendLogError {
+        } catch is FileError {
+        } catch is EngineError {
+        } catch {
+            findings.expect(false, "\(place): \(error) in salvaging")
+        }
     }
 
     /// The state of which a log without a checkpoint is the whole log, if it has the first frames of another, each in its

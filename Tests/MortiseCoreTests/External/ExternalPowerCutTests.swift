@@ -18,11 +18,16 @@ struct ExternalPowerCutCheck {
         var acknowledged: Int
     }
 
+    private static let backup = "/backup.log"
+    /// The state in which the backup is taken, of a log.
+    private static let backedUp = 3
+
     func run() throws -> Findings {
         var findings = Findings()
         let disk = SimulatedFileSystem(seed: seed)
         let fileSystem: any FileSystem = mistake.map { BrokenFileSystem(disk, mistake: $0) } ?? disk
         var promises: [Promise] = []
+        var backup = Int.max
         var container = try store.open(fileSystem)
         for state in 1...last {
             try container.advancePictures(to: state)
@@ -30,6 +35,10 @@ struct ExternalPowerCutCheck {
             if let log = container.store(AppendLogStore.self) {
                 if state == 2 { try log.checkpoint() }
                 if state == 3 { try log.compact() }
+                if state == Self.backedUp {
+                    try log.backup(to: Self.backup)
+                    backup = disk.operationCount
+                }
                 promises.append(Promise(operation: disk.operationCount, acknowledged: state))
             }
             guard state == 2 || state == 3 else { continue }
@@ -42,6 +51,7 @@ struct ExternalPowerCutCheck {
             let acknowledged = promises.last { $0.operation <= image.operation }?.acknowledged ?? 0
             let next = promises.first { $0.operation > image.operation }?.acknowledged ?? 0
             check(image, acknowledged...max(acknowledged, next), &findings)
+            checkBackup(image, isDone: backup <= image.operation, &findings)
         }
         return findings
     }
@@ -66,6 +76,23 @@ struct ExternalPowerCutCheck {
             let again = try store.open(image.fileSystem.crashed(after: .max, losing: .unsynced))
             findings.expect(try Pictures.state(of: again) == state + 1, "\(place): lost after recovery")
             try again.close()
+        } catch {
+            findings.expect(false, "\(place): \(error)")
+        }
+    }
+}
+
+extension ExternalPowerCutCheck {
+    /// A backup is there whole with all its data, or not at all; only the latter before the call has returned.
+    private func checkBackup(_ image: SimulatedFileSystem.CrashImage, isDone: Bool, _ findings: inout Findings) {
+        let place = "backup after operation \(image.operation), \(image.loss)"
+        guard image.fileSystem.contents(at: Self.backup) != nil else {
+            return findings.expect(!isDone, "\(place): is not there")
+        }
+        do {
+            let container = try store.open(image.fileSystem, path: Self.backup)
+            findings.expect(try Pictures.state(of: container, upTo: last) == Self.backedUp, "\(place): another state")
+            try container.close()
         } catch {
             findings.expect(false, "\(place): \(error)")
         }

@@ -1,0 +1,54 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+
+extension LogSurvey {
+    /// Copies the transactions that can be read into a log of which they are the history, with the schemas that they need.
+    /// - Parameters:
+    ///   - base: those with higher numbers are left out, and those whose numbers do not ascend.
+    ///   - schema: the store's last one. Where frames are missing under another, those behind them are passed over up to
+    ///     the next schema, because one may be among them.
+    /// - Returns: how many there are, and the schema of the last one.
+    /// - Throws: `FileError`.
+    func copyHistory(
+        upTo base: UInt64, _ schema: StoredSchema, into frames: inout FrameWriter
+    ) throws -> (count: Int, schema: StoredSchema?) {
+        guard let (header, seed) = log else { return (0, nil) }
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let reader = FrameReader(file, size: try file.info().size, seed: seed)
+        var current: (catalog: LogCatalog, payload: [UInt8])?
+        var writtenSchema: StoredSchema?
+        var last: UInt64 = 0
+        var count = 0
+        var failure: (any Error)?
+        var written = frames
+        _ = try forEachFrame(reader, header, nil) { frame in
+            guard failure == nil else { return }
+            if frame.header.kind == .schema {
+                let found = try? frame.reading { try $0.schema() }
+                current = found.map { (LogCatalog($0, store: header.store.uuidString), Array(frame.payload)) }
+                return
+            }
+            let number = frame.header.transaction
+            guard frame.header.kind.isTransaction, number > last, number <= base, let (catalog, payload) = current
+            else { return }
+            var ignored = IgnoredRecords()
+            guard (try? frame.reading { try $0.transaction(catalog, to: &ignored) }) != nil else { return }
+            do {
+                if writtenSchema != catalog.schema { try written.append(.schema, payload) }
+                writtenSchema = catalog.schema
+                try written.append(frame.header.kind, frame.payload, transaction: number)
+                last = number
+                count += 1
+            } catch {
+                failure = error
+            }
+        } damaged: { gap in
+            if gap.losesSchema, current?.catalog.schema != schema { current = nil }
+        }
+        if let failure { throw failure }
+        frames = written
+        return (count, writtenSchema)
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Testing
+
+@testable import MortiseAppendLog
+
+/// What a salvage brings over besides records, and what it makes of records that contradict the schema.
+struct SalvagedHistoryTests {
+    private let newPath = "/data/new.log"
+
+    private func history(_ configuration: AppendLogConfiguration) throws -> [DefaultHistoryTransaction] {
+        try withLog(configuration) { try $0.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()) }
+    }
+
+    /// Where the frames of a log begin.
+    private func frames(_ log: [UInt8]) -> [Int] {
+        stride(from: 64, to: log.count - 48, by: 8).filter { log[$0..<($0 + 4)] == [0x4D, 0x46, 0x52, 0x1A] }
+    }
+
+    private func isTold(_ transactions: [DefaultHistoryTransaction]) -> [String] {
+        transactions.map { "\($0.transactionIdentifier) \($0.timestamp) \($0.author ?? "-") \($0.changes)" }
+    }
+
+    @Test func ofASoundLogNothingIsMissing() throws {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let result = try AppendLogStore.salvage(logPath, to: newPath, in: disk)
+        #expect(result.lost == [] && result.leftOut == [] && result.transactions == 4)
+        let salvaged = logConfiguration(disk, path: newPath)
+        #expect(try contents(salvaged) == states.last)
+        #expect(try isTold(history(salvaged)) == isTold(history(logConfiguration(disk))))
+        #expect(try AppendLogStore.verify(newPath, in: disk).isSound)
+        // Whoever goes on by a token finds the next save, and that alone.
+        let token = try #require(history(logConfiguration(disk)).last?.token)
+        let next = try withLog(salvaged) { context in
+            context.insert(Box("next"))
+            try context.save()
+            return try context.fetchHistory(
+                HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token > token }))
+        }
+        #expect(next.map(\.transactionIdentifier) == [5])
+    }
+
+    @Test func transactionsThatCanBeReadKeepTheirNumbersAndNoLostOneIsGivenAgain() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let before = try history(logConfiguration(disk))
+        let last = try withLog(logConfiguration(disk)) { context in
+            try context.fetch(FetchDescriptor<Box>()).compactMap(\.persistentModelID.sequenceNumber).max()
+        }
+        var log = try #require(disk.contents(at: logPath))
+        let places = frames(log)
+        log[places[2] + 60] ^= 1
+        log[places[4] + 60] ^= 1
+        let other = try makeDisk(with: log)
+        let result = try AppendLogStore.salvage(logPath, to: newPath, in: other)
+        #expect(result.transactions == 2 && result.lost.count == 2)
+        let salvaged = logConfiguration(other, path: newPath)
+        #expect(try isTold(history(salvaged)) == isTold([before[0], before[2]]))
+        let box = Box("next")
+        try withLog(salvaged) { context in
+            context.insert(box)
+            try context.save()
+        }
+        let number = try #require(history(salvaged).last?.transactionIdentifier)
+        #expect(number > 4)
+        #expect(try #require(box.persistentModelID.sequenceNumber) > #require(last))
+        #expect(try AppendLogStore.verify(newPath, in: other).isSound)
+    }
+
+    @Test func eachTransactionHasTheSchemaThatItNeeds() throws {
+        let disk = try makeDisk()
+        let first = try ModelContainer(for: Schema([Earlier.Note.self]), configurations: [logConfiguration(disk)])
+        var context = ModelContext(first)
+        context.insert(Earlier.Note("one"))
+        try context.save()
+        try first.close()
+        func history(_ path: String) throws -> [String] {
+            let container = try ModelContainer(
+                for: Schema([Later.Note.self]), configurations: [logConfiguration(disk, path: path)])
+            defer { try? container.close() }
+            return try isTold(
+                ModelContext(container).fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()))
+        }
+        let second = try ModelContainer(for: Schema([Later.Note.self]), configurations: [logConfiguration(disk)])
+        context = ModelContext(second)
+        context.insert(Later.Note("two", rank: 2))
+        try context.save()
+        try second.close()
+        #expect(try AppendLogStore.salvage(logPath, to: newPath, in: disk).transactions == 2)
+        #expect(try history(newPath) == history(logPath))
+        #expect(try AppendLogStore.verify(newPath, in: disk).isSound)
+    }
+
+    // MARK: What another program wrote, with right checksums
+
+    private typealias Made = (entity: String, values: [String: StoredValue])
+
+    /// A log with a box (number 1 or 2) and an item in it, and behind them records that none of ours would write.
+    private func makeLog(
+        firstNumber: UInt64 = 3, _ records: (LogCatalog) throws -> [Made]
+    ) throws -> SimulatedFileSystem {
+        let disk = try makeDisk()
+        let container = try openLog(logConfiguration(disk))
+        let context = ModelContext(container)
+        let box = Box("box")
+        context.insert(box)
+        context.insert(Item("item", box: box))
+        try context.save()
+        let catalog = LogCatalog(
+            Schema([Box.self, Item.self]).stored, store: try #require(box.persistentModelID.storeIdentifier))
+        let records = try records(catalog)
+        var payload = ByteWriter()
+        payload.fixed(UInt64(0))
+        payload.byte(0)
+        payload.text("process")
+        payload.text("bundle")
+        payload.varint(3 + UInt64(records.count))
+        payload.varint(0 as UInt64)
+        payload.varint(0 as UInt64)
+        payload.varint(UInt64(records.count))
+        for (number, record) in records.enumerated() {
+            let entity = try #require(catalog.numbers[record.entity])
+            payload.varint(UInt64(entity))
+            payload.varint(1 as UInt64)
+            payload.varint(firstNumber + UInt64(number))
+            for slot in catalog.storedSlots[entity] {
+                let value = record.values[catalog.layouts[entity].slots[slot].name] ?? .null
+                try payload.checked(value, entity, slot, catalog)
+            }
+        }
+        payload.byte(payloadEnd)
+        let writer = try #require(container.store(AppendLogStore.self)?.opened.sink).writer
+        _ = try writer.append([(.transaction, payload.bytes)], transaction: 2)
+        try container.close()
+        return disk
+    }
+
+    private func item(_ box: StoredValue, name: StoredValue = .string("made")) -> Made {
+        ("Item", ["name": name, "made": .date(Date(timeIntervalSinceReferenceDate: 1)), "tags": .array([]), "box": box])
+    }
+
+    private func reference(_ entity: String, _ number: UInt64, _ catalog: LogCatalog) throws -> StoredValue {
+        .identifier(catalog.identifier(try #require(catalog.numbers[entity]), number))
+    }
+
+    private func opens(_ disk: SimulatedFileSystem) -> Bool {
+        (try? openStore(logConfiguration(disk)).close()) != nil
+    }
+
+    /// What a salvage makes of a log, which is sound.
+    private func salvaged(_ disk: SimulatedFileSystem) throws -> (result: AppendLogSalvage, items: [String]) {
+        let result = try AppendLogStore.salvage(logPath, to: newPath, in: disk)
+        #expect(try AppendLogStore.verify(newPath, in: disk).isSound)
+        let items = try withLog(logConfiguration(disk, path: newPath)) { context in
+            try context.fetch(FetchDescriptor<Item>()).map { "\($0.name) \($0.box?.label ?? "-")" }.sorted()
+        }
+        return (result, items)
+    }
+
+    @Test func aReferenceToARecordOfAnotherEntityIsCleared() throws {
+        let disk = try makeLog { [item(try reference("Item", 1, $0)), item(.null, name: .string("other"))] }
+        #expect(!opens(disk))
+        #expect(try !AppendLogStore.verify(logPath, in: disk).isSound)
+        let (result, items) = try salvaged(disk)
+        #expect(result.clearedReferences == 1 && result.leftOut == [] && result.lost == [])
+        #expect(items == ["item box", "made -", "other -"])
+    }
+
+    @Test func aReferenceToARecordThatIsNotThereIsListedAndCleared() throws {
+        let disk = try makeLog { [item(try reference("Box", 99, $0))] }
+        let problems = try AppendLogStore.verify(logPath, in: disk).problems
+        #expect(problems.count == 1)
+        #expect(problems.allSatisfy { "\($0)".contains("Item.box: 1 references to records that are not there") })
+        let (result, items) = try salvaged(disk)
+        #expect(result.clearedReferences == 1 && items == ["item box", "made -"])
+    }
+
+    @Test func aRecordWithoutAValueThatItMustHaveIsRefusedAndLeftOut() throws {
+        let disk = try makeLog { _ in [item(.null, name: .null), item(.null)] }
+        #expect(!opens(disk))
+        #expect(try !AppendLogStore.verify(logPath, in: disk).isSound)
+        let (result, items) = try salvaged(disk)
+        #expect(result.leftOut.map(\.sequenceNumber) == [3] && items == ["item box", "made -"])
+    }
+
+    @Test func aRecordOfNumberZeroIsRefused() throws {
+        let disk = try makeLog(firstNumber: 0) { _ in [("Box", ["label": .string("zero")])] }
+        #expect(!opens(disk))
+        #expect(try !AppendLogStore.verify(logPath, in: disk).isSound)
+        #expect(try salvaged(disk).items == ["item box"])
+    }
+
+    /// One pass over the records finds all of them.
+    @Test func ofRecordsWithOneUniqueValueOneIsLeft() throws {
+        let disk = try makeLog { _ in
+            ["twice", "box", "twice", "box", "once", "twice"].map { ("Box", ["label": .string($0)]) }
+        }
+        #expect(!opens(disk))
+        let (result, _) = try salvaged(disk)
+        #expect(result.leftOut.map(\.sequenceNumber) == [4, 5, 6, 8])
+        let labels = try withLog(logConfiguration(disk, path: newPath)) {
+            try $0.fetch(FetchDescriptor<Box>()).map(\.label).sorted()
+        }
+        #expect(labels == ["box", "once", "twice"])
+    }
+}

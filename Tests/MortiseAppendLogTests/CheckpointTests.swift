@@ -56,6 +56,44 @@ struct CheckpointTests {
         #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
     }
 
+    @Test func closingWritesOneWhereOpeningWouldHaveToReadMuch() throws {
+        let disk = try makeDisk()
+        var configuration = logConfiguration(disk)
+        configuration.leastReplay = 2_048
+        func save(_ numbers: Range<Int>) throws {
+            try withLog(configuration) { context in
+                for number in numbers { context.insert(Box("box \(number)")) }
+                try context.save()
+            }
+        }
+        func checkpoint() -> [UInt8]? { disk.contents(at: logPath + ".checkpoint") }
+        try save(0..<10)
+        #expect(checkpoint() == nil)
+        try save(10..<300)
+        let first = try #require(checkpoint())
+        // Nothing is behind it now, and then not enough.
+        try withLog(configuration) { _ in }
+        try save(300..<310)
+        #expect(checkpoint() == first)
+        try save(310..<1_500)
+        #expect(checkpoint() != first)
+        #expect(try withLog(configuration) { try $0.fetchCount(FetchDescriptor<Box>()) } == 1_500)
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+        // Where it fails the log has everything.
+        let last = checkpoint()
+        disk.inject(.fail(.noSpace), at: 1, of: .rename)
+        try save(1_500..<6_000)
+        #expect(checkpoint() == last)
+        disk.removeFaults()
+        #expect(try withLog(configuration) { try $0.fetchCount(FetchDescriptor<Box>()) } == 6_000)
+        // Whoever asks for none gets none.
+        let other = try makeDisk()
+        configuration = AppendLogConfiguration(path: logPath, checkpoints: .onCall, in: other)
+        configuration.leastReplay = 2_048
+        try save(0..<600)
+        #expect(other.contents(at: logPath + ".checkpoint") == nil)
+    }
+
     @Test func aDamagedCheckpointIsReportedAndTheWholeLogReplayed() throws {
         let disk = try makeDisk()
         let states = try makeSmallLog(on: disk)

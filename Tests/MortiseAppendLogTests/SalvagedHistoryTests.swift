@@ -138,7 +138,8 @@ struct SalvagedHistoryTests {
     }
 
     private func item(_ box: StoredValue, name: StoredValue = .string("made")) -> Made {
-        ("Item", ["name": name, "made": .date(Date(timeIntervalSinceReferenceDate: 1)), "tags": .array([]), "box": box])
+        let made = StoredValue.date(Date(timeIntervalSinceReferenceDate: 1))
+        return ("Item", ["name": name, "made": made, "tags": .array([]), "box": box])
     }
 
     private func reference(_ entity: String, _ number: UInt64, _ catalog: LogCatalog) throws -> StoredValue {

@@ -5,7 +5,8 @@ import MortiseEngine
 /// When a store writes checkpoints of itself.
 public enum AppendLogCheckpoints: Sendable, Hashable {
     /// In the background, when so much log has come behind the last one that opening would have to read it: 4 MiB, or half
-    /// the checkpoint's size where that is more.
+    /// the checkpoint's size where that is more. And in closing, unless the log is shared, where it is 1 MiB, or a sixteenth
+    /// of that size; what fails then is no failure of closing.
     case automatic
     /// When `checkpoint()` or `compact()` is called.
     case onCall
@@ -32,7 +33,19 @@ extension AppendLog {
     }
 
     /// Plans the next checkpoint in the background.
-    func noteCheckpoint(behind end: Int64, size: Int64) { checkpoints.plan(at: end + max(4 << 20, size / 2)) }
+    func noteCheckpoint(behind end: Int64, size: Int64) {
+        checkpoints.plan(at: end + max(4 << 20, size / 2))
+        setCheckpoint((end, size))
+    }
+
+    /// Spares the next opening a part of the log, where that is more than a fraction of what this takes.
+    func checkpointInClosing() {
+        let (end, size) = lastCheckpoint
+        guard configuration.checkpoints == .automatic, !isShared,
+            writer.state.position.end - end >= max(configuration.leastReplay, size / 16)
+        else { return }
+        try? checkpoint()
+    }
 
     /// - Returns: how long the checkpoint is.
     func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointDirectory.Place]) throws -> Int64 {

@@ -20,6 +20,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var last: EngineVersion
     /// Whether the log's last schema is another than the store's.
     private var needsSchema: Bool
+    /// Where the log goes on behind the last checkpoint, and how long that is.
+    private var checkpointed: (end: Int64, size: Int64) = (0, 0)
     /// The number of the last transaction of another process.
     private var followed: UInt64 = 0
     private var turn: WriteTurn?
@@ -78,6 +80,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         let turn = state.withLock { self.turn.take() }
         turn?.giveBack()
     }
+
+    var lastCheckpoint: (end: Int64, size: Int64) { state.withLock { checkpointed } }
+    func setCheckpoint(_ last: (end: Int64, size: Int64)) { state.withLock { checkpointed = last } }
 
     func noteFollowed(_ version: EngineVersion) {
         state.withLock {
@@ -190,6 +195,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     func close() throws {
         timer?.stop()
+        checkpointInClosing()
         stopping.store(true, ordering: .releasing)
         checkpoints.stop()
         compactions.stop()

@@ -52,6 +52,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     package var pieceSize = FrameStream.pieceSize
     /// How much history a compaction in the background has to be able to drop, in bytes of log.
     package var leastGarbage: Int64 = 4 << 20
+    /// How much log has to be behind the last checkpoint for another to be written in closing, in bytes.
+    package var leastReplay: Int64 = 1 << 20
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
     /// How often a reader looks again at damage that a writer's work of the moment may look like.

@@ -13,6 +13,7 @@ import MortiseCore
 /// | `mortise.compactions` | counter | `store` |
 /// | `mortise.compaction.duration` | timer | `store` |
 /// | `mortise.compaction.failures` | counter, of compactions in the background, once for all in a row | `store` |
+/// | `mortise.readers_left_behind` | counter, of stores that can follow their writer no further | `store` |
 /// | `mortise.remote_changes` | counter, of changes by other processes, once for those close together | `store` |
 ///
 /// The dimensions are names of configurations and entities; no value of a record is ever among them.
@@ -39,6 +40,8 @@ public enum StoreMetrics {
                 .recordNanoseconds(duration.nanoseconds)
         case .compactionFailed(let store, _):
             Counter(label: "mortise.compaction.failures", dimensions: [("store", store)]).increment()
+        case .readerLeftBehind(let store, _):
+            Counter(label: "mortise.readers_left_behind", dimensions: [("store", store)]).increment()
         case .remoteChange(let store):
             Counter(label: "mortise.remote_changes", dimensions: [("store", store)]).increment()
         }

@@ -440,6 +440,35 @@ struct SharingTests {
         try writer.close()
     }
 
+    @Test func aReaderThatIsLeftBehindTellsOnceAndKeepsWhatItHas() throws {
+        let disk = try makeDisk()
+        func save(_ schema: Schema, _ body: (ModelContext) throws -> Void) throws {
+            let container = try ModelContainer(for: schema, configurations: [logConfiguration(disk.process(100))])
+            let context = ModelContext(container)
+            try body(context)
+            try context.save()
+            try container.close()
+        }
+        let schema = Schema([Earlier.Note.self])
+        try save(schema) { $0.insert(Earlier.Note("one")) }
+        var configuration = logConfiguration(disk.process(101), allowsSave: false)
+        configuration.schema = schema
+        let reader = try AppendLogStore(configuration, migrationPlan: nil)
+        let told = Mutex<[String]>([])
+        reader.reportEvents { event in
+            if case .readerLeftBehind(_, let reason) = event { told.withLock { $0.append(reason) } }
+        }
+        try save(Schema([Later.Note.self])) { $0.insert(Later.Note("two", rank: 2)) }
+        let deadline = Date().addingTimeInterval(20)
+        while told.withLock({ $0.isEmpty }), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+        _ = reader.currentVersion
+        Thread.sleep(forTimeInterval: 0.3)
+        let reasons = told.withLock { $0 }
+        #expect(reasons.count == 1 && reasons.allSatisfy { $0.contains("another schema") }, "\(reasons)")
+        #expect(reader.engine.version.tables["Note"]?.count == 1)
+        try reader.close()
+    }
+
     /// A writer that failed may cut off what a reader has seen, and another goes on in its place.
     @Test func aReaderStaysWhereItIsWhenWhatItReadIsGone() throws {
         let disk = try makeDisk()

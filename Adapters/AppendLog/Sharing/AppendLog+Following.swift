@@ -116,7 +116,7 @@ extension OpenLog {
     func follow(waiting isWaiting: Bool = false) -> Bool {
         var isNew = false
         if let tail {
-            // A reader that cannot read on has what it had.
+            // A reader that cannot read on has what it had; whoever looks for changes tells so.
             try? engine.follow(waiting: isWaiting) { current in
                 let version = try tail.next(after: current)
                 isNew = version != nil
@@ -145,6 +145,7 @@ final class RemoteChanges: @unchecked Sendable {
     private var hasStopped = false
     private var isLooking = false
     private var isDue = false
+    private var hasToldOfStopping = false
     private var last: UInt64
     private var watch: FileWatch?
     private let interval: DispatchTimeInterval
@@ -193,7 +194,17 @@ final class RemoteChanges: @unchecked Sendable {
                 NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store)
                 store.tell(.remoteChange(store: store.configuration.name))
             }
+            if let reason = store.opened.tail?.reasonForStopping, takesFirstTelling() {
+                store.tell(.readerLeftBehind(store: store.configuration.name, reason: reason))
+            }
         } while lock.withLock { goesOn() }
+    }
+
+    private func takesFirstTelling() -> Bool {
+        lock.withLock {
+            defer { hasToldOfStopping = true }
+            return !hasToldOfStopping
+        }
     }
 
     private func begin() -> Bool {

@@ -1,10 +1,11 @@
 import MortiseCore
 import MortiseEngine
+import Synchronization
 
 /// Where a reader stands in a log that another process writes, and what has come since.
 ///
 /// A reader takes no lock, so the log may be cut and replaced under it: it goes on only as long as the frame that it read
-/// last still stands where it was, and otherwise stays at what it has.
+/// last still stands where it was, and otherwise stays at what it has and says why.
 ///
 /// @unchecked Sendable: used under the engine's lock of writers alone, which a reader's engine has nobody else for.
 final class ReaderTail: @unchecked Sendable {
@@ -17,7 +18,10 @@ final class ReaderTail: @unchecked Sendable {
     /// The last frame that was read, and where it is; nil where all that was read is in a checkpoint, behind which nothing
     /// is ever cut off.
     private var last: (offset: Int64, header: FrameHeader)?
-    private var hasLost = false
+    private let loss = Mutex<String?>(nil)
+
+    /// Why it goes no further; nil where it does.
+    var reasonForStopping: String? { loss.withLock { $0 } }
 
     init(
         _ file: any OpenFile, path: String, header: FileHeader, last: (offset: Int64, header: FrameHeader)?,
@@ -36,9 +40,9 @@ final class ReaderTail: @unchecked Sendable {
 
     /// The version with what has been saved since; nil where there is nothing new that can be read.
     func next(after current: EngineVersion) throws -> EngineVersion? {
-        if hasLost { return nil }
+        if reasonForStopping != nil { return nil }
         guard position.transaction == current.number, try stands() else {
-            hasLost = true
+            stop("what was read last was cut off the log")
             return nil
         }
         // A file that was replaced has everything up to then, also what its successor has no more.
@@ -47,6 +51,8 @@ final class ReaderTail: @unchecked Sendable {
         guard (try? isReplaced()) == true, (try? takeUp(version ?? current)) == true else { return version }
         return (try? read(after: version ?? current)) ?? version
     }
+
+    private func stop(_ reason: String) { loss.withLock { $0 = reason } }
 
     private func stands() throws -> Bool {
         guard let last else { return true }
@@ -64,7 +70,7 @@ final class ReaderTail: @unchecked Sendable {
                 if frame.header.kind == .schema {
                     // Under another schema the rows would be others.
                     guard try frame.reading({ try $0.schema() }) == schema else {
-                        hasLost = true
+                        stop("the log has another schema from offset \(frame.position.offset) on")
                         return false
                     }
                 } else {
@@ -105,7 +111,7 @@ final class ReaderTail: @unchecked Sendable {
         let header = try FileHeader(
             try next.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
         guard header.store == self.header.store else {
-            hasLost = true
+            stop("another store has taken its place")
             return false
         }
         let reader = FrameReader(next, size: size, seed: header.seed)
@@ -117,7 +123,7 @@ final class ReaderTail: @unchecked Sendable {
         }
         // Transactions up to the base may have been dropped, also such as this reader has not read.
         guard let found, header.base <= current.number else {
-            hasLost = true
+            stop("a compaction has dropped transactions that were not read yet")
             return false
         }
         isTaken = true

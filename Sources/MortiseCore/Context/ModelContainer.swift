@@ -178,6 +178,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             logger.warning("not compacted", metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .recovery(let store, let bytes):
             logger.notice("recovered", metadata: ["store": "\(store)", "bytes": "\(bytes)"])
+        case .readerLeftBehind(let store, let reason):
+            logger.warning("left behind by its writer", metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .remoteChange: NotificationCenter.default.post(name: Self.remoteChange, object: self)
         case .fetch: break
         }

@@ -20,6 +20,10 @@ public enum StoreEvent: Sendable, Hashable {
     case compactionFailed(store: String, reason: String)
     /// Another process has changed a store that is open here. Once for several changes that come close together.
     case remoteChange(store: String)
+    /// A store that only reads can follow its writer no further, and stays at what it has until it is opened anew. Told
+    /// once.
+    /// - Parameter reason: what keeps it from going on, with places and no values.
+    case readerLeftBehind(store: String, reason: String)
 }
 
 /// Where the events of all stores of the process go.

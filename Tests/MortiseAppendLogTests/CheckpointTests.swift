@@ -94,6 +94,39 @@ struct CheckpointTests {
         #expect(other.contents(at: logPath + ".checkpoint") == nil)
     }
 
+    /// The first save under another schema says so in the log, not a closing without any.
+    @Test func closingUnderAnotherSchemaWritesNone() throws {
+        let disk = try makeDisk()
+        var configuration = logConfiguration(disk)
+        let earlier = try ModelContainer(for: Schema([Earlier.Note.self]), configurations: [configuration])
+        let context = ModelContext(earlier)
+        context.insert(Earlier.Note("one"))
+        try context.save()
+        try earlier.close()
+        let log = disk.contents(at: logPath)
+        configuration.leastReplay = 1
+        let later = try ModelContainer(for: Schema([Later.Note.self]), configurations: [configuration])
+        #expect(try ModelContext(later).fetchCount(FetchDescriptor<Later.Note>()) == 1)
+        try later.close()
+        #expect(disk.contents(at: logPath) == log && disk.contents(at: logPath + ".checkpoint") == nil)
+    }
+
+    /// Nobody has stored what was ephemeral, and a checkpoint holds no record without a value that it must have.
+    @Test func anAttributeThatIsStoredFromNowOnHasItsDefault() throws {
+        let disk = try makeDisk()
+        let between = try ModelContainer(for: Schema([Between.Note.self]), configurations: [logConfiguration(disk)])
+        var context = ModelContext(between)
+        context.insert(Between.Note("one", rank: 9))
+        try context.save()
+        try between.close()
+        let later = try ModelContainer(for: Schema([Later.Note.self]), configurations: [logConfiguration(disk)])
+        context = ModelContext(later)
+        #expect(try context.fetch(FetchDescriptor<Later.Note>()).map(\.rank) == [5])
+        try later.store(AppendLogStore.self)?.checkpoint()
+        try later.close()
+        #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+    }
+
     @Test func aDamagedCheckpointIsReportedAndTheWholeLogReplayed() throws {
         let disk = try makeDisk()
         let states = try makeSmallLog(on: disk)

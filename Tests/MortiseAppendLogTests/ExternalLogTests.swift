@@ -102,6 +102,51 @@ import Testing
         try container.close()
     }
 
+    @Test(arguments: [FileError.Operation.rename, .sync, .open])
+    func aBackupOrSalvageThatFailsLeavesNothing(operation: FileError.Operation) throws {
+        for number in 1...8 {
+            let disk = SimulatedFileSystem(seed: 3)
+            let container = try store.open(disk)
+            for state in 1...4 { try container.advancePictures(to: state) }
+            disk.inject(.fail(.noSpace), at: number, of: operation)
+            let backup = Result { try container.logStore?.backup(to: "/copy.log") }
+            disk.removeFaults()
+            if case .failure = backup {
+                #expect(!disk.paths.contains { $0.hasPrefix("/copy.log") && !$0.hasSuffix(".lock") }, "\(disk.paths)")
+            }
+            try container.close()
+            disk.inject(.fail(.noSpace), at: number, of: operation)
+            let salvage = Result { try AppendLogStore.salvage(store.path, to: "/new.log", in: disk) }
+            disk.removeFaults()
+            if case .failure = salvage {
+                #expect(!disk.paths.contains { $0.hasPrefix("/new.log") && !$0.hasSuffix(".lock") }, "\(disk.paths)")
+            }
+            #expect(number > 1 || ((try? backup.get()) == nil && (try? salvage.get()) == nil))
+        }
+    }
+
+    @Test func aLiveBackupCanBeEndedAmongTheFilesAndTellsHowFarItIs() throws {
+        let disk = SimulatedFileSystem(seed: 3)
+        let container = try store.open(disk)
+        for state in 1...4 { try container.advancePictures(to: state) }
+        let log = try #require(container.logStore)
+        var told: [AppendLogProgress] = []
+        try log.backup(to: "/copy.log") { told.append($0) }
+        let bytes = files(on: disk).reduce(0) { $0 + Int64(disk.contents(at: $1)?.count ?? 0) }
+        #expect(told.count > 3 && told.allSatisfy { $0.total > bytes } && told.last?.completed == told.last?.total)
+        #expect(told.map(\.completed) == told.map(\.completed).sorted())
+        struct Ended: Error {}
+        var calls = 0
+        #expect(throws: Ended.self) {
+            try log.backup(to: "/other.log") { _ in
+                calls += 1
+                if calls == 2 { throw Ended() }
+            }
+        }
+        #expect(files(on: disk, of: "/other.log").isEmpty && disk.contents(at: "/other.log") == nil)
+        try container.close()
+    }
+
     @Test func aSalvageCopiesWhatCanBeReadAndNamesWhatCannot() throws {
         let disk = SimulatedFileSystem(seed: 4)
         let container = try store.open(disk)

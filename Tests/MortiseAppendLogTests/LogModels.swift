@@ -88,6 +88,32 @@ enum Earlier {
     }
 }
 
+/// With a value that no store keeps.
+enum Between {
+    final class Note: PersistentModel {
+        var persistentBackingData: any BackingData<Note> = Note.createBackingData()
+        static var schemaMetadata: [Schema.PropertyMetadata] {
+            [
+                .init(name: "text", keypath: \Note.text),
+                .init(name: "rank", keypath: \Note.rank, metadata: Schema.Attribute(.ephemeral)),
+            ]
+        }
+        init(backingData: any BackingData<Note>) { persistentBackingData = backingData }
+        init(_ text: String, rank: Int) {
+            self.text = text
+            self.rank = rank
+        }
+        var text: String {
+            get { getValue(forKey: \.text) }
+            set { setValue(forKey: \.text, to: newValue) }
+        }
+        var rank: Int {
+            get { getValue(forKey: \.rank) }
+            set { setValue(forKey: \.rank, to: newValue) }
+        }
+    }
+}
+
 enum Later {
     final class Note: PersistentModel {
         var persistentBackingData: any BackingData<Note> = Note.createBackingData()

@@ -97,6 +97,57 @@ struct SalvagedHistoryTests {
         #expect(try AppendLogStore.verify(newPath, in: disk).isSound)
     }
 
+    /// What follows a schema that is lost is not read under the one before it.
+    @Test func nothingIsCarriedOverUnderASchemaThatWasNotItsOwn() throws {
+        let disk = try makeDisk()
+        for schema in [Schema([Earlier.Note.self]), Schema([Later.Note.self])] {
+            let container = try ModelContainer(for: schema, configurations: [logConfiguration(disk)])
+            let context = ModelContext(container)
+            if schema.stored == Schema([Earlier.Note.self]).stored {
+                context.insert(Earlier.Note("one"))
+            } else {
+                let note = try #require(try context.fetch(FetchDescriptor<Later.Note>()).first)
+                note.text = "two"
+            }
+            try context.save()
+            try container.close()
+        }
+        var log = try #require(disk.contents(at: logPath))
+        // Schema, transaction, schema, transaction.
+        #expect(frames(log).count == 4)
+        log[frames(log)[2] + 60] ^= 1
+        let other = try makeDisk(with: log)
+        let result = try AppendLogStore.salvage(logPath, to: newPath, in: other)
+        #expect(result.transactions == 1 && result.lost.count == 2, "\(result)")
+    }
+
+    /// The log was cut, or an older copy of it came back; its checkpoint has all.
+    @Test func aCheckpointThatIsAheadOfItsLogIsSalvaged() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let store = try openStore(logConfiguration(disk))
+        try store.checkpoint()
+        try store.close()
+        let expected = try contents(logConfiguration(disk))
+        let log = try #require(disk.contents(at: logPath))
+        let checkpoint = disk.contents(at: logPath + ".checkpoint")
+        for isZeroed in [false, true] {
+            let start = frames(log)[2]
+            let rest = isZeroed ? [UInt8](repeating: 0, count: log.count - start) : []
+            let other = try makeDisk(with: Array(log.prefix(start)) + rest, checkpoint: checkpoint)
+            #expect(throws: AppendLogError.self) { try openStore(logConfiguration(other)) }
+            #expect(try !AppendLogStore.verify(logPath, in: other).isSound)
+            let result = try AppendLogStore.salvage(logPath, to: newPath, in: other)
+            #expect(result.lost.count == 1 && result.transactions == 1, "\(result)")
+            #expect(try contents(logConfiguration(other, path: newPath)) == expected)
+            try withLog(logConfiguration(other, path: newPath)) { context in
+                context.insert(Box("next"))
+                try context.save()
+            }
+            #expect(try #require(history(logConfiguration(other, path: newPath)).last?.transactionIdentifier) > 4)
+        }
+    }
+
     // MARK: What another program wrote, with right checksums
 
     private typealias Made = (entity: String, values: [String: StoredValue])

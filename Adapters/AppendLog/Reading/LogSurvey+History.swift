@@ -6,8 +6,8 @@ extension LogSurvey {
     /// Copies the transactions that can be read into a log of which they are the history, with the schemas that they need.
     /// - Parameters:
     ///   - base: those with higher numbers are left out, and those whose numbers do not ascend.
-    ///   - schema: the store's last one. Where frames are missing under another, those behind them are passed over up to
-    ///     the next schema, because one may be among them.
+    ///   - schema: the store's last one. Where a schema may be among frames that are missing, those behind are passed over
+    ///     up to the next; before the base, where nothing tells, unless the one before the gap is the last.
     /// - Returns: how many there are, and the schema of the last one.
     /// - Throws: `FileError`.
     func copyHistory(
@@ -45,7 +45,8 @@ extension LogSurvey {
                 failure = error
             }
         } damaged: { gap in
-            if gap.losesSchema, current?.catalog.schema != schema { current = nil }
+            let isHistory = gap.next.map { $0.transaction <= header.base } ?? false
+            if gap.losesSchema || isHistory && current?.catalog.schema != schema { current = nil }
         }
         if let failure { throw failure }
         frames = written

@@ -67,7 +67,10 @@ struct LogSurvey {
         let isAlone = isComplete
         var checkpoint = isAlone ? nil : try readCheckpoint(header, isNeeded: true)
         try follow(reader, header, checkpoint, makingRecords: isAlone || !hasWholeCheckpoint)
-        if isAlone { checkpoint = try readCheckpoint(header, isNeeded: !isComplete) }
+        if isAlone {
+            noteWhatTheCheckpointIsAheadBy(header, size)
+            checkpoint = try readCheckpoint(header, isNeeded: !isComplete)
+        }
         if let checkpoint { lastTransaction = max(lastTransaction, checkpoint.transaction) }
         checkpointAtEnd = checkpoint?.takeTables()
         if !isComplete, let checkpoint {
@@ -153,6 +156,15 @@ struct LogSurvey {
             note(error, of: checkpointPath)
             return nil
         }
+    }
+
+    /// A log that ends before the place that its checkpoint names has lost what is between.
+    private mutating func noteWhatTheCheckpointIsAheadBy(_ header: FileHeader, _ size: Int64) {
+        guard let place = (try? CheckpointContent.schema(checkpointPath, of: header, in: fileSystem))?.position,
+            place.transaction > lastTransaction || place.end > size
+        else { return }
+        note(LogFault.logShorterThanCheckpoint(offset: place.end, size: size))
+        isComplete = false
     }
 
     private func hasRecoveredBase(_ header: FileHeader) -> Bool { header.base == HeaderRecovery.unknownBase }

@@ -22,7 +22,10 @@ extension AppendLog {
     /// Writes a checkpoint of the last version that was appended; commits go on meanwhile.
     /// - Parameter isAsked: whether somebody asks for it; otherwise none is written where another was meanwhile.
     func checkpoint(isAsked: Bool = true) throws {
-        let progress = MaintenanceProgress(isStopped: isStopping)
+        try checkpoint(MaintenanceProgress(isStopped: isStopping), isAsked: isAsked)
+    }
+
+    private func checkpoint(_ progress: MaintenanceProgress, isAsked: Bool) throws {
         try maintaining(progress) {
             guard isAsked || checkpoints.isDue(at: writer.state.position.end) else { return }
             let (version, position, header) = try snapshot(progress)
@@ -38,13 +41,15 @@ extension AppendLog {
         setCheckpoint((end, size))
     }
 
-    /// Spares the next opening a part of the log, where that is more than a fraction of what this takes.
+    /// Spares the next opening a part of the log, where that is more than a fraction of what this takes. Nothing else is
+    /// under way any more.
     func checkpointInClosing() {
         let (end, size) = lastCheckpoint
-        guard configuration.checkpoints == .automatic, !isShared,
+        // Under another schema than the log's the first save says so, not a closing without any.
+        guard configuration.checkpoints == .automatic, !isShared, !hasOtherSchema,
             writer.state.position.end - end >= max(configuration.leastReplay, size / 16)
         else { return }
-        try? checkpoint()
+        try? checkpoint(MaintenanceProgress(isStopped: { false }), isAsked: true)
     }
 
     /// - Returns: how long the checkpoint is.

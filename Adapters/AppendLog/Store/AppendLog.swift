@@ -82,6 +82,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     }
 
     var lastCheckpoint: (end: Int64, size: Int64) { state.withLock { checkpointed } }
+    var hasOtherSchema: Bool { state.withLock { needsSchema } }
     func setCheckpoint(_ last: (end: Int64, size: Int64)) { state.withLock { checkpointed = last } }
 
     func noteFollowed(_ version: EngineVersion) {
@@ -195,7 +196,6 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     func close() throws {
         timer?.stop()
-        checkpointInClosing()
         stopping.store(true, ordering: .releasing)
         checkpoints.stop()
         compactions.stop()
@@ -204,6 +204,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         // Whoever waits for a sync is promised it; where it fails, it is theirs to tell.
         if case .full = configuration.durability { try? writer.syncAll() }
         let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }
+        if case .success = result { checkpointInClosing() }
         writer.close()
         try result.get()
     }

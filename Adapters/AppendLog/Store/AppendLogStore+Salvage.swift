@@ -34,10 +34,7 @@ extension AppendLogStore {
     public static func salvage(
         _ path: String, to newPath: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogSalvage {
-        for taken in [newPath, newPath + LogOpening.checkpointSuffix]
-        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
-            throw FileError(.alreadyExists, operation: .replace, path: taken)
-        }
+        try checkFree(newPath, in: fileSystem)
         var survey = LogSurvey(path: path, fileSystem: fileSystem)
         try survey.run()
         var result = AppendLogSalvage(lost: survey.problems)
@@ -52,10 +49,38 @@ extension AppendLogStore {
         // An empty store would look as if there had been nothing.
         if tables.count == 0, !survey.isComplete, let problem = survey.problems.first { throw problem }
         tables.clearWhatDoesNotFit(&result)
-        try tables.copyFiles(
-            from: ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem),
-            to: ExternalFiles(beside: try fileSystem.resolvingLinks(newPath), in: fileSystem), losing: &result.lost)
         let info = try fileSystem.info(path, followingLinks: true)
+        let lock = try FileLock(forStoreAt: newPath, permissions: info.permissions, in: fileSystem)
+        defer { lock.release() }
+        // Reading may have taken long.
+        try checkFree(newPath, in: fileSystem)
+        let copies = ExternalFiles(
+            beside: try fileSystem.resolvingLinks(newPath), permissions: info.permissions, in: fileSystem)
+        var copied: [ExternalReference.Name] = []
+        do {
+            try tables.copyFiles(
+                from: ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem), to: copies, &copied,
+                losing: &result.lost)
+            try write(&tables, of: survey, store, to: newPath, info, &result, in: fileSystem)
+        } catch {
+            copies.discard(copied)
+            throw error
+        }
+        return result
+    }
+
+    private static func checkFree(_ newPath: String, in fileSystem: any FileSystem) throws {
+        for taken in [newPath, newPath + LogOpening.checkpointSuffix]
+        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
+            throw FileError(.alreadyExists, operation: .replace, path: taken)
+        }
+    }
+
+    /// Writes the records and the history as a log and its checkpoint; leaves neither where it fails.
+    private static func write(
+        _ tables: inout ReplayTables, of survey: LogSurvey, _ store: UUID, to newPath: String, _ info: FileInfo,
+        _ result: inout AppendLogSalvage, in fileSystem: any FileSystem
+    ) throws {
         var base = survey.lastTransaction
         if !result.lost.isEmpty || result.tornBytes > 0 {
             // A record takes a byte at least, a transaction a header.
@@ -69,15 +94,13 @@ extension AppendLogStore {
         // Everything is in the version now.
         tables = ReplayTables(catalog)
         result.records = version.tables.values.reduce(0) { $0 + $1.count }
-        let lock = try FileLock(forStoreAt: newPath, permissions: info.permissions, in: fileSystem)
-        defer { lock.release() }
         let header = FileHeader(kind: .log, store: store, base: base)
         let checkpoint = CheckpointWriter(catalog: catalog, version: version, store: store)
         let checkpointPath = newPath + LogOpening.checkpointSuffix
         var begun: [String] = []
         do {
             let log = DurableReplacement(of: newPath, newFilePermissions: info.permissions, in: fileSystem)
-            try log.replace { file in
+            try log.replace(isNew: true) { file in
                 var frames = try FrameWriter(header, to: file)
                 let (count, schema) = try survey.copyHistory(upTo: base, catalog.schema, into: &frames)
                 result.transactions = count
@@ -90,11 +113,11 @@ extension AppendLogStore {
                 begun.append(newPath)
             }
         } catch {
-            // Half a store would be in the way of the next attempt.
+            // Half a store would be in the way of the next attempt. What somebody else has put there stays.
+            if (error as? FileError)?.reason == .alreadyExists { begun.removeAll { $0 == newPath } }
             for file in begun { try? fileSystem.unlink(file) }
             throw error
         }
-        return result
     }
 }
 
@@ -130,7 +153,7 @@ extension ReplayTables {
                     case .identifiers(let targets) where property.relationship != nil && !targets.allSatisfy(isThere):
                         changes.append((entity, sequence, slot, .identifiers(targets.filter(isThere))))
                         cleared += 1
-                    case .null where property.attribute != nil && !property.isOptional:
+                    case .null where !property.isOptional && property.relationship?.isToMany != true:
                         if let value = property.attribute?.defaultValue, !value.isNull {
                             changes.append((entity, sequence, slot, value))
                         } else {
@@ -170,14 +193,14 @@ extension ReplayTables {
 
     /// Copies the files of data that the records name; values whose files are at fault are left out.
     fileprivate mutating func copyFiles(
-        from files: ExternalFiles, to copies: ExternalFiles, losing: inout [AppendLogError]
+        from files: ExternalFiles, to copies: ExternalFiles, _ copied: inout [ExternalReference.Name],
+        losing: inout [AppendLogError]
     ) throws {
         var lost: [(entity: Int, sequence: UInt64, slot: Int)] = []
-        var hasCopies = false
         try forEachFile { entity, sequence, slot, reference in
             do {
                 try copies.copy(reference, from: files)
-                hasCopies = true
+                copied.append(reference.name)
             } catch let fault as ExternalFileFault {
                 losing.append(error(fault, entity, sequence, slot))
                 lost.append((entity, sequence, slot))
@@ -187,6 +210,6 @@ extension ReplayTables {
             let isOptional = catalog.layouts[entity].slots[slot].property.isOptional
             try updated(entity, sequence, [(slot, isOptional ? .null : .data(Data()))])
         }
-        if hasCopies { try copies.makeDurable() }
+        if !copied.isEmpty { try copies.makeDurable() }
     }
 }

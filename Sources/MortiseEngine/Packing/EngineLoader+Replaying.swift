@@ -140,7 +140,7 @@ extension EngineLoader {
 
     /// Whether no record may be without a value: saving refuses that.
     private func isRequired(_ column: Column) -> Bool {
-        !column.isOptional && !column.isEphemeral && column.role == .attribute
+        !column.isOptional && !column.isEphemeral && (column.role == .attribute || column.role == .toOne)
     }
 
     private func find(_ entity: Int, _ sequence: UInt64) throws -> (table: TableWriter, row: Int) {
@@ -167,6 +167,7 @@ extension EngineLoader {
             try catalog.checkReference(value, column, table.plan)
             if value.isNull, isRequired(column) { return false }
             return table.write(value, row, column, isNew: isNew)
+        case (.toOne, .null) where isRequired(column): return false
         case (.toOne, .null): table.write(reference: nil, row, slot, isNew: isNew)
         case (.toOne, .identifier(let target)):
             table.write(reference: try reference(target, table, row, slot), row, slot, isNew: isNew)

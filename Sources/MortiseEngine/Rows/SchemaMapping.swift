@@ -40,7 +40,9 @@ public struct SchemaMapping: Sendable {
     private static func source(
         of slot: RecordLayout.Slot, in old: RecordLayout
     ) -> Result<Source, Difference> {
-        guard let place = old.slot(named: slot.name) ?? old.slot(named: slot.property.originalName) else {
+        let found = old.slot(named: slot.name) ?? old.slot(named: slot.property.originalName)
+        // What was ephemeral has no value anywhere.
+        guard let place = found, isEphemeral(slot) || !isEphemeral(old.slots[place]) else {
             if slot.role.isToMany { return .success(.value(.identifiers([]))) }
             if let value = slot.property.attribute?.defaultValue { return .success(.value(value)) }
             if slot.property.isOptional { return .success(.value(.null)) }
@@ -62,6 +64,10 @@ public struct SchemaMapping: Sendable {
             return .failure(Difference(text: "was optional and is required; give it a default value"))
         }
         return .success(.slot(place))
+    }
+
+    private static func isEphemeral(_ slot: RecordLayout.Slot) -> Bool {
+        slot.property.attribute?.options.contains(.ephemeral) == true
     }
 
     private static func describe(_ slot: RecordLayout.Slot) -> String {

@@ -30,7 +30,7 @@ extension AppendLogStore {
     /// may have had is given to another one.
     /// - Throws: `FileError` (`alreadyExists` where there is something at the new path); `AppendLogError` where nothing
     ///   can be read; `EngineError` where the schema itself takes no such records. What was begun at the new path is taken
-    ///   away then.
+    ///   away then, but for an empty folder of data.
     public static func salvage(
         _ path: String, to newPath: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogSalvage {

@@ -13,10 +13,10 @@ struct BackgroundCompactionTests {
 
     private func configuration(
         _ disk: any FileSystem, history: AppendLogHistory = .keep(days: 0), least: Int64 = 8_192,
-        compaction: AppendLogCompaction = .automatic
+        checkpoints: AppendLogCheckpoints = .onCall, compaction: AppendLogCompaction = .automatic
     ) -> AppendLogConfiguration {
         var configuration = AppendLogConfiguration(
-            path: logPath, history: history, checkpoints: .onCall, compaction: compaction, in: disk)
+            path: logPath, history: history, checkpoints: checkpoints, compaction: compaction, in: disk)
         configuration.allocationStep = 4_096
         configuration.leastGarbage = least
         return configuration
@@ -209,9 +209,11 @@ struct BackgroundCompactionTests {
             try withLog(configuration(disk, compaction: .onCall)) { try rewrite($0, 60) }
             let expected = try contents(logConfiguration(disk))
             let log = disk.contents(at: logPath)
-            var configuration = configuration(disk, least: .max / 4)
-            // The checkpoint in closing, which waits for nothing that can end.
-            if number % 2 == 0 { configuration.leastReplay = 1 }
+            // The checkpoint in closing waits for nothing that can end.
+            let isWritten = number % 12 == 1
+            var configuration = configuration(
+                disk, least: .max / 4, checkpoints: isWritten ? .automatic : .onCall)
+            configuration.leastReplay = 1
             let container = try openLog(configuration)
             let store = try store(container)
             let sink = try #require(store.opened.sink)
@@ -242,6 +244,7 @@ struct BackgroundCompactionTests {
                 #expect(disk.contents(at: logPath) == log, "operation \(number)")
             }
             if number < 8 { #expect(throws: CancellationError.self) { try ended.get() } }
+            if isWritten { #expect(disk.contents(at: logPath + ".checkpoint") != nil, "operation \(number)") }
             #expect(temporaries(disk).isEmpty, "operation \(number)")
             #expect(try contents(logConfiguration(disk)) == expected, "operation \(number)")
         }

@@ -125,6 +125,16 @@ struct CheckpointTests {
         try later.store(AppendLogStore.self)?.checkpoint()
         try later.close()
         #expect(try AppendLogStore.verify(logPath, in: disk).isSound)
+        // Without one it is as new and required as any other.
+        var stored = Schema([Later.Note.self]).stored
+        for (number, property) in stored.entities[0].properties.enumerated() {
+            guard var attribute = property.attribute else { continue }
+            attribute.defaultValue = nil
+            stored.entities[0].properties[number].content = .attribute(attribute)
+        }
+        #expect(throws: EngineError.self) {
+            try SchemaMapping(from: Schema([Between.Note.self]).stored, to: stored, store: "store")
+        }
     }
 
     @Test func aDamagedCheckpointIsReportedAndTheWholeLogReplayed() throws {

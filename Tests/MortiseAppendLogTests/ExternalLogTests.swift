@@ -125,6 +125,20 @@ import Testing
         }
     }
 
+    /// The log was moved aside, and its data lie where it is to be again.
+    @Test func aSalvageThatFailsLeavesTheDataThatWereThere() throws {
+        let disk = SimulatedFileSystem(seed: 3)
+        let container = try store.open(disk)
+        for state in 1...4 { try container.advancePictures(to: state) }
+        try container.close()
+        let data = files(on: disk)
+        try disk.rename(store.path, to: "/broken.log")
+        disk.inject(.fail(.noSpace), at: 1, of: .rename)
+        #expect(throws: (any Error).self) { try AppendLogStore.salvage("/broken.log", to: store.path, in: disk) }
+        disk.removeFaults()
+        #expect(!data.isEmpty && files(on: disk) == data)
+    }
+
     @Test func aLiveBackupCanBeEndedAmongTheFilesAndTellsHowFarItIs() throws {
         let disk = SimulatedFileSystem(seed: 3)
         let container = try store.open(disk)

@@ -148,6 +148,37 @@ struct SalvagedHistoryTests {
         }
     }
 
+    /// Of a log that was compacted, too.
+    @Test func whatACutLogHadBehindItsBaseIsGivenToNobody() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let store = try openStore(logConfiguration(disk, history: .keep(days: 0)))
+        #expect(try store.compact() > 0)
+        try store.close()
+        let base = try #require(disk.contents(at: logPath)).count
+        try withLog(logConfiguration(disk)) { context in
+            for number in 0..<5 {
+                context.insert(Box("behind \(number)"))
+                try context.save()
+            }
+        }
+        let again = try openStore(logConfiguration(disk))
+        try again.checkpoint()
+        try again.close()
+        let log = try #require(disk.contents(at: logPath))
+        let other = try makeDisk(
+            with: Array(log.prefix(base)), checkpoint: disk.contents(at: logPath + ".checkpoint"))
+        #expect(throws: AppendLogError.self) { try openStore(logConfiguration(other)) }
+        let result = try AppendLogStore.salvage(logPath, to: newPath, in: other)
+        #expect(result.lost.count == 1, "\(result.lost)")
+        #expect(try contents(logConfiguration(other, path: newPath)) == contents(logConfiguration(disk)))
+        try withLog(logConfiguration(other, path: newPath)) { context in
+            context.insert(Box("next"))
+            try context.save()
+        }
+        #expect(try #require(history(logConfiguration(other, path: newPath)).last?.transactionIdentifier) > 10)
+    }
+
     // MARK: What another program wrote, with right checksums
 
     private typealias Made = (entity: String, values: [String: StoredValue])

@@ -61,10 +61,11 @@ extension AppendLogConfiguration: BackupConfiguration {
 
     private func copyExternal(of found: SoundReading, to copies: ExternalFiles) throws {
         let files = try externalFiles()
+        var made: [ExternalReference.Name] = []
         var hasCopies = false
         try found.version?.forEachReference { table, slot, row, reference in
             do {
-                try copies.copy(reference, from: files)
+                try copies.copy(reference, from: files, noting: &made)
                 hasCopies = true
             } catch let fault as ExternalFileFault {
                 throw AppendLogError(found.version?.error(fault, table, slot, row), fault)

@@ -20,11 +20,13 @@ extension LogSurvey {
         var current: (catalog: LogCatalog, payload: [UInt8])?
         var writtenSchema: StoredSchema?
         var last: UInt64 = 0
+        var seen: UInt64 = 0
         var count = 0
         var failure: (any Error)?
         var written = frames
         _ = try forEachFrame(reader, header, nil) { frame in
             guard failure == nil else { return }
+            seen = frame.header.transaction
             if frame.header.kind == .schema {
                 let found = try? frame.reading { try $0.schema() }
                 current = found.map { (LogCatalog($0, store: header.store.uuidString), Array(frame.payload)) }
@@ -45,8 +47,7 @@ extension LogSurvey {
                 failure = error
             }
         } damaged: { gap in
-            let isHistory = gap.next.map { $0.transaction <= header.base } ?? false
-            if gap.losesSchema || isHistory && current?.catalog.schema != schema { current = nil }
+            if gap.losesSchema || seen < header.base && current?.catalog.schema != schema { current = nil }
         }
         if let failure { throw failure }
         frames = written

@@ -66,10 +66,14 @@ struct LogSurvey {
         // Where the log has everything, the checkpoint is looked at later, and only checked where it is not needed.
         let isAlone = isComplete
         var checkpoint = isAlone ? nil : try readCheckpoint(header, isNeeded: true)
+        let known = problems.count
         try follow(reader, header, checkpoint, makingRecords: isAlone || !hasWholeCheckpoint)
+        // What is wrong with the frames says so itself.
+        let isBehind = problems.count == known && noteWhatTheCheckpointIsAheadBy(header, size)
         if isAlone {
-            noteWhatTheCheckpointIsAheadBy(header, size)
-            checkpoint = try readCheckpoint(header, isNeeded: !isComplete)
+            checkpoint = try readCheckpoint(header, isNeeded: !isComplete || isBehind)
+            // One with damage of its own may have less than the log that is left.
+            if isBehind, hasWholeCheckpoint { isComplete = false }
         }
         if let checkpoint { lastTransaction = max(lastTransaction, checkpoint.transaction) }
         checkpointAtEnd = checkpoint?.takeTables()
@@ -159,12 +163,13 @@ struct LogSurvey {
     }
 
     /// A log that ends before the place that its checkpoint names has lost what is between.
-    private mutating func noteWhatTheCheckpointIsAheadBy(_ header: FileHeader, _ size: Int64) {
+    /// - Returns: whether it does.
+    private mutating func noteWhatTheCheckpointIsAheadBy(_ header: FileHeader, _ size: Int64) -> Bool {
         guard let place = (try? CheckpointContent.schema(checkpointPath, of: header, in: fileSystem))?.position,
             place.transaction > lastTransaction || place.end > size
-        else { return }
+        else { return false }
         note(LogFault.logShorterThanCheckpoint(offset: place.end, size: size))
-        isComplete = false
+        return true
     }
 
     private func hasRecoveredBase(_ header: FileHeader) -> Bool { header.base == HeaderRecovery.unknownBase }

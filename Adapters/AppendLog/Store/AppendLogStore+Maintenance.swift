@@ -122,16 +122,17 @@ extension AppendLog {
     ) throws {
         guard let external = catalog.external else { return }
         var bytes = start
+        var hasCopies = false
         try version.forEachReference { table, slot, row, reference in
             do {
-                copied.append(reference.name)
-                bytes += try copies.copy(reference, from: external)
+                bytes += try copies.copy(reference, from: external, noting: &copied)
+                hasCopies = true
             } catch let fault as ExternalFileFault {
                 throw version.error(fault, table, slot, row)
             }
             try progress.advance(to: bytes)
         }
-        if !copied.isEmpty { try copies.makeDurable() }
+        if hasCopies { try copies.makeDurable() }
     }
 
     private func copy(

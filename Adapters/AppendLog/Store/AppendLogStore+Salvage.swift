@@ -63,7 +63,8 @@ extension AppendLogStore {
                 losing: &result.lost)
             try write(&tables, of: survey, store, to: newPath, info, &result, in: fileSystem)
         } catch {
-            copies.discard(copied)
+            // Whoever has made a store there meanwhile may build on them.
+            if (error as? FileError)?.reason != .alreadyExists { copies.discard(copied) }
             throw error
         }
         return result
@@ -197,10 +198,11 @@ extension ReplayTables {
         losing: inout [AppendLogError]
     ) throws {
         var lost: [(entity: Int, sequence: UInt64, slot: Int)] = []
+        var hasCopies = false
         try forEachFile { entity, sequence, slot, reference in
             do {
-                try copies.copy(reference, from: files)
-                copied.append(reference.name)
+                try copies.copy(reference, from: files, noting: &copied)
+                hasCopies = true
             } catch let fault as ExternalFileFault {
                 losing.append(error(fault, entity, sequence, slot))
                 lost.append((entity, sequence, slot))
@@ -210,6 +212,6 @@ extension ReplayTables {
             let isOptional = catalog.layouts[entity].slots[slot].property.isOptional
             try updated(entity, sequence, [(slot, isOptional ? .null : .data(Data()))])
         }
-        if !copied.isEmpty { try copies.makeDurable() }
+        if hasCopies { try copies.makeDurable() }
     }
 }

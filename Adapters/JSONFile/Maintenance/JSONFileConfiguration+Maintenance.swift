@@ -44,9 +44,10 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
         let copies = ExternalFiles(
             beside: try fileSystem.resolvingLinks(newPath), permissions: permissions, in: fileSystem)
         var size = Int64(bytes.count)
+        var made: [ExternalReference.Name] = []
         var hasCopies = false
         let records = try check(bytes, integrity) { reference, _ in
-            size += try copies.copy(reference, from: external)
+            size += try copies.copy(reference, from: external, noting: &made)
             hasCopies = true
         }.records
         if hasCopies { try copies.makeDurable() }

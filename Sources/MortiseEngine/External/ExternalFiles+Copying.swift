@@ -1,10 +1,13 @@
 extension ExternalFiles {
     /// Copies a file out of another store's folder, under its name, and makes its bytes durable; its name is when
     /// `makeDurable()` has returned. One that is here already and is the same stays.
+    /// - Parameter made: gets the name where the file was not here before, to be discarded if it comes to that.
     /// - Returns: how many bytes it has.
     /// - Throws: `ExternalFileFault` for one that is not what the reference says; `FileError`. Nothing is left then.
     @discardableResult
-    package func copy(_ reference: ExternalReference, from other: ExternalFiles) throws -> Int64 {
+    package func copy(
+        _ reference: ExternalReference, from other: ExternalFiles, noting made: inout [ExternalReference.Name]
+    ) throws -> Int64 {
         try makeReady()
         let target = path(of: reference.name)
         if try fileSystem.infoIfPresent(target, followingLinks: false) != nil {
@@ -23,6 +26,7 @@ extension ExternalFiles {
             }
             try file.sync(.full)
             try file.close()
+            made.append(reference.name)
             return offset
         } catch {
             try? file.close()

@@ -40,9 +40,9 @@ public struct SchemaMapping: Sendable {
     private static func source(
         of slot: RecordLayout.Slot, in old: RecordLayout
     ) -> Result<Source, Difference> {
-        let found = old.slot(named: slot.name) ?? old.slot(named: slot.property.originalName)
+        let found = [slot.name, slot.property.originalName].compactMap { old.slot(named: $0) }
         // What was ephemeral has no value anywhere.
-        guard let place = found, isEphemeral(slot) || !isEphemeral(old.slots[place]) else {
+        guard let place = found.first(where: { isEphemeral(slot) || !isEphemeral(old.slots[$0]) }) else {
             if slot.role.isToMany { return .success(.value(.identifiers([]))) }
             if let value = slot.property.attribute?.defaultValue { return .success(.value(value)) }
             if slot.property.isOptional { return .success(.value(.null)) }

@@ -4,14 +4,21 @@ import Foundation
 
 /// Keeps models in memory, for as long as the store lives.
 public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
+    /// The store that the configuration opens.
     public typealias Store = InMemoryStore
 
+    /// The configuration's name, unique in its container.
     public let name: String
+    /// The models that the store keeps; nil until a container sets it.
     public var schema: Schema?
     /// Names the store in identifiers; two configurations with the same one still open stores of their own.
     public let identifier: String
 
-    /// - Parameter identifier: a new one where none is given.
+    /// Describes a store in memory.
+    /// - Parameters:
+    ///   - name: the configuration's name, unique in its container.
+    ///   - schema: the models that the store keeps; nil takes the container's.
+    ///   - identifier: names the store in identifiers; nil makes a new one.
     public init(_ name: String = "memory", schema: Schema? = nil, identifier: String? = nil) {
         self.name = name
         self.schema = schema
@@ -21,16 +28,26 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
 
 /// The engine and nothing else: what is saved is gone with the store.
 public final class InMemoryStore: EngineDataStore {
+    /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
+    /// The configuration that opens the store.
     public typealias Configuration = InMemoryConfiguration
 
+    /// The configuration that opened the store.
     public let configuration: InMemoryConfiguration
+    /// The models that the store keeps.
     public let schema: Schema
+    /// The engine that holds the records.
     public let engine: Engine
+    /// Always true.
     public var allowsSave: Bool { true }
 
-    /// - Parameter migrationPlan: a store that begins empty has nothing to migrate.
-    /// - Throws: `DataStoreError.unsupportedFeature` for a configuration without schema, which a container never passes.
+    /// Opens an empty store.
+    /// - Parameters:
+    ///   - configuration: a configuration with a schema.
+    ///   - migrationPlan: ignored; a store that begins empty has nothing to migrate.
+    /// - Throws: `DataStoreError.unsupportedFeature` for a configuration without schema, which a container never
+    ///   passes.
     public init(_ configuration: InMemoryConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration

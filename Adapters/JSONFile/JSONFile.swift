@@ -15,56 +15,100 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private let replacement: DurableReplacement
     private let fileSystem: any FileSystem
     private let lock: FileLock?
+    /// The file itself, locked, so that no process writes it under another of its names.
+    private var claim: (any OpenFile)?
     /// The file as it was read or last written; nil before there is one.
     private var identity: FileIdentity?
-    /// The error after which nobody knows what is on disk.
+    /// The error after which the content of the disk is unknown.
     private var failure: String?
-    /// Held by whoever writes the file or says when it is to be written.
+    /// Held while the file is written or its next write is scheduled.
     private let writing = NSLock()
+    /// Keeps the file as it was, before the first save under a schema that lacks what it holds.
+    let changeover: SchemaChangeover?
+    /// The stores that are open on the file.
+    let observers = EventObservers()
+    private let name: String
     /// The threads whose saves are to be written later, and how often they asked; the last version that was not written.
     private var deferrals: [ObjectIdentifier: Int] = [:]
     private var deferred: EngineVersion?
 
     private init(
-        _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, identity: FileIdentity?
+        _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, claim: (any OpenFile)?,
+        identity: FileIdentity?, loss: SchemaLoss?
     ) {
         self.path = path
+        name = configuration.name
         self.catalog = catalog
         self.lock = lock
+        self.claim = claim
         self.identity = identity
         fileSystem = configuration.fileSystem
         givenPath = OpenPlace.absolute(configuration.path)
         largestFile = configuration.largestFile
         replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: configuration.fileSystem)
+        changeover = loss.map { loss in
+            SchemaChangeover(loss, of: path, in: configuration.fileSystem) {
+                _ = try configuration.backUpStore(to: $0)
+            }
+        }
     }
 
     static func open(
         _ configuration: JSONFileConfiguration, at path: String, schema: StoredSchema
     ) throws -> Engine {
         let fileSystem = configuration.fileSystem
+        let files = try StoreFiles(path, in: fileSystem)
         let lock =
             configuration.allowsSave
             ? try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem) : nil
         do {
-            if let lock { try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock) }
             let external = ExternalFiles(
                 beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+            let claim = try lock.flatMap { _ in try Self.claim(path, in: fileSystem) }
             let content = try read(path, configuration)
-            let version =
-                try content.map { content in
-                    try JSONFileError.naming(path) {
-                        try load(content.bytes, configuration.integrity, schema: schema, external)
+            if content == nil { try external.refuseData(withoutStoreAt: files.main) }
+            let loaded = try content.map { content in
+                try JSONFileError.naming(path) {
+                    try load(content.bytes, configuration.integrity, schema: schema, external) { stored in
+                        try stored.checkIsNotNewer(than: schema, store: path)
                     }
-                } ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString, external: external))
-            if lock != nil { sweep(external, keeping: version, path, fileSystem) }
+                }
+            }
+            try loaded?.loss?.check(dropping: configuration.dropping, store: path)
+            // From here on the store is this program's to change.
+            if let lock {
+                try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
+                external.removeUnfinishedMarks()
+            }
+            let version =
+                loaded?.version
+                ?? .empty(Catalog(schema: schema, storeIdentifier: UUID().uuidString, external: external))
+            external.identify(version.catalog.storeIdentifier)
+            // What was edited by hand may name less than was saved, and so may the first save under another schema.
+            if lock != nil, let loaded, !loaded.isUnderOtherSchema, configuration.integrity == .required {
+                sweep(external, keeping: version, path, fileSystem)
+            }
             let file = JSONFile(
-                configuration, path: path, catalog: version.catalog, lock: lock, identity: content?.identity)
+                configuration, path: path, catalog: version.catalog, lock: lock, claim: claim,
+                identity: content?.identity, loss: loaded?.loss)
+            if loaded == nil { external.makeStoreFirst { [weak file] in try file?.begin(with: version) } }
             return Engine(version, sink: file)
         } catch {
-            lock?.release()
+            lock?.abandon(in: fileSystem)
             throw error
         }
+    }
+
+    /// The file, locked against opening under another of its names; nil if it does not exist yet.
+    /// - Throws: `FileError`, `openUnderAnotherName`.
+    private static func claim(_ path: String, in fileSystem: any FileSystem) throws(FileError) -> (any OpenFile)? {
+        if try fileSystem.infoIfPresent(path, followingLinks: false) == nil { return nil }
+        let file = try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: .read) }
+        guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(.exclusive) }) else {
+            throw FileError(.openUnderAnotherName, operation: .open, path: path)
+        }
+        return file
     }
 
     /// Removes the files of values that no record names any more. What has been read is all there is, because of the lock.
@@ -77,54 +121,77 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         external.sweep(names) { version }
     }
 
-    /// The file's content; nil where it may be missing and is.
+    /// The file's content; nil if it may be missing and is.
     private static func read(
         _ path: String, _ configuration: JSONFileConfiguration
     ) throws(FileError) -> (bytes: [UInt8], identity: FileIdentity)? {
         do {
             return try configuration.fileSystem.readWhole(path, limit: configuration.largestFile)
         } catch {
-            if configuration.allowsSave, error.reason == .notFound { return nil }
+            if configuration.allowsSave, error.reason == .notFound, try configuration.fileSystem.isMissing(path) {
+                return nil
+            }
             throw error
         }
     }
 
     /// The records of a text, under a schema or under its own.
-    /// - Throws: `StoreDocumentError`; `EngineError.schemaMismatch`.
-    @discardableResult
+    struct Loaded {
+        let version: EngineVersion
+        /// What the schema lacks; nil if it lacks nothing that the text holds.
+        let loss: SchemaLoss?
+        let isUnderOtherSchema: Bool
+    }
+
+    /// Reads a document. Passes the document's own schema to `check` before it reads any record.
+    /// - Throws: `StoreDocumentError`; `EngineError.schemaMismatch`; what the check throws.
     static func load(
-        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema? = nil, _ external: ExternalFiles
-    ) throws -> EngineVersion {
+        _ bytes: [UInt8], _ integrity: JSONFileIntegrity, schema: StoredSchema? = nil, _ external: ExternalFiles,
+        check: (StoredSchema) throws -> Void = { _ in }
+    ) throws -> Loaded {
         try bytes.withUnsafeBytes { buffer in
             let reader = StoreDocumentReader(buffer, integrity: integrity)
             var loader: EngineLoader?
             var catalog: Catalog?
             var mapping: SchemaMapping?
+            var released: ReleasedLinks?
+            var tally = SchemaTally()
             let header = try reader.read { header in
+                try check(header.schema)
                 let made = Catalog(
                     schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier, external: external)
                 catalog = made
                 loader = EngineLoader(made)
                 if let schema, header.schema != schema {
                     mapping = try SchemaMapping(from: header.schema, to: schema, store: header.storeIdentifier)
+                    released = mapping.map(ReleasedLinks.init)
                 }
             } record: { layout, sequence, values in
                 if let mapping {
+                    mapping.count(values, ofEntity: layout.entityName, in: &tally)
                     guard let target = catalog?.layouts[layout.entityName],
                         let mapped = mapping.map(values, ofEntity: layout.entityName, defaults: target)
                     else { return }
+                    let owners = IdentifierNamespace(
+                        storeIdentifier: catalog?.storeIdentifier ?? "", entityName: layout.entityName)
+                    released?.note(values, of: owners[sequence])
                     try loader?.append(entity: layout.entityName, sequence: sequence, mapped)
                 } else {
                     try loader?.append(entity: layout.entityName, sequence: sequence, values)
                 }
             }
             guard let loader else {
-                return .empty(
+                let empty = EngineVersion.empty(
                     Catalog(
                         schema: schema ?? header.schema, storeIdentifier: header.storeIdentifier, external: external))
+                return Loaded(version: empty, loss: nil, isUnderOtherSchema: false)
             }
+            if let released { try loader.take(released) }
+            let loss = try mapping?.loss(tally)
             do {
-                return try loader.finish(number: 0, nextSequence: header.nextSequence)
+                return Loaded(
+                    version: try loader.finish(number: 0, nextSequence: header.nextSequence),
+                    loss: loss?.isEmpty == true ? nil : loss, isUnderOtherSchema: mapping != nil)
             } catch EngineError.notUnique(let entity, let properties, let record, let other) {
                 throw try reader.error(
                     ofRecord: record.sequenceNumber ?? 0, entity: entity, properties: properties,
@@ -138,7 +205,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
-            // Only who asked for it is told before the file is written that a save is done.
+            // Only a caller that asked for it learns before the file is written that a save is done.
             if deferrals[Self.thread] != nil {
                 deferred = result
                 return
@@ -146,6 +213,14 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             try replace(with: result)
             // The file holds those before it, too.
             deferred = nil
+        }
+    }
+
+    /// Writes the file of a store that is still empty, unless there is one.
+    private func begin(with empty: EngineVersion) throws {
+        try writing.withLock {
+            if let failure { throw EngineError.latched(store: path, cause: failure) }
+            if identity == nil { try replace(with: empty) }
         }
     }
 
@@ -180,6 +255,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
 
     private func replace(with result: EngineVersion) throws {
         try checkUntouched()
+        if let changeover, let copy = try changeover.keepCopy() {
+            observers.post(.schemaLoss(store: name, loss: changeover.loss, copy: copy))
+        }
         do {
             identity = try replacement.replace(expecting: identity, isNew: identity == nil) { writer in
                 try self.write(result) { bytes in
@@ -196,9 +274,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             failure = error.description
             throw error
         }
+        // The save is done. If the new file gets another name meanwhile, opening it by that name finds out.
+        claim = try? Self.claim(path, in: fileSystem)
     }
 
-    /// Somebody else's file is never overwritten: neither one that was changed, nor one that appeared.
+    /// A file of another program is never overwritten, whether it was changed or newly created.
     private func checkUntouched() throws {
         if let lock, try !lock.isIntact(in: fileSystem) {
             throw FileError(.changed(.replaced), operation: .lock, path: lock.path)
@@ -231,7 +311,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     func close() throws {
-        defer { lock?.release() }
+        defer {
+            writing.withLock { claim = nil }
+            lock?.release()
+        }
         // Without the lock nothing may be written any more.
         try writing.withLock { if failure == nil { try writeDeferred() } }
     }

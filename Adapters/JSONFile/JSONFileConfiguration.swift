@@ -4,37 +4,54 @@ public import MortiseEngine
 
 /// Keeps models in one JSON file that people can read, compare and edit.
 public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
+    /// The store that the configuration opens.
     public typealias Store = JSONFileStore
 
+    /// The configuration's name, unique in its container.
     public let name: String
+    /// The models that the store keeps; nil until a container sets it.
     public var schema: Schema?
     /// The file, relative to the current folder unless it begins with a slash. It need not be there; its folder must.
     public let path: String
     /// Whether the store may be changed. One that may not needs the file to be there, takes no lock, and sees the file as
     /// it was when it was opened.
     public let allowsSave: Bool
+    /// Whether the seal must match the text.
     public let integrity: JSONFileIntegrity
     /// The permission bits of a file that was not there before; an existing one keeps its own.
     public let newFilePermissions: UInt32
+    /// Entities whose records may go where the schema lacks them, though its version is that of the file.
+    public var dropping: [String]
     let fileSystem: any FileSystem
     /// A file larger than this is refused before it is read, and not written.
     package var largestFile = Self.largestFile
     static let largestFile: Int64 = 8 << 30
 
-    /// - Parameter name: the file's name without extension where none is given.
+    /// Describes a JSON file; opens nothing yet.
+    /// - Parameters:
+    ///   - name: the configuration's name, unique in its container; nil takes the file's name without extension.
+    ///   - schema: the models that the store keeps; nil takes the container's.
+    ///   - path: the file, relative to the current folder unless it begins with a slash. Its folder must exist.
+    ///   - allowsSave: whether the store may be changed; false needs an existing file and takes no lock.
+    ///   - integrity: whether the seal must match the text.
+    ///   - newFilePermissions: the permission bits of a new file; an existing one keeps its own.
+    ///   - dropping: entities whose records may be dropped if the schema lacks them, though its version is that of the
+    ///     file. The first save then keeps a copy of the old file. Names that neither the file nor the schema has are
+    ///     ignored, as are those that the schema has.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
-        integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600
+        integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600, dropping: [String] = []
     ) {
         self.init(
             name, schema: schema, path: path, allowsSave: allowsSave, integrity: integrity,
-            newFilePermissions: newFilePermissions, in: POSIXFileSystem())
+            newFilePermissions: newFilePermissions, dropping: dropping, in: POSIXFileSystem())
     }
 
     /// A store on another file system, such as a simulated one.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
-        integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600, in fileSystem: any FileSystem
+        integrity: JSONFileIntegrity = .required, newFilePermissions: UInt32 = 0o600, dropping: [String] = [],
+        in fileSystem: any FileSystem
     ) {
         self.name = name ?? URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         self.schema = schema
@@ -42,12 +59,15 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
         self.allowsSave = allowsSave
         self.integrity = integrity
         self.newFilePermissions = newFilePermissions
+        self.dropping = dropping
         self.fileSystem = fileSystem
     }
 
+    /// Two configurations are equal if they open the same file in the same way.
     public static func == (lhs: JSONFileConfiguration, rhs: JSONFileConfiguration) -> Bool {
         lhs.name == rhs.name && lhs.path == rhs.path && lhs.hasSameOptions(as: rhs)
     }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(path)
@@ -55,6 +75,6 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
 
     func hasSameOptions(as other: JSONFileConfiguration) -> Bool {
         allowsSave == other.allowsSave && integrity == other.integrity && newFilePermissions == other.newFilePermissions
-            && schema == other.schema && largestFile == other.largestFile
+            && dropping == other.dropping && schema == other.schema && largestFile == other.largestFile
     }
 }

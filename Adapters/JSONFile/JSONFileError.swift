@@ -18,6 +18,14 @@ public struct JSONFileError: Error, Hashable, Sendable {
 }
 
 extension JSONFileError: CustomStringConvertible, SwiftDataErrorConvertible {
-    public var description: String { "\(path): \(fault)" }
+    /// The file, what is wrong with it and the way out, in one line.
+    public var description: String {
+        switch fault.reason {
+        case .sealMissing, .sealBroken:
+            "\(path): \(fault) In the shell: run `mortise reseal json:\(path)`, or add ?integrity=acceptEdits to the store URL."
+        default: "\(path): \(fault)"
+        }
+    }
+    /// The error of SwiftData that this one matches: `loadIssueModelContainer`.
     public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
 }

@@ -8,49 +8,65 @@ import Synchronization
 /// options it is the same store. What is damaged or not understood in the file is a typed error, and the file stays as
 /// it is.
 public final class JSONFileStore: EngineDataStore {
+    /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
+    /// The configuration that opens the store.
     public typealias Configuration = JSONFileConfiguration
 
+    /// The configuration that opened the store.
     public let configuration: JSONFileConfiguration
+    /// The models that the store keeps.
     public let schema: Schema
+    /// The engine that holds the records.
     public let engine: Engine
+    /// Whether the configuration allows saving.
     public var allowsSave: Bool { configuration.allowsSave }
     private let isClosed = Atomic(false)
+    private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file),
     ///   `JSONFileError` for what is wrong with the text, `EngineError.schemaMismatch`,
     ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema,
-    ///   `MigrationError` where the plan has code to run before this file is of the schema.
+    ///   `MigrationError` where the plan has code to run before this file is of the schema, where the file is of a newer
+    ///   schema, and where it holds records of entities that the schema lacks.
     public init(_ configuration: JSONFileConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
         try configuration.checkStages(of: migrationPlan)
         engine = try OpenJSONFiles.shared.engine(for: configuration, schema: schema.stored)
+        file?.observers.add(self) { [weak self] event in self?.eventHandler.withLock { $0 }?(event) }
+        if let schemaLoss { StoreEvents.emit(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
     }
+
+    private var file: JSONFile? { engine.sink as? JSONFile }
 
     deinit { try? close() }
 
+    /// What an engine can do, and durability.
     public var capabilities: StoreCapabilities { engineCapabilities.union([.durability]) }
 
     /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        file?.observers.remove(self)
         try OpenJSONFiles.shared.close(engine)
     }
 
-    /// Checks a file that was edited by hand and seals it anew.
+    /// Checks a file that was edited by hand and renews its seal.
     ///
     /// Everything is checked before anything is written; afterwards the file is in canonical form.
-    /// - Throws: `JSONFileError` for what is wrong, with line and column, the file untouched; `ExternalValueError` for a value
-    ///   in a file of its own that is not there, or not what the text says; `FileError`.
+    /// - Throws: `JSONFileError` for the first fault, with line and column, the file unchanged; `ExternalValueError`
+    ///   for an external value that is missing or not what the text says; `FileError`.
     public static func reseal(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws {
+        let files = try StoreFiles(path, in: fileSystem)
         let lock = try FileLock(forStoreAt: path, in: fileSystem)
-        defer { lock.release() }
+        // A file that is not there, or cannot be sealed, is left without a trace.
+        defer { lock.abandon(in: fileSystem) }
         let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFileConfiguration.largestFile)
         // What a text alone cannot tell: that unique values are.
-        let external = ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem)
-        let version = try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits, external) }
+        let external = ExternalFiles(beside: files.main, in: fileSystem)
+        let version = try JSONFileError.naming(path) { try JSONFile.load(bytes, .acceptEdits, external).version }
         try version.forEachReference { table, slot, row, reference in
             do throws(ExternalFileFault) {
                 try external.check(reference)
@@ -65,6 +81,37 @@ public final class JSONFileStore: EngineDataStore {
             }
         }
     }
+
+    /// Removes the data in the store's folder that no record names: what opening the store has moved aside, too.
+    ///
+    /// Opening only moves such files aside, since an older copy of the store may be in the place of a newer one that names
+    /// them. Compact a store when no such copy is to come back.
+    /// - Returns: how many files were removed.
+    /// - Throws: `FileError`, `locked` where the store is open; `JSONFileError` for what is wrong with the text. Nothing was
+    ///   removed then.
+    @discardableResult
+    public static func compact(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws -> Int {
+        let files = try StoreFiles(path, in: fileSystem)
+        let lock = try FileLock(forStoreAt: path, in: fileSystem)
+        defer { lock.abandon(in: fileSystem) }
+        let bytes = try fileSystem.readWhole(files.main, limit: JSONFileConfiguration.largestFile).bytes
+        // The process that wrote the file may have died before its name was durable.
+        try fileSystem.syncDirectory(PathText.directory(of: files.main))
+        let external = ExternalFiles(beside: files.main, in: fileSystem)
+        let version = try JSONFileError.naming(path) { try JSONFile.load(bytes, .required, external).version }
+        external.identify(version.catalog.storeIdentifier)
+        return external.sweep(external.present(), dropping: .everything) { version }
+    }
+}
+
+extension JSONFileStore: EventReportingDataStore, SchemaLossReporting {
+    /// Reports events of the store to a handler, which replaces the one before.
+    public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
+        eventHandler.withLock { $0 = handler }
+    }
+
+    /// What the next save drops because the schema no longer names it; nil if nothing.
+    public var schemaLoss: SchemaLoss? { file?.changeover?.pendingLoss }
 }
 
 /// The JSON files that are open in this process: a file has one engine, however often it is opened.

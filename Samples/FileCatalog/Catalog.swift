@@ -74,7 +74,7 @@ struct Catalog {
 
 /// Why a catalogue cannot be used.
 enum CatalogError: Error, Equatable, CustomStringConvertible {
-    /// The folder to catalogue cannot be found, or is none.
+    /// The folder to catalogue cannot be found, or is not a folder.
     case noFolder(String, reason: String)
     /// The store holds the catalogue of another folder.
     case otherFolder(wanted: String, found: String, store: String)

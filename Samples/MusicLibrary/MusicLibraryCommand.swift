@@ -37,7 +37,7 @@ struct StoreOption: ParsableArguments {
 enum LibraryImport {
     /// Imports all of a file into an open library, or nothing of it.
     /// - Returns: how many rows of how many tables, in words.
-    /// - Throws: ``LibraryError`` where the library holds data that nobody said to replace; what reading and saving throw.
+    /// - Throws: ``LibraryError`` if the library holds data and `replace` is false; what reading and saving throw.
     static func run(_ source: ChinookFile, into context: ModelContext, store: String, replace: Bool) throws -> String {
         if try !Library.isEmpty(context) {
             guard replace else { throw LibraryError.holdsData(store: Library.shown(store)) }

@@ -8,10 +8,10 @@ import FoundationNetworking
 
 /// Asks a service, and waits for the answer.
 ///
-/// The thread that asks waits on a semaphore; everything else happens on the session's own threads. A store is called on
-/// the thread of whoever uses the context: in a model actor that is one of a dispatch queue of its own, so that no thread
-/// of the cooperative pool waits. A plain task that uses a context would wait on a thread of the pool: use a model actor.
-/// Every wait ends: by an answer, or at the deadline.
+/// The thread that asks waits on a semaphore; everything else happens on the session's own threads. A context calls its
+/// store on the caller's thread. A model actor runs on a dispatch queue of its own, so that no thread of the
+/// cooperative pool waits; a plain task would block one, so use a model actor. Every wait ends: by an answer, or at the
+/// deadline.
 final class RemoteConnection: Sendable {
     let service: URL
     let timeout: Double
@@ -45,8 +45,8 @@ final class RemoteConnection: Sendable {
         }
     }
 
-    /// Sends the same request again where that cannot do harm: where nobody answered, or the service was too busy. A save
-    /// names itself, so that one that comes twice is carried out once.
+    /// Sends the same request again if that cannot do harm: if there was no answer, or the service was too busy. A save
+    /// has an identifier, so that one that arrives twice is carried out once.
     private func send(_ request: URLRequest) throws -> Data {
         for attempt in 1...tries {
             switch once(request) {

@@ -10,7 +10,7 @@ struct RemoteFaults {
 
     struct Check {
         let name: String
-        /// What was wrong; nil where nothing.
+        /// The fault; nil if there was none.
         var fault: String?
     }
 

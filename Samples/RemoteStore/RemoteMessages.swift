@@ -39,14 +39,14 @@ struct RemoteSaved: Codable, Sendable {
 
 /// What a remote store throws: each says whether the save may have been carried out.
 enum RemoteStoreError: Error, Hashable, CustomStringConvertible {
-    /// Nobody answered, however often it was tried. A save may have been carried out where a connection was lost after the
-    /// service had it, which cannot be told from one that was never made; fetch to see.
+    /// There was no answer in any attempt. The service may have carried out a save if the connection was lost
+    /// afterwards, which looks the same as a save that never arrived; fetch to find out.
     case unreachable(service: String, tries: Int)
     /// There was no answer in time. A save may have been carried out; fetch to see.
     case timedOut(service: String, seconds: Double)
     /// The service has refused. Nothing was saved.
     case refused(status: Int, reason: String)
-    /// The answer is none of this protocol's.
+    /// The answer does not follow this protocol.
     case notUnderstood(service: String, reason: String)
 
     var description: String {

@@ -6,13 +6,13 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// The service: stores by name, each asked with a POST. Listens on loopback only, for it asks nobody who they are.
+/// The service: stores by name, each called with a POST. Listens on loopback only, because it does not authenticate.
 final class RemoteService: Sendable {
-    /// What it is told to do wrongly, for tests.
+    /// The faults that the service makes on purpose, for tests.
     struct Misbehaviour: Sendable {
-        /// So many requests are answered as if the service were overloaded, and not carried out.
+        /// How many requests are refused as if the service were overloaded, and not carried out.
         var refusals = 0
-        /// So many requests are carried out, and answered so late.
+        /// How many requests are carried out and answered late.
         var late = 0
         var delay = 0.0
     }

@@ -23,7 +23,9 @@ for check in checks {
     print("\(check.fault == nil ? "  ✓" : "  ✗") \(check.name)\(check.fault.map { ": \($0)" } ?? "")")
 }
 let failed = report.failed + report.findings.count + checks.count { $0.fault != nil }
-print("\(report.passed + checks.count { $0.fault == nil }) passed, \(failed) failed, \(report.skipped) skipped")
+print(
+    "\(report.passed + report.refused + checks.count { $0.fault == nil }) passed, \(failed) failed, \(report.skipped) skipped"
+)
 exit(failed == 0 ? 0 : 1)
 #else
 print("This sample needs a server library. Run it with: swift run --traits RemoteStore remote-store")

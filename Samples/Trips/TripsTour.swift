@@ -37,7 +37,7 @@ struct Tour {
 
     /// The trip with this name.
     ///
-    /// - Throws: ``TourError/noTrip(_:)`` if there is none.
+    /// - Throws: ``TourError/noTrip(_:)`` if there is no such trip.
     func trip(named name: String) throws -> Trip {
         let found = FetchDescriptor<Trip>(predicate: #Predicate { $0.name == name })
         guard let trip = try context.fetch(found).first else { throw TourError.noTrip(name) }

@@ -10,13 +10,20 @@ import MortiseJSONFile
 /// A new file becomes an append log, with its checkpoint and lock file beside it, unless its name ends in `.json`. A file
 /// that is there is opened as what it is: a JSON store begins with a brace.
 public final class DefaultStore: EngineDataStore {
+    /// The configuration that opens the store.
     public typealias Configuration = ModelConfiguration
+    /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
 
+    /// The configuration's name.
     public let name: String
+    /// The models that the store keeps.
     public let schema: Schema
+    /// The configuration that opened the store.
     public let configuration: ModelConfiguration
+    /// Whether the configuration allows saving.
     public var allowsSave: Bool { configuration.allowsSave }
+    /// The engine of the store that holds the records.
     public var engine: Engine { base.engine }
     /// The store that holds the records, for what only its kind offers: an `AppendLogStore`, a `JSONFileStore` or an
     /// `InMemoryStore`. It is closed with this one.
@@ -33,7 +40,7 @@ public final class DefaultStore: EngineDataStore {
                 InMemoryConfiguration(configuration.name, schema: schema), migrationPlan: migrationPlan)
         } else {
             let path = configuration.url.path(percentEncoded: false)
-            // SwiftData makes the folder of its own default location, and so does this.
+            // SwiftData makes the folder of its default location, and so does this.
             if configuration.allowsSave {
                 try FileManager.default.createDirectory(
                     at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -41,12 +48,14 @@ public final class DefaultStore: EngineDataStore {
             if try Self.isJSON(path) {
                 base = try JSONFileStore(
                     JSONFileConfiguration(
-                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave),
+                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave,
+                        dropping: configuration.dropping),
                     migrationPlan: migrationPlan)
             } else {
                 base = try AppendLogStore(
                     AppendLogConfiguration(
-                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave),
+                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave,
+                        dropping: configuration.dropping),
                     migrationPlan: migrationPlan)
             }
         }
@@ -67,23 +76,36 @@ public final class DefaultStore: EngineDataStore {
         return first.map { $0 == UInt8(ascii: "{") } ?? path.lowercased().hasSuffix(".json")
     }
 
+    /// What the store that holds the records can do.
     public var capabilities: StoreCapabilities { base.capabilities }
 
     /// The latest state, with what a log's writer in another process has saved by now.
     public var currentVersion: any StoreVersion { base.currentVersion }
 
+    /// Closes the store that holds the records. Closing twice does nothing.
     public func close() throws { try base.close() }
 }
 
-extension DefaultStore: RecoveryReporting, EventReportingDataStore {
+extension DefaultStore: RecoveryReporting, SchemaLossReporting, EventReportingDataStore {
+    /// What the store holds that the schema it was opened with lacks; nil if nothing.
+    public var schemaLoss: SchemaLoss? { (base as? any SchemaLossReporting)?.schemaLoss }
+    /// What opening had to repair, in words; nil if nothing.
     public var recoveryDescription: String? { (base as? any RecoveryReporting)?.recoveryDescription }
 
+    /// Reports events of the store that holds the records to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
         (base as? any EventReportingDataStore)?.reportEvents(to: handler)
     }
 }
 
+extension DefaultStore: VersionNumberedHistory {
+    package func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
+        (base as? any VersionNumberedHistory)?.historyToken(ofVersion: number)
+    }
+}
+
 extension DefaultStore: HistoryProviding {
+    /// The type of the history's transactions.
     public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
 
     /// - Throws: `DataStoreError.unsupportedFeature` for a store that keeps no history: all but the append log.

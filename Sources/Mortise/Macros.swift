@@ -2,13 +2,17 @@ public import MortiseCore
 
 /// Makes a class a persistent model.
 ///
-/// Every stored `var` of the class is kept by the store, in the order of declaration, unless it is `@Transient`.
+/// Every stored property of the class is kept by the store, in the order of declaration, unless it is `@Transient`. A
+/// `let` is kept as well where the language mode is Swift 5, in which the compiler warns of it; Swift 6 refuses it.
 /// Computed, static and overriding properties and all methods stay as they are. A property with observers runs them
 /// when it is set, never when a model is fetched and never inside an initialiser of the class.
 ///
 /// The class conforms to `PersistentModel` and `Observable`, and is not `Sendable`: pass its `persistentModelID` to
 /// another context instead. A model class may inherit from another one; both carry `@Model`. The class must have an
 /// initialiser unless all its properties have initial values and it has no superclass.
+///
+/// A model that an initialiser gives to a property is linked from both sides when the initialiser ends, and is inserted with
+/// this one, or this one with it, where either is in a context.
 ///
 /// Initial values written at a property are also evaluated when a model is made from stored values, and then ignored.
 @attached(
@@ -24,7 +28,7 @@ public macro Model() = #externalMacro(module: "MortiseMacros", type: "ModelMacro
 
 /// Says how a property of a model is kept.
 ///
-/// The options and arguments are those of `Schema.Attribute`. `originalName` is the property's name in the version of
+/// The options and arguments are those of `Schema.Attribute`; those of several `@Attribute`s on one property are joined. `originalName` is the property's name in the version of
 /// the schema before this one. A property marked `@Attribute` cannot be marked `@Relationship` as well.
 @attached(peer)
 public macro Attribute(
@@ -33,8 +37,14 @@ public macro Attribute(
 
 /// Says how a property of a model relates to other models.
 ///
-/// Name the `inverse` on one side only, with its root: `inverse: \Telescope.site`. No two relationships of a class may
-/// name the same inverse. The delete rule says what happens to the related models when this one is deleted.
+/// Name the `inverse` on one side only, with its root: `inverse: \Telescope.site`. If neither side names one, a model's
+/// only relationship to another and the only one back are each other's inverse, unless both are arrays: those are two
+/// lists.
+///
+/// Several relationships of a class may name one inverse (`home` and `away` of a match that name `\Team.matches`). It
+/// follows them: it holds this model as long as one of them leads there. Setting it changes none of them.
+///
+/// The delete rule says what happens to the related models when this one is deleted.
 @attached(peer)
 public macro Relationship(
     _ options: Schema.Relationship.Option...,
@@ -55,7 +65,7 @@ public macro Transient() = #externalMacro(module: "MortiseMacros", type: "Transi
 
 /// Makes the values at one key path, or the combination of those at several, unique among the models of a class.
 ///
-/// Saving a model whose values collide with a stored one updates the stored one. Each array is a constraint of its own.
+/// Saving a model whose values collide with a stored one updates the stored one. Each array is a separate constraint.
 @freestanding(declaration)
 public macro Unique<T>(_ constraints: [PartialKeyPath<T>]...) =
     #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
@@ -70,7 +80,7 @@ public macro Index<T>(_ indices: [PartialKeyPath<T>]...) =
 public macro Index<T>(_ indices: Schema.Index<T>.Types<T>...) =
     #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
 
-/// Gives an actor a model context of its own, on which all its methods run.
+/// Gives an actor its own model context, on which all its methods run.
 ///
 /// The actor conforms to `ModelActor` and gets `init(modelContainer:)`. An actor that writes its own initialiser sets
 /// `modelExecutor` and `modelContainer` there.
@@ -85,6 +95,8 @@ public macro ModelActor() = #externalMacro(module: "MortiseMacros", type: "Model
 public macro _PersistedProperty(_ slot: Int) =
     #externalMacro(module: "MortiseMacros", type: "PersistedPropertyMacro")
 
-/// For the expansion of `@Model` only: an initialiser in which no observers run.
+/// For the expansion of `@Model` only: an initialiser in which no observers run (`observes`), and at whose end the models
+/// that it was given are linked (`links`).
 @attached(body)
-public macro _ModelInitializer() = #externalMacro(module: "MortiseMacros", type: "ModelInitializerMacro")
+public macro _ModelInitializer(links: Bool = false, observes: Bool = true) =
+    #externalMacro(module: "MortiseMacros", type: "ModelInitializerMacro")

@@ -5,22 +5,35 @@ public import MortiseCore
 public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     /// The file of the store. An in-memory store has a URL that names no file.
     public let url: URL
+    /// The configuration's name, unique in its container.
     public let name: String
+    /// The app group that was asked for; nil if none was.
     public let groupAppContainerIdentifier: String?
+    /// The CloudKit database that was asked for; nil if none was.
     public let cloudKitContainerIdentifier: String?
+    /// The app group whose folder holds the store.
     public let groupContainer: GroupContainer
+    /// How models reach iCloud.
     public let cloudKitDatabase: CloudKitDatabase
+    /// The models kept in this store; nil for all of the container's.
     public var schema: Schema?
     /// Whether the store may be changed. One that may not is opened beside a writer without taking its lock.
     public let allowsSave: Bool
+    /// Whether the models end with the container.
     public let isStoredInMemoryOnly: Bool
+    /// Entities whose records may go where the schema lacks them, though its version is that of the store. None unless set;
+    /// the first save then keeps the store as it was.
+    public var dropping: [String] = []
 
-    /// How models reach iCloud. There is none off Apple platforms: `automatic` and `none` do nothing, `private` makes
-    /// the container fail.
+    /// How models reach iCloud, which exists on Apple platforms only. Elsewhere `automatic` and `none` do nothing, and
+    /// `private` makes the container fail.
     public struct CloudKitDatabase: Sendable, Hashable {
         let privateName: String?
+        /// Does nothing off Apple platforms.
         public static var automatic: CloudKitDatabase { CloudKitDatabase(privateName: nil) }
+        /// Does nothing.
         public static var none: CloudKitDatabase { CloudKitDatabase(privateName: nil) }
+        /// Asks for a CloudKit database; making a container then throws off Apple platforms.
         public static func `private`(_ privateDBName: String) -> CloudKitDatabase {
             CloudKitDatabase(privateName: privateDBName)
         }
@@ -30,15 +43,20 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     /// `identifier` makes the container fail.
     public struct GroupContainer: Sendable, Hashable {
         let identifier: String?
+        /// Does nothing off Apple platforms.
         public static var automatic: GroupContainer { GroupContainer(identifier: nil) }
+        /// Does nothing.
         public static var none: GroupContainer { GroupContainer(identifier: nil) }
+        /// Asks for an app group; making a container then throws off Apple platforms.
         public static func identifier(_ groupName: String) -> GroupContainer { GroupContainer(identifier: groupName) }
     }
 
+    /// The default store, or one in memory, for all models of the container.
     public init(isStoredInMemoryOnly: Bool = false) {
         self.init(nil, schema: nil, isStoredInMemoryOnly: isStoredInMemoryOnly)
     }
 
+    /// The default store, or one in memory, for models and all that they refer to.
     public init(for forTypes: any PersistentModel.Type..., isStoredInMemoryOnly: Bool = false) {
         self.init(nil, schema: Schema(forTypes), isStoredInMemoryOnly: isStoredInMemoryOnly)
     }
@@ -95,12 +113,16 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
         return parts.url ?? URL(fileURLWithPath: "/dev/null")
     }
 
+    /// The URL of the store.
     public var id: URL { url }
 
+    /// Two configurations are equal if they open the same store in the same way.
     public static func == (lhs: ModelConfiguration, rhs: ModelConfiguration) -> Bool {
         lhs.name == rhs.name && lhs.url == rhs.url && lhs.allowsSave == rhs.allowsSave
             && lhs.isStoredInMemoryOnly == rhs.isStoredInMemoryOnly && lhs.schema == rhs.schema
+            && lhs.dropping == rhs.dropping
     }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(url)
@@ -108,6 +130,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
 }
 
 extension ModelConfiguration: CustomDebugStringConvertible {
+    /// Name, location and whether saving is allowed.
     public var debugDescription: String {
         "ModelConfiguration(\(name), \(isStoredInMemoryOnly ? "in memory" : url.path(percentEncoded: false))"
             + (allowsSave ? ")" : ", read-only)")
@@ -115,6 +138,7 @@ extension ModelConfiguration: CustomDebugStringConvertible {
 }
 
 extension ModelConfiguration: DataStoreConfiguration {
+    /// The store that the configuration opens.
     public typealias Store = DefaultStore
 
     /// The longest file name that common file systems take, in bytes, less what a log's checkpoint appends to it.
@@ -151,22 +175,26 @@ public enum ModelConfigurationError: Error, Hashable, Sendable {
 }
 
 extension ModelConfigurationError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The configuration at fault and the way out, in one line.
     public var description: String {
         switch self {
         case .noCloudKit(let configuration, let database):
-            "The configuration \"\(configuration)\" wants the CloudKit database \(database), and there is no CloudKit here. "
+            "The configuration \"\(configuration)\" asks for the CloudKit database \(database), but CloudKit is "
+                + "not available. "
                 + "Leave cloudKitDatabase at .automatic."
         case .noAppGroups(let configuration, let group):
-            "The configuration \"\(configuration)\" wants the app group \(group), and there are no app groups here. "
+            "The configuration \"\(configuration)\" asks for the app group \(group), but app groups are not available. "
                 + "Give the store's url instead."
         case .fileNameTooLong(let configuration, let bytes):
-            "The file name of the configuration \"\(configuration)\" takes \(bytes) bytes, more than a file system does. "
+            "The file name of the configuration \"\(configuration)\" is \(bytes) bytes long; file systems allow 255. "
                 + "Shorten it."
         case .invalidFileName(let configuration, let file):
-            "\"\(file)\" cannot be the file of the configuration \"\(configuration)\": a name holds no slash and no NUL."
+            "\"\(file)\" cannot be the file name of the configuration \"\(configuration)\". Use a name without "
+                + "slash and NUL."
         }
     }
 
+    /// The error of SwiftData that this one matches.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .noCloudKit, .noAppGroups: .loadIssueModelContainer

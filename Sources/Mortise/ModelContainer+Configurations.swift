@@ -16,6 +16,8 @@ extension ModelContainer {
         try self.init(for: Schema(forTypes), migrationPlan: migrationPlan, configurations: configurations)
     }
 
+    /// Opens stores for a schema; the default one if no configuration is given.
+    /// - Throws: as `init(for:migrationPlan:configurations:)`.
     public convenience init(
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
         configurations: ModelConfiguration...
@@ -23,6 +25,8 @@ extension ModelContainer {
         try self.init(for: givenSchema, migrationPlan: migrationPlan, configurations: configurations)
     }
 
+    /// Opens stores for a schema; the default one if no configuration is given.
+    /// - Throws: as `init(for:migrationPlan:configurations:)`.
     public convenience init(
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
         configurations: [ModelConfiguration]
@@ -34,8 +38,13 @@ extension ModelContainer {
     }
 
     /// Opens the store that a store URL names, such as `memory:` or `json:library.json`.
-    /// - Parameter logger: told what opening put right, and the value that the container's `logger` begins with.
-    /// - Throws: `StoreURLError` for a URL that names none; as `init(for:migrationPlan:configurations:)`.
+    /// - Parameters:
+    ///   - forTypes: the models of the container; those that they reach through relationships are added.
+    ///   - migrationPlan: passed to the store.
+    ///   - store: the store URL.
+    ///   - registry: the schemes that URLs can have.
+    ///   - logger: receives what opening repaired; also the initial value of the container's `logger`.
+    /// - Throws: `StoreURLError` for a URL that does not name a store; as `init(for:migrationPlan:configurations:)`.
     public convenience init(
         for forTypes: any PersistentModel.Type..., migrationPlan: (any SchemaMigrationPlan.Type)? = nil, store: String,
         registry: StoreRegistry = .standard, logger: Logger = Logger(label: "mortise")
@@ -44,6 +53,8 @@ extension ModelContainer {
             for: Schema(forTypes), migrationPlan: migrationPlan, store: store, registry: registry, logger: logger)
     }
 
+    /// Opens the store that a store URL names for a schema.
+    /// - Throws: `StoreURLError` for an invalid URL; otherwise as `init(for:migrationPlan:configurations:)`.
     public convenience init(
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil, store: String,
         registry: StoreRegistry = .standard, logger: Logger = Logger(label: "mortise")

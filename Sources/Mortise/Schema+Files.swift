@@ -81,13 +81,15 @@ public enum SchemaFileError: Error, Hashable, Sendable {
 }
 
 extension SchemaFileError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The file at fault and the way out, in one line.
     public var description: String {
         switch self {
-        case .notAFile(let url): "\(url) names no file. Give a URL with the scheme file."
+        case .notAFile(let url): "\(url) is not a file URL. Give a URL with the scheme \"file\"."
         case .notAccessible(_, let fault): "The schema's file: \(fault)."
         case .notASchema(let path, let fault):
-            "\(path) holds no schema (\(fault)). Give a file that Schema.save(to:) wrote, or write it anew."
+            "\(path) does not hold a schema (\(fault)). Give a file that Schema.save(to:) wrote, or write it again."
         }
     }
+    /// The error of SwiftData that this one matches: `unknownSchema`.
     public var swiftDataError: SwiftDataError { .unknownSchema }
 }

@@ -4,7 +4,7 @@ public import MortiseCore
 
 /// The command-line tool over the stores of a registry.
 ///
-/// A package with a store of its own makes its tool of it in a few lines:
+/// A package with its own store builds its tool in a few lines:
 ///
 /// ```swift
 /// import MortiseCommands
@@ -43,6 +43,7 @@ public struct MortiseTool: Sendable {
                 if arguments == ["--version"], !version.isEmpty {
                     try context.output.line(version)
                 } else {
+                    try Self.checkVerb(arguments.first)
                     var command = try MortiseCommand.parseAsRoot(arguments)
                     try command.run()
                 }
@@ -52,6 +53,15 @@ public struct MortiseTool: Sendable {
                 return report(error, context)
             }
         }
+    }
+
+    /// - Throws: `ToolError.usage` for a word that is no verb, with the one that may be meant.
+    private static func checkVerb(_ word: String?) throws {
+        guard let word, !word.hasPrefix("-") else { return }
+        let verbs = MortiseCommand.configuration.subcommands.map { "\($0)".lowercased() } + ["help"]
+        if verbs.contains(word) { return }
+        throw ToolError.usage(
+            "unknown verb \"\(word.shown())\"" + Suggestion.text(word, among: verbs) + "; see mortise --help")
     }
 
     /// Prints what went wrong in one line, and help to the standard output.
@@ -103,7 +113,7 @@ public enum ToolExitStatus {
     public static let alreadyExists: Int32 = 73
     /// A device, a disk or a network failed.
     public static let failedInputOutput: Int32 = 74
-    /// Somebody else has the store; try again later.
+    /// Another process has the store; try again later.
     public static let locked: Int32 = 75
     /// The user may not do this.
     public static let denied: Int32 = 77

@@ -6,7 +6,7 @@ public enum ToolError: Error, Hashable, Sendable {
     case missing(store: String)
     /// The store's kind cannot do this.
     case unsupported(store: String, what: String)
-    /// The target of a copy holds records, and nobody said what to do about them.
+    /// The target of a copy holds records, and neither --resume nor --replace was given.
     case holdsRecords(store: String, count: Int)
     /// Both ends of a copy are the same store.
     case sameStore(String)
@@ -27,21 +27,24 @@ public enum ToolError: Error, Hashable, Sendable {
 }
 
 extension ToolError: CustomStringConvertible, ClassifiedStoreError {
+    /// What went wrong and the way out, in one line.
     public var description: String {
         switch self {
         case .missing(let store): "there is no store at \(store); check the path"
-        case .unsupported(let store, let what): "\(store) is of a kind that cannot \(what)"
+        case .unsupported(let store, let what): "stores of the kind of \(store) cannot \(what)"
         case .holdsRecords(let store, let count):
-            "\(store) holds \(count) records already and was left alone; pass --resume to go on with a copy that was "
-                + "interrupted, or --replace to remove them first"
+            "\(store) already holds \(count) records and was not changed; pass --resume to continue an "
+                + "interrupted copy, "
+                + "or --replace to remove them first"
         case .sameStore(let store): "\(store) is both source and target"
         case .otherSchema(let store, let other, let differences):
             "\(store) has another schema than \(other): " + differences.prefix(3).joined(separator: "; ")
                 + (differences.count > 3 ? "; and \(differences.count - 3) more" : "")
-                + "; give a path that is not there yet"
+                + "; give a path where no store exists"
         case .notABeginning(let store, let detail):
-            "\(store) does not hold the beginning of the source: \(detail); pass --replace to remove what it holds first"
-        case .unequalCopy(let detail): "the copy is not equal to its source: \(detail)"
+            "\(store) does not hold the beginning of the source: \(detail); pass --replace to remove what it "
+                + "holds first"
+        case .unequalCopy(let detail): "the copy differs from its source: \(detail)"
         case .interrupted(let what): what
         case .usage(let message): message
         case .output(let code): "the output cannot be written (error \(code))"
@@ -49,6 +52,7 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         }
     }
 
+    /// The class of the error, which decides the exit status.
     public var errorClass: StoreErrorClass {
         switch self {
         case .missing: .missing

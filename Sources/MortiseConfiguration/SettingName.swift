@@ -1,4 +1,4 @@
-/// The name of something that is set, as it stands where it is set: for finding names that nobody asks for.
+/// The name of a setting, spelled as in its source: for finding settings that have no effect.
 struct SettingName: Sendable {
     /// As it was written.
     let text: String

@@ -1,6 +1,7 @@
 #if canImport(Configuration)
 import Configuration
 import Foundation
+import MortiseEngine
 import Yams
 
 /// The keys of a JSON or YAML file, read once and at once.
@@ -10,28 +11,31 @@ struct SettingsFile {
 
     var provider: InMemoryProvider { InMemoryProvider(name: path, values: values) }
 
-    /// A file of settings that is longer than this is none.
-    private static let longest = 1 << 20
+    /// A longer file is not accepted as settings.
+    private static let longest: Int64 = 1 << 20
 
     /// Reads a file: YAML where its name ends in `.yaml` or `.yml`, else JSON.
     /// - Throws: `StoreSettingsError.unreadableFile`.
     init(_ path: String) throws {
         func fault(_ text: String) -> StoreSettingsError { .unreadableFile(path: path, fault: text) }
-        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
-            throw fault("there is no such file, or it may not be read")
+        let data: Data
+        do {
+            data = Data(try POSIXFileSystem().readWhole(path, limit: Self.longest).bytes)
+        } catch {
+            if case .exceedsLimit = error.reason { throw fault("it has more than \(Self.longest) bytes") }
+            throw fault("the file does not exist or cannot be read")
         }
-        guard data.count <= Self.longest else { throw fault("it has more than \(Self.longest) bytes") }
         // The errors would quote the file, in which secrets may stand.
         let members: [String: SettingsValue]
         if path.hasSuffix(".yaml") || path.hasSuffix(".yml") {
             var budget = SettingsBudget()
             guard let node = try? Yams.Parser(yaml: data).singleRoot(), let root = SettingsValue(node, &budget),
                 case .object(let found) = root
-            else { throw fault("it holds no YAML mapping of texts, numbers, truth values, lists and mappings") }
+            else { throw fault("expected a YAML mapping of text, numbers, booleans, lists and mappings") }
             members = found
         } else {
             guard let found = try? JSONDecoder().decode([String: SettingsValue].self, from: data) else {
-                throw fault("it holds no JSON object")
+                throw fault("expected a JSON object")
             }
             members = found
         }
@@ -79,8 +83,8 @@ extension SettingsValue {
     }
 }
 
-/// A value of a file, numbers and truth values as the text that a URL would have: asked for by type, 0 is not told from
-/// false.
+/// A value of a file; numbers and Booleans as the text that a URL would have, because decoding by type does not
+/// distinguish 0 from false.
 enum SettingsValue: Decodable {
     case text(String)
     case list([SettingsValue])

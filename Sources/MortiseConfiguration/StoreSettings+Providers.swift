@@ -51,7 +51,7 @@ extension StoreSettings {
         arguments: [String] = CommandLine.arguments, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> StoreSettings {
         if let path = environment["MORTISE_CONFIG"], !path.isEmpty {
-            throw StoreSettingsError.unreadableFile(path: path, fault: "files of settings need Swift 6.2 or later")
+            throw StoreSettingsError.unreadableFile(path: path, fault: "settings files need Swift 6.2 or later")
         }
         let names = SettingName.all(environment: environment)
         return StoreSettings { key in environment[SettingName.words(key).uppercased()] }.checking(names)

@@ -13,10 +13,10 @@ public import MortiseCore
 /// | `mortise.stores.NAME.OPTION` | `MORTISE_STORES_NAME_DURABILITY` | `--mortise-stores-name-durability` | an option of it |
 /// | | `MORTISE_CONFIG` | | the path of a JSON or YAML file with these keys |
 ///
-/// Options that have a key of their own take the place of those in the URL, so that a secret need not stand in one. The
-/// command line goes before the environment, and that before the file. A key's value never appears in an error. An option
-/// that the URL's scheme does not have is passed over where another scheme has it; a name that is no option of any is an
-/// error, which lists what is allowed: it would be a misspelt one that nobody heeds.
+/// Options with their own keys replace those in the URL, so that a secret need not be in one. The command line wins
+/// over the environment, and that over the file. A key's value never appears in an error. An option that the URL's
+/// scheme does not have is ignored if another scheme has it; a name that is not an option of any scheme is probably
+/// misspelt, and is an error that lists what is allowed.
 ///
 /// Values come through swift-configuration, for which a toolchain before Swift 6.2 is too old: with one, `standard()` knows
 /// the environment only.
@@ -25,13 +25,17 @@ public struct StoreSettings: Sendable {
     /// Whatever is set that may be a key; nothing where that is not known.
     private var names: [SettingName] = []
 
-    /// - Parameter lookUp: the value of a key, such as `["mortise", "store", "url"]`; nil where there is none.
+    /// - Parameter lookUp: returns the value of a key, such as `["mortise", "store", "url"]`; nil if the key is not
+    ///   set.
     public init(_ lookUp: @escaping @Sendable (_ key: [String]) throws -> String?) { self.lookUp = lookUp }
 
-    /// The store URL under a name, its options included; nil where there is none.
-    /// - Parameter name: nil for the one store of `mortise.store`.
-    /// - Throws: `StoreURLError`; `StoreSettingsError` for a value that is no text, number or truth value, and for a name
-    ///   under this store's that is no option of any scheme.
+    /// Reads the URL of a store from the configuration, with options that are set on their own added to it.
+    /// - Parameters:
+    ///   - name: the store's name; nil for the single store of `mortise.store`.
+    ///   - registry: the schemes whose options may be set.
+    /// - Returns: the URL; nil if the configuration has none under that name.
+    /// - Throws: `StoreURLError`; `StoreSettingsError` for a value that is not text, a number or a Boolean, and for a
+    ///   key of this store that is not an option of any scheme.
     public func url(named name: String? = nil, registry: StoreRegistry) throws -> String? {
         try checkNames(name, registry)
         guard let text = try value(name, "url") else { return nil }
@@ -103,18 +107,20 @@ public enum StoreSettingsError: Error, Hashable, Sendable {
 }
 
 extension StoreSettingsError: CustomStringConvertible, ClassifiedStoreError {
+    /// The setting at fault and the way out, in one line.
     public var description: String {
         switch self {
         case .noStore(let key):
-            "Nothing says where the store is: give its URL, or set \(key), in the environment as "
+            "The store's location is not configured. Give its URL, or set \(key); in the environment it is "
                 + key.uppercased().replacingOccurrences(of: ".", with: "_") + "."
         case .wrongType(let key, let provider):
-            "The value of \(key) (\(provider)) is no text, number or truth value. Write it as text."
+            "The value of \(key) (\(provider)) is not text, a number or a boolean. Write it as text."
         case .unknownKey(let key, let place, let allowed):
-            "There is no setting \(key) (\(place)); there are: \(allowed.joined(separator: ", "))."
+            "Unknown setting \(key) (\(place)). Known settings: \(allowed.joined(separator: ", "))."
         case .unreadableFile(let path, let fault): "The settings in \(path) cannot be read: \(fault)."
         }
     }
+    /// `usage`: the settings are at fault.
     public var errorClass: StoreErrorClass { .usage }
 }
 

@@ -1,17 +1,21 @@
 public import MortiseCore
 
-/// A store whose records are in an engine. The adapter says how the engine is made; everything else is here.
+/// A store whose records are in an engine. The adapter makes the engine; extensions of this protocol do the rest.
 public protocol EngineDataStore:
     AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ClosableDataStore, DeferringDataStore
 {
+    /// The engine that holds the records.
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
     var allowsSave: Bool { get }
 }
 
 extension EngineDataStore {
+    /// The identifier that the engine's catalog gives to the store.
     public var identifier: String { engine.catalog.storeIdentifier }
+    /// The engine's latest published version. Never blocks.
     public var currentVersion: any StoreVersion { engine.version }
+    /// What the engine can do; a store that keeps its records adds its own.
     public var capabilities: StoreCapabilities { engineCapabilities }
 
     /// What every store over an engine can do.
@@ -19,6 +23,8 @@ extension EngineDataStore {
         StoreCapabilities(conformances: self).union([.erase, .uniqueness, .referentialIntegrity])
     }
 
+    /// Saves as one transaction.
+    /// - Throws: `EngineError`; what the store's log throws. Nothing was saved then.
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -26,6 +32,8 @@ extension EngineDataStore {
         return DataStoreSaveChangesResult(for: identifier, new: try engine.apply(request))
     }
 
+    /// Saves without waiting for durability; `DeferredSave.finish()` waits.
+    /// - Throws: `EngineError`; what the store's log throws. Nothing was saved then.
     public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave {
         try checkWritable()
         let (new, finish) = try engine.begin(request)
@@ -41,16 +49,23 @@ extension EngineDataStore {
             descriptor: request.descriptor, fetchedSnapshots: try rows.map { try $0.table.snapshot(ofRow: $0.row) })
     }
 
+    /// Counts without making snapshots.
+    /// - Throws: as `fetch(_:)`.
     public func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
         try matches(request).count
     }
 
+    /// Finds identifiers without making snapshots.
+    /// - Throws: as `fetch(_:)`.
     public func fetchIdentifiers<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> [PersistentIdentifier] {
         try matches(request).map { $0.table.identifier(ofRow: $0.row) }
     }
 
+    /// Deletes all records of an entity as one transaction.
+    /// - Throws: `DataStoreError.preferInMemoryFilter` for a request with a predicate; `EngineError`. Nothing was
+    ///   deleted then.
     public func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
         if request.predicate != nil { throw DataStoreError.preferInMemoryFilter }
         try checkWritable()
@@ -59,29 +74,40 @@ extension EngineDataStore {
             author: request.editingState.author)
     }
 
+    /// True: the engine carries out delete rules.
     public var followsDeleteRules: Bool { true }
 
+    /// Carries out a batch as one transaction.
+    /// - Throws: `EngineError`, `VersionSuperseded`. Nothing was changed then.
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         try checkWritable()
         return try engine.execute(batch)
     }
 
+    /// Removes all records as one transaction.
+    /// - Throws: `EngineError`.
     public func erase() throws {
         try checkWritable()
         try engine.erase()
     }
 
+    /// Closes the engine. Saves throw `EngineError.closed` afterwards; versions that are held stay readable.
     public func close() throws { try engine.close() }
 
+    /// Plans the query: which conditions run on columns, and which index leads to the rows.
     public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
 
+    /// The rows that a plan of this store promises.
+    /// - Throws: `QueryEvaluationError`; the error of a damaged region.
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
         let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
-        // An answer that lacks something is none.
+        // An incomplete answer must not be returned.
         try version.check()
         return rows
     }
 
+    /// Aggregates on columns; nil if the framework has to.
+    /// - Throws: `QueryEvaluationError`.
     public func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? {
         let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
         try version.check()

@@ -1,14 +1,15 @@
 public import MortiseCore
 
 extension FileError: ClassifiedStoreError {
+    /// What sort of thing went wrong.
     public var errorClass: StoreErrorClass {
         switch reason {
         case .notFound: .missing
         case .alreadyExists, .notALockFile: .alreadyExists
-        case .notARegularFile, .notADirectory, .linkLoop, .invalidPath: .usage
-        case .locked: .locked
+        case .notARegularFile, .notADirectory, .linkLoop, .invalidPath, .symbolicLink, .severalNames: .usage
+        case .locked, .openUnderAnotherName: .locked
         case .readOnly, .permissionDenied: .denied
-        case .changed: .conflict
+        case .changed, .dataWithoutStore, .folderOfAnotherStore: .conflict
         case .noSpace, .tooManyOpenFiles, .fileTooLarge, .exceedsLimit, .io, .interrupted, .closed, .other:
             .failedInputOutput
         }
@@ -16,13 +17,14 @@ extension FileError: ClassifiedStoreError {
 }
 
 extension EngineError: ClassifiedStoreError {
+    /// What sort of thing went wrong.
     public var errorClass: StoreErrorClass {
         switch self {
         case .unknownEntity: .usage
         case .readOnly: .denied
         case .latched, .closed, .noMoreNumbers: .failedInputOutput
-        case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .unfitValue, .openWithOtherOptions,
-            .schemaMismatch:
+        case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .unfitValue, .codedValueTooLarge,
+            .openWithOtherOptions, .schemaMismatch:
             .conflict
         }
     }

@@ -12,6 +12,8 @@ import MortiseCore
 /// | `mortise.recoveries` | counter, of what a crash had left behind and was put right | `store` |
 /// | `mortise.compactions` | counter | `store` |
 /// | `mortise.compaction.duration` | timer | `store` |
+/// | `mortise.checkpoint.unreadable` | counter, of checkpoints for which a log was replayed while open | `store` |
+/// | `mortise.checkpoint.failures` | counter, of checkpoints not written or not read back, once for all in a row | `store` |
 /// | `mortise.compaction.failures` | counter, of compactions in the background, once for all in a row | `store` |
 /// | `mortise.readers_left_behind` | counter, of stores that can follow their writer no further | `store` |
 /// | `mortise.remote_changes` | counter, of changes by other processes, once for those close together | `store` |
@@ -40,8 +42,14 @@ public enum StoreMetrics {
                 .recordNanoseconds(duration.nanoseconds)
         case .compactionFailed(let store, _):
             Counter(label: "mortise.compaction.failures", dimensions: [("store", store)]).increment()
+        case .checkpointUnreadable(let store, _):
+            Counter(label: "mortise.checkpoint.unreadable", dimensions: [("store", store)]).increment()
+        case .checkpointFailed(let store, _):
+            Counter(label: "mortise.checkpoint.failures", dimensions: [("store", store)]).increment()
         case .readerLeftBehind(let store, _):
             Counter(label: "mortise.readers_left_behind", dimensions: [("store", store)]).increment()
+        case .schemaLoss(let store, _, let copy):
+            if copy != nil { Counter(label: "mortise.schema_losses", dimensions: [("store", store)]).increment() }
         case .remoteChange(let store):
             Counter(label: "mortise.remote_changes", dimensions: [("store", store)]).increment()
         }

@@ -61,7 +61,7 @@ struct BatchedTests {
         #expect(throws: EngineError.self) { try context.save() }
         #expect(!disk.trace[written...].contains { [.write, .sync].contains($0.operation) && $0.path == logPath })
         // What nobody has synced is not promised, so closing says so.
-        #expect(throws: (any Error).self) { try container.close() }
+        #expect(throws: EngineError.self) { try container.close() }
         try withLog(configuration) { context in
             #expect(try context.fetch(FetchDescriptor<Box>()).map(\.label).contains("zero"))
             context.insert(Box("after"))

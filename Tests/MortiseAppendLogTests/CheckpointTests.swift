@@ -43,13 +43,13 @@ struct CheckpointTests {
             context.insert(Box("\(number) " + text))
             try context.save()
         }
-        Thread.sleep(forTimeInterval: 0.1)
-        #expect(disk.contents(at: path) == nil)
+        let work = try #require(container.store(AppendLogStore.self)?.opened.sink?.checkpoints)
+        #expect(!work.isBusy && disk.contents(at: path) == nil)
         for number in 3..<5 {
             context.insert(Box("\(number) " + text))
             try context.save()
         }
-        for _ in 0..<400 where disk.contents(at: path) == nil { Thread.sleep(forTimeInterval: 0.05) }
+        waitUntilIdle(work)
         #expect(disk.contents(at: path) != nil)
         try container.close()
         #expect(try contents(logConfiguration(disk)).count == 5)
@@ -145,21 +145,11 @@ struct CheckpointTests {
         try store.close()
         let log = try #require(disk.contents(at: logPath))
         let checkpoint = try #require(disk.contents(at: checkpointPath))
-        // The footer and the directory are read at opening; what lies before is found when it is touched.
-        let footer = try CheckpointFooter(
-            Array(checkpoint.suffix(64)), at: UInt64(checkpoint.count - 64),
-            seed: try FileHeader(Array(checkpoint.prefix(64)), expecting: .checkpoint).seed)
         for bit in stride(from: 0, to: checkpoint.count * 8, by: isFullSize ? 1 : 11) {
             var flipped = checkpoint
             flipped[bit / 8] ^= 1 << UInt8(bit % 8)
             let other = try makeDisk(with: log, checkpoint: flipped)
-            do {
-                #expect(try contents(logConfiguration(other)) == states.last)
-            } catch let error as AppendLogError {
-                #expect(error.path == checkpointPath && bit / 8 >= FileHeader.size && bit / 8 < footer.offset)
-                try other.unlink(checkpointPath)
-                #expect(try contents(logConfiguration(other)) == states.last)
-            }
+            #expect(try contents(logConfiguration(other)) == states.last, "bit \(bit)")
         }
         let cut = try makeDisk(with: log, checkpoint: Array(checkpoint.dropLast()))
         let reopened = try openStore(logConfiguration(cut))

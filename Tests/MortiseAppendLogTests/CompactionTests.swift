@@ -25,8 +25,9 @@ struct CompactionTests {
         // Those that were due before are done.
         item.name = "short"
         try context.save()
+        let work = try #require(store.opened.sink?.checkpoints)
+        waitUntilIdle(work)
         try store.checkpoint()
-        Thread.sleep(forTimeInterval: 0.3)
         let before = checkpoints()
         var hasSaved = false
         let dropped = try store.compact { progress in
@@ -36,7 +37,7 @@ struct CompactionTests {
             try context.save()
         }
         #expect(dropped == 3 && hasSaved)
-        Thread.sleep(forTimeInterval: 0.5)
+        waitUntilIdle(work)
         #expect(checkpoints() == before + 1)
         try container.close()
     }

@@ -33,7 +33,7 @@ struct ConcurrentStreamTests {
         #expect(size >= 3 << 20)
         disk.interject(at: number, of: .read) { stream.abandon() }
         var reader = logConfiguration(disk.process(2), allowsSave: false)
-        reader.looksAgain = 0
+        reader.readRetries = 0
         #expect(try contents(reader).count == 1)
         disk.removeFaults()
         stream.abandon()
@@ -78,7 +78,7 @@ struct ConcurrentStreamTests {
             defer { isLooking.withLock { $0 = false } }
             do {
                 var reader = logConfiguration(disk.process(2), allowsSave: false)
-                reader.looksAgain = 0
+                reader.readRetries = 0
                 var found = [
                     try contents(reader).count, try ModelContext(follower).fetchCount(FetchDescriptor<Item>()),
                 ]

@@ -6,12 +6,12 @@ import Testing
 
 @testable import MortiseAppendLog
 
-/// Data in files of their own, as a log keeps them.
+/// External data, as a log keeps them.
 @Suite struct ExternalLogTests {
     private let store = PictureStore.log
 
     private func files(on disk: SimulatedFileSystem, of path: String = PictureStore.log.path) -> [String] {
-        disk.paths.filter { $0.hasPrefix(path + ".external/") }
+        store.dataFiles(on: disk, path: path)
     }
 
     private func kinds(on disk: SimulatedFileSystem) throws -> [UInt8] {
@@ -28,7 +28,7 @@ import Testing
     }
 
     private func keyForm(on disk: SimulatedFileSystem) throws -> UInt32 {
-        let path = store.path + LogOpening.checkpointSuffix
+        let path = store.path + StoreFiles.checkpointSuffix
         let file = try disk.open(path, mode: .read)
         let size = try file.info().size
         let header = try FileHeader(try file.readAll(count: FileHeader.size, at: 0), expecting: .checkpoint)
@@ -62,7 +62,7 @@ import Testing
         try container.close()
         // From the checkpoint, and from the log alone.
         for isWhole in [true, false] {
-            if !isWhole { try disk.unlink(store.path + LogOpening.checkpointSuffix) }
+            if !isWhole { try disk.unlink(store.path + StoreFiles.checkpointSuffix) }
             let again = try store.open(disk)
             let found = ModelContext(again)
             let picture = try #require(try found.fetch(FetchDescriptor<Picture>()).first)
@@ -108,9 +108,9 @@ import Testing
             let disk = SimulatedFileSystem(seed: 3)
             let container = try store.open(disk)
             for state in 1...4 { try container.advancePictures(to: state) }
-            /// But for the lock file, and the folder, which is empty.
+            /// But for the folder, which is empty.
             func left(_ path: String) -> [String] {
-                disk.paths.filter { $0.hasPrefix(path) && ![path + ".lock", path + ".external"].contains($0) }
+                disk.paths.filter { $0.hasPrefix(path) && $0 != path + ".external" }
             }
             disk.inject(.fail(.noSpace), at: number, of: operation)
             let backup = Result { try container.logStore?.backup(to: "/copy.log") }
@@ -134,7 +134,7 @@ import Testing
         let data = files(on: disk)
         try disk.rename(store.path, to: "/broken.log")
         disk.inject(.fail(.noSpace), at: 1, of: .rename)
-        #expect(throws: (any Error).self) { try AppendLogStore.salvage("/broken.log", to: store.path, in: disk) }
+        #expect(throws: FileError.self) { try AppendLogStore.salvage("/broken.log", to: store.path, in: disk) }
         disk.removeFaults()
         #expect(!data.isEmpty && files(on: disk) == data)
     }
@@ -207,7 +207,7 @@ import Testing
         try one.advancePictures(to: 2)
         // A third that opens the log, and one that would compact it.
         try shared(disk, 102).close()
-        #expect(throws: (any Error).self) { try one.logStore?.compact() }
+        #expect(throws: FileError.self) { try one.logStore?.compact() }
         #expect(try context.resolve(picture, \.content) == Pictures.data(1))
         #expect(try Pictures.state(of: two) == 2)
         try two.advancePictures(to: 3)

@@ -15,6 +15,7 @@ struct HostileCheckpointTests {
         var bytes: [UInt8]
         private let seed: UInt32
         private let directory: Range<Int>
+        private let tail: LogTail?
         /// Each region that another names, and where.
         private(set) var regions: [(place: Range<Int>, name: Int)]
 
@@ -26,6 +27,7 @@ struct HostileCheckpointTests {
                 Array(bytes.suffix(64)), at: UInt64(bytes.count - 64), seed: seed)
             let directory = Int(footer.offset)..<Int(footer.offset + footer.length)
             self.directory = directory
+            tail = footer.tail
             regions = bytes.withUnsafeBytes { raw in
                 (64..<(directory.upperBound - 16)).compactMap { name in
                     let offset = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: name, as: UInt64.self))
@@ -67,7 +69,7 @@ struct HostileCheckpointTests {
             }
             let sum = bytes.withUnsafeBytes { Self.sum($0[directory], seed) }
             let footer = CheckpointFooter(
-                offset: UInt64(directory.lowerBound), length: UInt64(directory.count), checksum: sum)
+                offset: UInt64(directory.lowerBound), length: UInt64(directory.count), checksum: sum, tail: tail)
             bytes.replaceSubrange((bytes.count - 64)..., with: footer.bytes(seed: seed))
         }
     }
@@ -222,7 +224,7 @@ struct HostileCheckpointTests {
             changed.seal()
             let problems = try AppendLogStore.verify(logPath, in: self.disk(log, changed)).problems
             #expect(
-                problems.contains { "\($0)".contains("has children that cannot be its own") }, "\(problems)")
+                problems.contains { "\($0)".contains("has an impossible child") }, "\(problems)")
         }
     }
 

@@ -113,7 +113,7 @@ struct HostileNumberTests {
         }
         let disk = try makeDisk(with: bytes)
         #expect(try !AppendLogStore.verify(logPath, in: disk).isSound)
-        #expect(throws: (any Error).self) { try AppendLogStore.salvage(logPath, to: "/data/new.log", in: disk) }
+        #expect(throws: AppendLogError.self) { try AppendLogStore.salvage(logPath, to: "/data/new.log", in: disk) }
     }
 
     @Test(arguments: hostile) func theBaseOfALogIsRefused(number: UInt64) throws {

@@ -185,7 +185,7 @@ struct LazyCheckpointTests {
 
     @Test func anUnreadableMediumIsAnErrorOfTheFetchThatMeetsIt() throws {
         let disk = try makeDisk()
-        try makeLog(2_000, on: disk)
+        try makeLog(2_000, on: disk, history: .keep(days: 0))
         let container = try openLog(logConfiguration(disk))
         disk.inject(.fail(.io), of: .read)
         #expect(throws: FileError.self) { try ModelContext(container).fetch(FetchDescriptor<Item>()) }

@@ -112,6 +112,8 @@ func streamingConfiguration(
 ) -> AppendLogConfiguration {
     var configuration = logConfiguration(disk, durability: durability, history: history)
     configuration.pieceSize = 512
+    // So that a value can be refused when much of its transaction is written.
+    configuration.mostParts = 100
     return configuration
 }
 
@@ -122,4 +124,17 @@ func insertItems(_ count: Int, named name: String = "item", into context: ModelC
         context.insert(
             Item("\(name) \(number)", count: number, tags: number % 3 == 0 ? ["a", "b"] : [], box: box))
     }
+}
+
+/// The seed of a random test: `MORTISE_TEST_SEED`, or a new one. It is printed.
+func testSeed(_ test: String = #function) -> UInt64 {
+    let seed =
+        ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1 ... .max)
+    print("\(test): MORTISE_TEST_SEED=\(seed)")
+    return seed
+}
+
+/// Waits for background work that is under way or about to begin; none begins by itself.
+func waitUntilIdle(_ work: BackgroundWork) {
+    while work.isBusy { Thread.sleep(forTimeInterval: 0.000_5) }
 }

@@ -56,7 +56,8 @@ struct SalvageTests {
     }
 
     /// Two copies of one store went on apart, and the log of one came beside the checkpoint of the other.
-    @Test func verificationComparesTheRecordsOfLogAndCheckpoint() throws {
+    @Test(arguments: [true, false])
+    func verificationComparesTheRecordsOfLogAndCheckpoint(knowsItsLog: Bool) throws {
         let disk = try makeDisk()
         try withLog(logConfiguration(disk)) { context in
             context.insert(Box("both"))
@@ -74,12 +75,20 @@ struct SalvageTests {
             #expect(try AppendLogStore.verify(logPath, in: copy).isSound)
             return copy
         }
+        let checkpoint = try #require(disks[1].contents(at: logPath + ".checkpoint"))
         let mixed = try makeDisk(
             with: try #require(disks[0].contents(at: logPath)),
-            checkpoint: disks[1].contents(at: logPath + ".checkpoint"))
+            checkpoint: knowsItsLog ? checkpoint : try checkpoint.withoutTail())
         let found = try AppendLogStore.verify(logPath, in: mixed)
         #expect(found.problems.map(\.path) == [logPath + ".checkpoint"], "\(found.problems)")
-        #expect(found.problems.allSatisfy { "\($0)".contains("other records") })
+        #expect(
+            found.problems.allSatisfy {
+                knowsItsLog ? $0.fault == .checkpointOfAnother : "\($0)".contains("other records")
+            })
+        // A salvage says the same.
+        let salvaged = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: mixed)
+        #expect(salvaged.lost == found.problems)
+        #expect(try AppendLogStore.verify("/data/new.log", in: mixed).problems == [])
     }
 
     @Test func lostInsertionsLeaveNoReferencesBehind() throws {

@@ -259,7 +259,7 @@ struct SalvagedHistoryTests {
         let disk = try makeLog { [item(try reference("Box", 99, $0))] }
         let problems = try AppendLogStore.verify(logPath, in: disk).problems
         #expect(problems.count == 1)
-        #expect(problems.allSatisfy { "\($0)".contains("Item.box: 1 references to records that are not there") })
+        #expect(problems.allSatisfy { "\($0)".contains("Item.box: 1 references to missing records") })
         let (result, items) = try salvaged(disk)
         #expect(result.clearedReferences == 1 && items == ["item box", "made -"])
     }

@@ -46,10 +46,13 @@ import Testing
     @Test(arguments: verbs) func aWrongURLIsExplained(_ verb: [String]) throws {
         let folder = try ToolFolder()
         for (url, words) in [
-            ("trips.json", "no scheme"), ("floppy:a", "json:, log:, memory:"), ("json:", "a path has to follow"),
-            ("json:a?colour=red", "allowsSave, integrity"), ("log:a?durability=ful", "full, batched or none"),
-            ("log:a?interval=5ms", "durability=batched only"), ("log:a?durability=batched&interval=5", "50ms or 2s"),
-            ("log:a?durability=full&durability=none", "twice"), ("log:a?x", "name=value"), ("@lib", "nothing is known"),
+            ("trips.json", "no scheme"), ("floppy:a", "json:, log:, memory:"),
+            ("json:", "it has no path after the colon"),
+            ("json:a?colour=red", "allowsSave, dropping, integrity"), ("log:a?durability=ful", "full, batched or none"),
+            ("log:a?interval=5ms", "requires durability=batched"),
+            ("log:a?durability=batched&interval=5", "50ms or 2s"),
+            ("log:a?durability=full&durability=none", "twice"), ("log:a?x", "name=value"),
+            ("@lib", "no store named \"lib\" is configured"),
         ] {
             try expect(call(verb, url, folder), status: ToolExitStatus.usage, saying: words, in: folder)
         }
@@ -87,7 +90,7 @@ import Testing
             try bytes.write(to: url)
         }
         let unsupported = ToolExitStatus.unsupported
-        try expect(["compact", json], status: unsupported, saying: "cannot be compacted", in: folder)
+        try expect(["compact", json], status: ToolExitStatus.damaged, saying: "trips.json", in: folder)
         try expect(
             ["salvage", json, folder.path("new")], status: unsupported, saying: "cannot be salvaged", in: folder)
         try expect(["reseal", log], status: unsupported, saying: "cannot be resealed", in: folder)
@@ -259,7 +262,7 @@ import Testing
         let folder = try ToolFolder()
         let (json, log) = (try folder.trips("trips.json", 3), try folder.trips("trips.log", 3))
         let unsupported = ToolExitStatus.unsupported
-        try expect(["compact", json], status: unsupported, saying: "cannot be compacted", in: folder)
+        try expect(["compact", "memory:"], status: unsupported, saying: "cannot be compacted", in: folder)
         try expect(["salvage", json, folder.path("x")], status: unsupported, saying: "cannot be salvaged", in: folder)
         try expect(["reseal", log], status: unsupported, saying: "cannot be resealed", in: folder)
     }

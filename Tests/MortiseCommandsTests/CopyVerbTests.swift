@@ -97,7 +97,9 @@ import Testing
             if errors.contains("copied") { kill(process.processIdentifier, signal) }
         }
         #expect(first.status == (signal == SIGKILL ? -SIGKILL : ToolExitStatus.interrupted))
-        if signal == SIGINT { #expect(first.errorLines.last?.contains("--resume goes on") == true, "\(first.errors)") }
+        if signal == SIGINT {
+            #expect(first.errorLines.last?.contains("--resume to continue") == true, "\(first.errors)")
+        }
         let held = try ToolRun("fetch", target, "Trip", "--count")
         if name == "b.log" || signal == SIGINT {
             let count = try #require(Int(held.output.trimmingCharacters(in: .newlines)))

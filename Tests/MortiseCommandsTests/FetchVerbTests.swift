@@ -97,7 +97,7 @@ import Testing
     @Test func infoTellsWhatIsInAStore() throws {
         let folder = try ToolFolder()
         let store = try folder.trips("trips.log", 40)
-        let text = try lines("info", store)
+        let text = try lines("info", store, "--check")
         #expect(text.contains("records       125"))
         #expect(text.contains("Stop  80 records"))
         #expect(text.contains("  place: string, nights: int64, trip: Trip"))
@@ -108,7 +108,9 @@ import Testing
         #expect(transactions.contains { $0.contains(" 120 inserted") }, "\(text)")
         #expect(transactions.contains { $0.contains(" 2 updated") && !$0.contains("inserted") }, "\(text)")
         #expect(text.contains("health        sound: every byte was checked"), "\(text)")
-        let run = try ToolRun("info", store, "--format", "json")
+        #expect(
+            try lines("info", store).contains("health        opened without a fault; pass --check to read every byte"))
+        let run = try ToolRun("info", store, "--check", "--format", "json")
         let found = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
         #expect(found["records"] as? Int == 125)
         #expect((found["entities"] as? [[String: Any]])?.count == 5)
@@ -125,9 +127,9 @@ import Testing
         var bytes = try Data(contentsOf: url)
         bytes.removeSubrange(((bytes.lastIndex { $0 != 0 } ?? 0) - 20)...)
         try bytes.write(to: url)
-        let text = try lines("info", store)
+        let text = try lines("info", store, "--check")
         #expect(text.contains("health        sound: every byte was checked"), "\(text)")
-        #expect(text.contains { $0.hasPrefix("note") && $0.contains("never acknowledged") }, "\(text)")
+        #expect(text.contains { $0.hasPrefix("note") && $0.contains("unacknowledged bytes") }, "\(text)")
     }
 
     @Test func aCountComesInEveryFormat() throws {

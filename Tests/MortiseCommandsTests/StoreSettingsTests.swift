@@ -154,7 +154,24 @@ import Testing
             }
         }
         #expect { _ = try settings([], ["MORTISE_CONFIG": folder.path("nowhere")]) } throws: { error in
-            "\(error)".contains("no such file")
+            "\(error)".contains("the file does not exist")
+        }
+    }
+
+    /// The limit is looked at before the file is read: the long one is a hole of a terabyte, which no memory holds.
+    @Test func aFileOverTheLimitIsRefusedUnread() throws {
+        let folder = try ToolFolder()
+        let short = #"{"mortise": {"store": {"url": "log:a.log"}}}"#
+        let atLimit = try file(short + String(repeating: " ", count: 1 << 20 - short.utf8.count), folder)
+        #expect(try settings([], atLimit).url(registry: Self.registry) == "log:a.log")
+        let path = folder.path("settings.json")
+        for length in [off_t(1 << 20) + 1, 1 << 40] {
+            #expect(truncate(path, length) == 0)
+            #expect {
+                _ = try settings([], atLimit)
+            } throws: { error in
+                "\(error)".contains(path) && "\(error)".contains("more than 1048576 bytes")
+            }
         }
     }
 

@@ -35,18 +35,20 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no scheme"), ("a", "no scheme"), (":a", "no scheme"), ("floppy:a", "Known are json:, log:, memory:"),
-        ("json:", "a path has to follow"), ("json:?allowsSave=true", "a path has to follow"), ("json:a\0b", "NUL"),
+        ("", "no scheme"), ("a", "no scheme"), (":a", "no scheme"), ("floppy:a", "Known schemes: json:, log:, memory:"),
+        ("json:", "it has no path after the colon"), ("json:?allowsSave=true", "it has no path after the colon"),
+        ("json:a\0b", "NUL"),
         ("json:a?", "name=value"), ("json:a?=1", "name=value"), ("json:a?allowsSave", "name=value"),
         ("json:a?allowsSave=true&", "name=value"), ("json:a?allowsSave=", "true or false, not \"\""),
-        ("json:a?allowsSave=TRUE", "true or false"), ("json:a?allowssave=true", "Allowed are allowsSave, integrity"),
-        ("json:a?allowsSave=%zz", "two hexadecimal digits"), ("memory:?x=1", "takes none"),
+        ("json:a?allowsSave=TRUE", "true or false"),
+        ("json:a?allowssave=true", "Allowed options: allowsSave, dropping, integrity"),
+        ("json:a?allowsSave=%zz", "two hexadecimal digits"), ("memory:?x=1", "has no options"),
         ("log:a?keepDays=-1", "a whole number from 0 to 36500"), ("log:a?keepDays=1e3", "a whole number"),
         ("log:a?keepDays=99999999999999999999", "a whole number"),
         ("log:a?durability=batched&interval=50", "50ms or 2s"),
         ("log:a?durability=batched&interval=3601s", "up to an hour"),
         ("log:a?durability=batched&interval=-1s", "50ms or 2s"),
-        ("log:a?interval=50ms", "goes with durability=batched only"),
+        ("log:a?interval=50ms", "interval requires durability=batched"),
         ("log:a?durability=full&durability=full", "twice"),
     ]) func whatIsMalformedIsExplained(_ url: String, _ words: String) {
         #expect {

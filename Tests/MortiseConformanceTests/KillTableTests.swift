@@ -61,7 +61,11 @@ import Testing
     @Test(arguments: StoreFault.all) func everyFaultIsCaughtAsDocumented(_ fault: StoreFault) throws {
         let id = try #require(Self.documented.faults[fault.id])
         let conformanceCase = try #require(ConformanceCase.named(id), "\(fault.id) is caught by \"\(id)\"")
-        #expect(KillTable.isCaught(fault, by: conformanceCase), "a store that \(fault.summary)")
+        // A case of several threads meets the fault only in some of their interleavings.
+        let tries = id.hasPrefix("concurrency.") ? 5 : 1
+        #expect(
+            (0..<tries).contains { _ in KillTable.isCaught(fault, by: conformanceCase) },
+            "a store that \(fault.summary)")
     }
 
     @Test(arguments: ConformanceCase.all) func everyCaseFailsAsDocumented(_ conformanceCase: ConformanceCase) throws {

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func modelsOfAnUnknownTypeAreReportedOnce() throws {
+    @Test func modelsOfAnUnknownTypeAreRefusedUntilTheyAreTakenBack() throws {
         let unknown = ModelContextError.unknownModel(type: "Recipe")
         expect(unknown, .missingModelContext, saying: "Recipe", "Add it") {
             _ = try context.fetch(FetchDescriptor<Recipe>())
@@ -37,11 +37,13 @@ import Testing
         context.insert(Shelf(label: "s"))
         expect(unknown, .missingModelContext) { try context.save() }
         #expect(context.hasChanges)
+        expect(unknown, .missingModelContext) { try context.save() }
+        context.delete(recipe)
         try context.save()
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Shelf>()) == 1)
     }
 
-    @Test func modelsOfAnotherContextAreReportedOnce() throws {
+    @Test func modelsOfAnotherContextAreRefusedUntilARollback() throws {
         let shelf = Shelf(label: "s")
         context.insert(shelf)
         try context.save()
@@ -52,6 +54,8 @@ import Testing
         other.delete(shelf)
         expect(error, .missingModelContext) { _ = try other.fetch(FetchDescriptor<Shelf>()) }
         #expect(!shelf.isDeleted && shelf.modelContext === context)
+        expect(error, .missingModelContext) { try other.save() }
+        other.rollback()
         try other.save()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
+import Synchronization
 import Testing
 
 @Suite struct JoinedPredicateTests {
@@ -69,6 +70,55 @@ import Testing
         case .failure(let error): #expect(error is QueryEvaluationError)
         }
         #expect(throws: QueryEvaluationError.self) { try titles(dividing) }
+    }
+
+    /// Bug: the stack was used up in lowering, in evaluating, in writing down and in releasing what was joined of many.
+    @Test(arguments: ["and", "or", "andBefore", "alternating", "not"])
+    func anyNumberOfPredicatesCanBeJoined(kind: String) throws {
+        let count = 4_000
+        @Sendable func join() -> Predicate<Book> {
+            var joined: Predicate<Book> = #Predicate { $0.pages > 25 }
+            for number in 0..<count {
+                let part: Predicate<Book> = #Predicate { $0.pages != number + 30 }
+                let other: Predicate<Book> = #Predicate { $0.pages == number + 45 }
+                switch kind {
+                case "and": joined = joined.and(part)
+                case "or": joined = joined.or(other)
+                case "andBefore": joined = part.and(joined)
+                case "alternating": joined = number % 2 == 0 ? joined.or(part) : joined.and(other.not())
+                default: joined = joined.not()
+                }
+            }
+            return joined
+        }
+        let failure = Mutex<(any Error)?>(nil)
+        let isDone = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            do {
+                let context = ModelContext(try makeLibrary())
+                let books = [10, 20, 30, 40, 50].map { Book(title: "\($0)", pages: $0) }
+                for book in books { context.insert(book) }
+                let predicate = join()
+                let expected = try books.filter { try predicate.evaluate($0) }.map(\.pages)
+                // With unsaved models, and with stored ones.
+                for _ in 0..<2 {
+                    let found = try context.fetch(FetchDescriptor(predicate: predicate, sortBy: [.init(\.pages)]))
+                    #expect(found.map(\.pages) == expected)
+                    #expect(try context.fetchCount(FetchDescriptor(predicate: predicate)) == expected.count)
+                    try context.save()
+                }
+                #expect("\(predicate.expression)".contains("25"))
+                _ = "\(try context.explain(FetchDescriptor(predicate: predicate)))"
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            isDone.signal()
+        }
+        // What a thread of macOS has that is not the main one.
+        thread.stackSize = 512 << 10
+        thread.start()
+        isDone.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
     }
 
     @Test func searchingAsPeopleDoIsLowered() throws {

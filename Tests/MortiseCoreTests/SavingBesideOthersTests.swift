@@ -9,18 +9,12 @@ import Testing
 @Suite struct SavingBesideOthersTests {
     // MARK: Delete rules
 
-    @Test func aChildThatCameMeanwhileGoesWithItsParent() throws {
-        let container = try makeLibrary()
-        try deleteWithALateChild(in: container)
-    }
-
-    @Test func soItDoesInAStoreOfSnapshots() throws {
-        try deleteWithALateChild(
-            in: try ModelContainer(
-                for: Schema([Author.self, Book.self, Shelf.self]), configurations: [DictionaryConfiguration()]))
-    }
-
-    private func deleteWithALateChild(in container: ModelContainer) throws {
+    @Test(arguments: [false, true]) func lateChildIsDeletedWithItsParent(inAStoreOfSnapshots: Bool) throws {
+        let container =
+            inAStoreOfSnapshots
+            ? try ModelContainer(
+                for: Schema([Author.self, Book.self, Shelf.self]), configurations: [DictionaryConfiguration()])
+            : try makeLibrary()
         let here = ModelContext(container)
         let author = Author(name: "Lem")
         here.insert(Book(title: "Solaris", author: author))

@@ -218,12 +218,27 @@ final class DictionaryStore: DataStore {
     var records: [PersistentIdentifier: DefaultSnapshot] = [:]
     var failure: (any Error)?
     var forgetsIdentifiers = false
+    var tellsWhatItKnows = false
+    private(set) var contexts: Set<EditingState.ID> = []
+    private(set) var endsWithoutBeginning = 0
     private var next = 1
 
     init(_ configuration: DictionaryConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.schema = schema
+    }
+
+    func initializeState(for editingState: EditingState) { contexts.insert(editingState.id) }
+    func invalidateState(for editingState: EditingState) {
+        if contexts.remove(editingState.id) == nil { endsWithoutBeginning += 1 }
+    }
+
+    func cachedSnapshots(
+        for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
+    ) throws -> [PersistentIdentifier: DefaultSnapshot] {
+        guard tellsWhatItKnows else { return [:] }
+        return records.filter { persistentIdentifiers.contains($0.key) }
     }
 
     func fetch<T: PersistentModel>(

@@ -58,7 +58,7 @@ import Testing
         let team = team(of: 0)
         try expectRefused(
             .tooFew(entity: "Team", property: "players", model: team.persistentModelID, count: 0, minimum: 1),
-            saying: "Team.players", "holds 0", "at least 1")
+            saying: "Team.players", "has 0", "minimum is 1")
         team.players = [Player(number: 1)]
         try context.save()
         team.players = []
@@ -70,7 +70,7 @@ import Testing
         let team = team(of: 4)
         try expectRefused(
             .tooMany(entity: "Team", property: "players", model: team.persistentModelID, count: 4, maximum: 3),
-            saying: "Team.players", "holds 4", "at most 3")
+            saying: "Team.players", "has 4", "maximum is 3")
         team.players.removeLast()
         try context.save()
         #expect(team.players.count == 3)

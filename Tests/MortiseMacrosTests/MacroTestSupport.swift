@@ -7,7 +7,7 @@ import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import MortiseMacros
+@testable import MortiseMacroExpansion
 
 /// What the compiler passes to `@Model` on a class that has no model above it.
 private let rootConformances: [TypeSyntax] = ["PersistentModel", "Sendable"]
@@ -45,6 +45,7 @@ func expectExpansion(
 struct FoundDiagnostic {
     let id: String
     let message: String
+    let severity: DiagnosticSeverity
     /// The text that the diagnostic points at.
     let node: String
     let fixes: [(message: String, source: String)]
@@ -62,6 +63,7 @@ func diagnostics(of source: String, isSubclass: Bool = false) -> [FoundDiagnosti
         FoundDiagnostic(
             id: (diagnostic.diagMessage as? MacroDiagnostic)?.id ?? "foreign",
             message: diagnostic.message,
+            severity: diagnostic.diagMessage.severity,
             node: diagnostic.node.trimmedDescription,
             fixes: diagnostic.fixIts.map { ($0.message.message, apply($0, to: source, in: context)) })
     }
@@ -79,13 +81,15 @@ private func apply(_ fixIt: FixIt, to source: String, in context: BasicMacroExpa
 
 /// Expects exactly one diagnostic in `source`, with the given fix-its.
 func expectDiagnostic(
-    _ id: String, _ message: String, on node: String? = nil, in source: String, isSubclass: Bool = false,
+    _ id: String, _ message: String, _ severity: DiagnosticSeverity = .error, on node: String? = nil,
+    in source: String, isSubclass: Bool = false,
     fixes: [(message: String, source: String)] = [], at location: Testing.SourceLocation = #_sourceLocation
 ) {
     let found = diagnostics(of: source, isSubclass: isSubclass)
     #expect(found.map(\.id) == [id], sourceLocation: location)
     guard let first = found.first else { return }
     #expect(first.message == message, sourceLocation: location)
+    #expect(first.severity == severity, sourceLocation: location)
     if let node { #expect(first.node == node, sourceLocation: location) }
     #expect(first.fixes.map(\.message) == fixes.map(\.message), sourceLocation: location)
     for (actual, expected) in zip(first.fixes, fixes) {

@@ -1,3 +1,4 @@
+import SwiftDiagnostics
 import Testing
 
 /// What `@Model` says about the declaration it is attached to.
@@ -45,22 +46,22 @@ struct ModelDiagnosticsTests {
             fixes: [("remove '@Observable'", "@Model final class Trip { var count = 0 }")])
     }
 
-    @Test func mainActorIsRejected() {
+    @Test func mainActorIsWarnedOf() {
         expectDiagnostic(
             "isolatedModel",
             "a '@Model' class belongs to its context and not to an actor; "
                 + "remove '@MainActor', or put it on the methods that need it",
-            on: "@MainActor", in: "@MainActor @Model final class Trip { var count = 0 }",
+            .warning, on: "@MainActor", in: "@MainActor @Model final class Trip { var count = 0 }",
             fixes: [("remove '@MainActor'", "@Model final class Trip { var count = 0 }")])
     }
 
-    @Test(arguments: ["Sendable", "@unchecked Sendable"])
-    func sendableIsRejected(conformance: String) {
+    @Test func sendableIsWarnedOf() {
         expectDiagnostic(
             "sendableModel",
-            "a '@Model' class cannot be Sendable; remove the conformance and pass 'persistentModelID' "
+            "a '@Model' class is used only where its context is; remove 'Sendable' and pass 'persistentModelID' "
                 + "to another context",
-            on: conformance, in: "@Model final class Trip: \(conformance) { var count = 0 }")
+            .warning, on: "Sendable", in: "@Model final class Trip: Sendable { var count = 0 }")
+        expectNoDiagnostics(in: "@Model final class Trip: @unchecked Sendable { var count = 0 }")
     }
 
     @Test func missingInitializerIsAdded() {

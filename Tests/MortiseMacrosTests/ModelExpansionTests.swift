@@ -71,13 +71,13 @@ struct ModelExpansionTests {
                     ]
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Trip, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Trip, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Trip, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
@@ -135,17 +135,17 @@ struct ModelExpansionTests {
                     _ownSchemaMetadata(for: Asset.self)
                 }
 
-                public class func _schemaMetadata<ModelType: Asset>(
-                    for _: ModelType.Type
+                public class func _schemaMetadata<_MortiseModel: Asset>(
+                    for _: _MortiseModel.Type
                 ) -> [MortiseCore.Schema.PropertyMetadata] {
-                    _ownSchemaMetadata(for: ModelType.self)
+                    _ownSchemaMetadata(for: _MortiseModel.self)
                 }
 
-                private static func _ownSchemaMetadata<ModelType: Asset>(
-                    for _: ModelType.Type
+                private static func _ownSchemaMetadata<_MortiseModel: Asset>(
+                    for _: _MortiseModel.Type
                 ) -> [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "weather", keypath: \ModelType.weather, chained: \ModelType?.?.weather, defaultValue: (.clear) as Weather)
+                        MortiseCore.Schema.PropertyMetadata(name: "weather", keypath: \_MortiseModel.weather, chained: \_MortiseModel?.?.weather, defaultValue: (.clear) as Weather)
                     ]
                 }
 
@@ -153,17 +153,17 @@ struct ModelExpansionTests {
                     []
                 }
 
-                open class var _modelSlotCount: Int {
+                open class var _modelSlotCount: Swift.Int {
                     1
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Asset, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Asset, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Asset, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Asset, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
@@ -202,7 +202,7 @@ struct ModelExpansionTests {
                     }
                 }
 
-                private static var _firstSlot: Int {
+                private static var _firstSlot: Swift.Int {
                     0
                 }
 
@@ -237,13 +237,13 @@ struct ModelExpansionTests {
                     ]
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Tag, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Tag, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Tag, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Tag, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
@@ -311,13 +311,13 @@ struct ModelExpansionTests {
                     ]
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Trip, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Trip, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Trip, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Trip, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
@@ -352,7 +352,7 @@ struct ModelExpansionTests {
 
                 @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
 
-                private var _isInitializing: Bool = false
+                nonisolated(unsafe) private var _isInitializing: Swift.Bool = false
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._count = MortiseCore.NoStorage()
@@ -379,13 +379,13 @@ struct ModelExpansionTests {
                     ]
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Counter, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Counter, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Counter, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Counter, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
@@ -443,13 +443,13 @@ struct ModelExpansionTests {
                     ]
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Row, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Row, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Row, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Row, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }

@@ -40,20 +40,20 @@ struct ObserverExpansionTests {
                             self._setValue(value, at: 0)
                         }
                         }
-                        ({ (newValue) -> Void in
+                        ({ (newValue) -> Swift.Void in
                                 log("will \(newValue)")
                             })(_newValue)
                         let _oldValue = _observed.value
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
-                        ({ (oldValue) -> Void in
+                        ({ (oldValue) -> Swift.Void in
                                 log("did \(oldValue)")
                             })(_oldValue)
                     }
                 }
 
-                private var _count: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
                 private static let _keyPath_count = \Trip.count
             }
@@ -92,13 +92,13 @@ struct ObserverExpansionTests {
                         withMutation(keyPath: \.count) {
                         _setValue(_newValue, at: 0)
                         }
-                        ({ () -> Void in
+                        ({ () -> Swift.Void in
                                 log("did")
                             })()
                     }
                 }
 
-                private var _count: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
                 private static let _keyPath_count = \Trip.count
             }
@@ -143,20 +143,20 @@ struct ObserverExpansionTests {
                             self._setValue(value, at: 0)
                         }
                         }
-                        ({ (new) -> Void in
+                        ({ (new) -> Swift.Void in
                                 log(new)
                             })(_newValue)
                         let _oldValue = _observed.value
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
-                        ({ (old) -> Void in
+                        ({ (old) -> Swift.Void in
                                 log(old)
                             })(_oldValue)
                     }
                 }
 
-                private var _count: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
                 private static let _keyPath_count = \Trip.count
             }
@@ -210,7 +210,7 @@ struct ObserverExpansionTests {
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
-                        ({ () -> Void in
+                        ({ () -> Swift.Void in
                                 if _observed.value > 10 {
                                     _observed.value = 10
                                 }
@@ -220,7 +220,7 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                private var _count: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
                 private static let _keyPath_count = \Trip.count
             }
@@ -274,7 +274,7 @@ struct ObserverExpansionTests {
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
-                        ({ () -> Void in
+                        ({ () -> Swift.Void in
                                 if let count, count > 1 {
                                     log(count)
                                 }
@@ -286,7 +286,7 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                private var _count: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
                 private static let _keyPath_count = \Trip.count
             }
@@ -340,7 +340,7 @@ struct ObserverExpansionTests {
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
-                        ({ () -> Void in
+                        ({ () -> Swift.Void in
                                 defer {
                                     _observed.value += 1
                                 }
@@ -354,7 +354,7 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                private var _count: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
                 private static let _keyPath_count = \Trip.count
             }

@@ -28,7 +28,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                private var _name: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _name: MortiseCore.NoStorage
 
                 private static let _keyPath_name = \Trip.name
             }
@@ -61,7 +61,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                private var _name: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _name: MortiseCore.NoStorage
 
                 private static let _keyPath_name = \Trip.name
             }
@@ -96,7 +96,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                private var _budget: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _budget: MortiseCore.NoStorage
 
                 private static let _keyPath_budget = \BusinessTrip.budget
             }
@@ -129,7 +129,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                private var _default: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _default: MortiseCore.NoStorage
 
                 private static let _keyPath_default = \Row.`default`
             }
@@ -165,7 +165,7 @@ struct PersistedPropertyExpansionTests {
                         }
                     }
 
-                    private var _number: MortiseCore.NoStorage
+                    nonisolated(unsafe) private var _number: MortiseCore.NoStorage
                 }
             }
             """#, specs: accessorSpecs)
@@ -197,7 +197,7 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                private var _number: MortiseCore.NoStorage
+                nonisolated(unsafe) private var _number: MortiseCore.NoStorage
 
                 private nonisolated static let _keyPath_number = \Row.number
             }

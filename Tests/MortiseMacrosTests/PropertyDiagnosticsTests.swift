@@ -1,3 +1,4 @@
+import SwiftDiagnostics
 import Testing
 
 /// What `@Model` and the markers say about properties.
@@ -21,22 +22,8 @@ struct PropertyDiagnosticsTests {
             at: location)
     }
 
-    private static let constant =
-        "a property that the store keeps must be 'var', because a fetched model gets its value after it is made"
-
-    @Test func constantBecomesVariable() {
-        expect(
-            "constantProperty", Self.constant, on: "let", for: "let name: String",
-            fixes: [("replace 'let' with 'var'", "var name: String")])
-    }
-
-    @Test func constantWithValueCanBecomeTransient() {
-        expect(
-            "constantProperty", Self.constant, for: "let kind = \"trip\"",
-            fixes: [
-                ("replace 'let' with 'var'", "var kind = \"trip\""),
-                ("add '@Transient'", "@Transient let kind = \"trip\""),
-            ])
+    @Test func constantsAreForTheCompilerToJudge() {
+        expectNoDiagnostics(in: model("let name: String; let kind = \"trip\""))
     }
 
     @Test func lazyPropertyBecomesStoredOrTransient() {
@@ -54,7 +41,8 @@ struct PropertyDiagnosticsTests {
     func weakPropertyBecomesStrong(modifier: String) {
         expect(
             "weakProperty",
-            "a property that the store keeps cannot be '\(modifier)'; remove it: related models are held by their context",
+            "a property that the store keeps cannot be '\(modifier)'; remove it: related models are held by "
+                + "their context",
             on: modifier, for: "\(modifier) var owner: Person?",
             fixes: [("remove '\(modifier)'", "var owner: Person?")])
     }
@@ -95,9 +83,19 @@ struct PropertyDiagnosticsTests {
 
     @Test func repeatedMarkerIsRemoved() {
         expect(
-            "repeatedMarker", "'@Attribute' stands twice on one property; put all options in one",
-            on: "@Attribute(.ephemeral)", for: "@Attribute(.unique) @Attribute(.ephemeral) var count = 0",
-            fixes: [("remove '@Attribute'", "@Attribute(.unique) var count = 0")])
+            "repeatedMarker", "'@Relationship' is repeated on one property; put all options in one",
+            on: "@Relationship(deleteRule: .deny)",
+            for: "@Relationship(.unique) @Relationship(deleteRule: .deny) var owner: Person?",
+            fixes: [("remove '@Relationship'", "@Relationship(.unique) var owner: Person?")])
+    }
+
+    @Test func attributesAreJoinedUnlessANameIsGivenTwice() {
+        expectNoDiagnostics(in: model("@Attribute(.unique) @Attribute(.spotlight, originalName: \"n\") var count = 0"))
+        expect(
+            "repeatedMarker", "two '@Attribute's of one property have 'originalName'; keep one of them",
+            on: "@Attribute(originalName: \"b\")",
+            for: "@Attribute(originalName: \"a\") @Attribute(originalName: \"b\") var count = 0",
+            fixes: [("remove '@Attribute'", "@Attribute(originalName: \"a\") var count = 0")])
     }
 
     @Test func transientWithValueOrOptionalIsAllowed() {
@@ -108,7 +106,8 @@ struct PropertyDiagnosticsTests {
     func transientExcludesOtherMarkers(marker: String) {
         expect(
             "conflictingMarkers",
-            "'@Transient' and '@\(marker)' cannot be on one property, because what is transient is never stored; keep one",
+            "'@Transient' and '@\(marker)' cannot be on one property, because a transient property is never "
+                + "stored; keep one",
             for: "@Transient @\(marker) var cache: Trip?",
             fixes: [
                 ("remove '@Transient'", "@\(marker) var cache: Trip?"),
@@ -128,7 +127,14 @@ struct PropertyDiagnosticsTests {
             ])
     }
 
-    @Test(arguments: ["Attribute", "Relationship", "Transient"])
+    @Test func transientComputedPropertyIsWarnedOf() {
+        expectDiagnostic(
+            "markerOnComputed", "'@Transient' has no effect on a computed property, which is never stored; remove it",
+            .warning, on: "@Transient", in: model("@Transient var label: String { \"\" }"),
+            fixes: [("remove '@Transient'", model("var label: String { \"\" }"))])
+    }
+
+    @Test(arguments: ["Attribute", "Relationship"])
     func markerOnComputedPropertyIsRemoved(marker: String) {
         expect(
             "markerOnComputed", "'@\(marker)' cannot be on a computed property, which is never stored; remove it",
@@ -153,7 +159,7 @@ struct PropertyDiagnosticsTests {
     @Test func markerOutsideModelIsRemoved() {
         expectDiagnostic(
             "markerOutsideModel",
-            "'@Attribute' has a meaning only on a stored property in the body of a '@Model' class; "
+            "'@Attribute' applies only to a stored property in the body of a '@Model' class; "
                 + "remove it, or mark the class '@Model'",
             in: "struct Trip { @Attribute(.unique) var name: String }",
             fixes: [("remove '@Attribute'", "struct Trip { var name: String }")])
@@ -187,8 +193,7 @@ struct PropertyDiagnosticsTests {
 
     @Test(
         arguments: [
-            "persistentModelID", "persistentBackingData", "modelContext", "hasChanges", "isDeleted", "schemaMetadata",
-            "hashValue",
+            "persistentModelID", "persistentBackingData", "modelContext", "schemaMetadata", "hashValue",
         ])
     func nameOfProtocolMemberIsReserved(name: String) {
         expect(
@@ -203,8 +208,9 @@ struct PropertyDiagnosticsTests {
             on: name, for: "var \(name) = 1")
     }
 
-    @Test func identifierMayBeDeclared() {
+    @Test func identifierAndOurNamesForStatesMayBeDeclared() {
         expectNoDiagnostics(in: model("var id = UUID()"))
+        expectNoDiagnostics(in: model("var isDeleted = false; var hasChanges = 0"))
     }
 
     @Test func propertyWrapperIsRemoved() {

@@ -62,11 +62,8 @@ struct RelationshipDiagnosticsTests {
             fixes: [("write '\(array)'", "@Model final class Trip { @Relationship var stops: \(array); init() {} }")])
     }
 
-    @Test func relationshipsCannotShareAnInverse() {
-        expectDiagnostic(
-            "sharedInverse",
-            "'stops' and 'skipped' both name '\\Stop.trip' as their inverse; give each relationship an inverse of its own",
-            on: "\\Stop.trip",
+    @Test func relationshipsMayShareAnInverse() {
+        expectNoDiagnostics(
             in: """
                 @Model final class Trip {
                     @Relationship(inverse: \\Stop.trip) var stops: [Stop] = []
@@ -101,7 +98,7 @@ struct RelationshipDiagnosticsTests {
 
     @Test(arguments: ["Unique", "Index"])
     func constraintNamesKeyPaths(macro: String) {
-        let message = "'#\(macro)' names no key path; write '#\(macro)<Trip>([\\.property])'"
+        let message = "'#\(macro)' needs a key path; write '#\(macro)<Trip>([\\.property])'"
         expectDiagnostic(
             "constraintWithoutKeyPath", message, in: "@Model final class Trip { #\(macro)<Trip>(); var name = \"\" }")
         expectDiagnostic(
@@ -111,7 +108,7 @@ struct RelationshipDiagnosticsTests {
     @Test func constraintNamesItsOwnModel() {
         expectDiagnostic(
             "constraintOfOtherModel",
-            "'#Unique<Stop>' stands in 'Trip'; write '#Unique<Trip>', or move it to 'Stop'", on: "Stop",
+            "'#Unique<Stop>' is in the body of 'Trip'; write '#Unique<Trip>', or move it to 'Stop'", on: "Stop",
             in: "@Model final class Trip { #Unique<Stop>([\\.name]); var name = \"\" }",
             fixes: [("write 'Trip'", "@Model final class Trip { #Unique<Trip>([\\.name]); var name = \"\" }")])
     }

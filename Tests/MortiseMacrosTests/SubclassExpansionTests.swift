@@ -28,7 +28,7 @@ struct SubclassExpansionTests {
 
                 @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
 
-                private static var _firstSlot: Int {
+                private static var _firstSlot: Swift.Int {
                     Trip._modelSlotCount
                 }
 
@@ -58,17 +58,17 @@ struct SubclassExpansionTests {
                     _ownSchemaMetadata(for: BusinessTrip.self)
                 }
 
-                class func _schemaMetadata<ModelType: BusinessTrip>(
-                    for _: ModelType.Type
+                class func _schemaMetadata<_MortiseModel: BusinessTrip>(
+                    for _: _MortiseModel.Type
                 ) -> [MortiseCore.Schema.PropertyMetadata] {
-                    Trip._schemaMetadata(for: ModelType.self) + _ownSchemaMetadata(for: ModelType.self)
+                    Trip._schemaMetadata(for: _MortiseModel.self) + _ownSchemaMetadata(for: _MortiseModel.self)
                 }
 
-                private static func _ownSchemaMetadata<ModelType: BusinessTrip>(
-                    for _: ModelType.Type
+                private static func _ownSchemaMetadata<_MortiseModel: BusinessTrip>(
+                    for _: _MortiseModel.Type
                 ) -> [MortiseCore.Schema.PropertyMetadata] {
                     [
-                        MortiseCore.Schema.PropertyMetadata(name: "budget", keypath: \ModelType.budget, chained: \ModelType?.?.budget)
+                        MortiseCore.Schema.PropertyMetadata(name: "budget", keypath: \_MortiseModel.budget, chained: \_MortiseModel?.?.budget)
                     ]
                 }
 
@@ -76,17 +76,17 @@ struct SubclassExpansionTests {
                     Trip._schemaMetadata(for: BusinessTrip.self)
                 }
 
-                override class var _modelSlotCount: Int {
+                override class var _modelSlotCount: Swift.Int {
                     Trip._modelSlotCount + 1
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<BusinessTrip, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<BusinessTrip, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<BusinessTrip, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<BusinessTrip, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }
@@ -118,7 +118,7 @@ struct SubclassExpansionTests {
 
                 @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
 
-                private static var _firstSlot: Int {
+                private static var _firstSlot: Swift.Int {
                     Trip._modelSlotCount
                 }
 
@@ -150,17 +150,17 @@ struct SubclassExpansionTests {
                     Trip._schemaMetadata(for: Flight.self)
                 }
 
-                public override static var _modelSlotCount: Int {
+                public override static var _modelSlotCount: Swift.Int {
                     Trip._modelSlotCount + 0
                 }
 
-                nonisolated func access<Member>(keyPath: KeyPath<Flight, Member>) {
+                nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<Flight, _MortiseMember>) {
                     _modelState.noteAccess(to: keyPath, of: self)
                 }
 
-                nonisolated func withMutation<Member, Result>(
-                    keyPath: KeyPath<Flight, Member>, _ mutation: () throws -> Result
-                ) rethrows -> Result {
+                nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                    keyPath: Swift.KeyPath<Flight, _MortiseMember>, _ mutation: () throws -> _MortiseResult
+                ) rethrows -> _MortiseResult {
                     try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
                 }
             }

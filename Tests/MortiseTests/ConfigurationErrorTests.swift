@@ -71,14 +71,14 @@ import Testing
         ) { try container("floppy:a") }
         expect(
             StoreURLError.unknownOption(
-                url: "json:a?colour=red", option: "colour", allowed: ["allowsSave", "integrity"]),
-            sort, saying: "colour", "allowsSave, integrity"
+                url: "json:a?colour=red", option: "colour", allowed: ["allowsSave", "dropping", "integrity"]),
+            sort, saying: "colour", "allowsSave, dropping, integrity"
         ) { try container("json:a?colour=red") }
         expect(
-            StoreURLError.unknownOption(url: "memory:?a=b", option: "a", allowed: []), sort, saying: "takes none"
+            StoreURLError.unknownOption(url: "memory:?a=b", option: "a", allowed: []), sort, saying: "has no options"
         ) { try container("memory:?a=b") }
         for (url, word) in [
-            ("library.json", "no scheme"), (":x", "no scheme"), ("json:", "a path has to follow"),
+            ("library.json", "no scheme"), (":x", "no scheme"), ("json:", "it has no path after the colon"),
             ("json:a?b", "name=value"), ("json:a?allowsSave=true&allowsSave=true", "twice"),
             ("json:a?allowsSave=yes", "true or false"), ("json:a?integrity=none", "required or acceptEdits"),
         ] {

@@ -101,39 +101,6 @@ import Testing
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Poster>()) == 1)
     }
 
-    @Test @MainActor func theMainContextSavesByItself() async throws {
-        let main = container.mainContext
-        #expect(main === container.mainContext)
-        main.autosaveEnabled = true
-        let poster = Poster(title: "p")
-        main.insert(poster)
-        for _ in 0..<200 where main.hasChanges { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Poster>()) == 1)
-        poster.title = "q"
-        for _ in 0..<200 where main.hasChanges { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(try onlyModel(Poster.self, in: ModelContext(container)).title == "q")
-        main.autosaveEnabled = false
-        poster.title = "r"
-        try await Task.sleep(for: .milliseconds(30))
-        #expect(main.hasChanges)
-        try container.close()
-    }
-
-    @Test @MainActor func whatGoesWrongInAnAutosaveIsThrownByTheNextSave() async throws {
-        let main = container.mainContext
-        let house = House(name: "h")
-        main.insert(Room(name: "r", house: house))
-        try main.save()
-        main.autosaveEnabled = true
-        main.delete(house)
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(main.hasChanges)
-        #expect(throws: ModelValidationError.self) { try main.fetch(FetchDescriptor<Room>()) }
-        main.rollback()
-        #expect(try main.fetchCount(FetchDescriptor<House>()) == 1)
-        try container.close()
-    }
-
     @Test func aModelActorWorksOnAContextOfItsOwn() async throws {
         let clerk = Clerk(modelContainer: container)
         let identifier = try await clerk.hang("from the actor")
@@ -166,7 +133,7 @@ import Testing
         #expect(throws: closed) { try container.erase() }
         #expect(throws: closed) { try ModelContext(container).fetch(FetchDescriptor<Poster>()) }
         do { try context.save() } catch SwiftDataError.missingModelContext {}
-        #expect("\(closed)".contains("Make a new one"))
+        #expect("\(closed)".contains("Create a new one"))
         #expect(poster.title == "unsaved")
     }
 

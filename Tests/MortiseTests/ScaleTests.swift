@@ -32,6 +32,52 @@ import Testing
         }
     }
 
+    /// Bugs: each of these compared all members with all others, or looked at all new models.
+    @Test func whatIsDoneToEachOfManyMembersTakesLittleTime() throws {
+        func seconds(_ count: Int) throws -> Double {
+            let context = ModelContext(try householdContainer())
+            let posters = (0..<count).map { Poster(title: "\($0)") }
+            for poster in posters { context.insert(poster) }
+            let nodes = (0..<count).map { Node("\($0)") }
+            let top = Node("top")
+            context.insert(top)
+            for node in nodes { node.parent = top }
+            let clock = ContinuousClock()
+            return try clock.measure {
+                for poster in posters { #expect(context.model(for: poster.persistentModelID) === poster) }
+                try context.save()
+                context.delete(top)
+                #expect(context.deletedModelsArray.count == count + 1)
+                for node in nodes { context.delete(node) }
+                context.insert(top)
+            } / .seconds(1)
+        }
+        let small = try seconds(2_000)
+        let large = try seconds(20_000)
+        #expect(large < small * 40, "\(small) s for 2,000, \(large) s for 20,000")
+    }
+
+    @Test func membersThatAreAppendedOneByOneAreEachThereOnce() throws {
+        let context = ModelContext(try householdContainer())
+        let (house, other) = (House(name: "h"), House(name: "o"))
+        context.insert(house)
+        let posters = (0..<300).map { Poster(title: "\($0)") }
+        for (number, poster) in posters.enumerated() {
+            if number % 7 == 0 { poster.house = other }
+            house.posters.append(poster)
+            house.posters.append(posters[number / 2])
+            if number == 100 { try context.save() }
+            if number == 200 { context.delete(posters[150]) }
+        }
+        let expected = posters.filter { $0 !== posters[150] }
+        for _ in 0..<2 {
+            #expect(Set(house.posters.map(\.title)) == Set(expected.map(\.title)))
+            #expect(house.posters.count == 299 && other.posters.isEmpty)
+            #expect(expected.allSatisfy { $0.house === house && $0.modelContext === context })
+            try context.save()
+        }
+    }
+
     private func chain(_ count: Int) -> Link {
         let first = Link(0)
         var last = first
@@ -66,8 +112,10 @@ import Testing
     @Test func aLongListThatIsNeverSavedIsDroppedWithoutRecursion() throws {
         weak var head: Link?
         do {
+            let context = ModelContext(try householdContainer())
             let first = chain(100_000)
             head = first
+            context.insert(first)
         }
         #expect(head == nil)
         weak var node: Node?

@@ -1,14 +1,11 @@
 import Foundation
 import Testing
 
-/// The Chinook data set and its reference answers, which are no part of the package.
+/// The Chinook data set and its reference answers.
 enum Chinook {
-    static let folder = Package.root.deletingLastPathComponent().appending(path: "shared/data/chinook")
+    static let folder = Package.root.appending(path: "Samples/Chinook")
     static let data = folder.appending(path: "ChinookData.json")
     static let answers = folder.appending(path: "answers.json")
-
-    static let isAbsent = !FileManager.default.fileExists(atPath: data.path)
-    static let whereItBelongs: Comment = "needs ../shared/data/chinook beside the package"
 
     private struct Reference: Decodable {
         let answer: JSONValue

@@ -29,27 +29,49 @@ struct ClientProgram {
     let sources: [URL]
 
     /// Compiles the sources.
-    /// - Parameter flags: further flags of the compiler.
-    /// - Throws: `Failure` with what the compiler said, warnings included: a client compiles without any.
-    init(sources: [URL], in folder: URL, flags: [String] = []) throws {
+    /// - Parameters:
+    ///   - mode: the language mode.
+    ///   - isScript: whether one of the sources is a `main.swift` with statements at its top.
+    ///   - refusesWarnings: whether a warning is an error: a client compiles without any.
+    ///   - flags: further flags of the compiler.
+    /// - Throws: `Failure` with what the compiler said.
+    init(
+        sources: [URL], in folder: URL, mode: String = "6", isScript: Bool = false, refusesWarnings: Bool = true,
+        flags: [String] = []
+    ) throws {
         self.folder = folder
         self.sources = sources
         let objects = try Self.libraries.flatMap(Self.objects) + Self.platform
         let compilation = try Self.run(
             "/usr/bin/env",
-            [
-                "swiftc", "-swift-version", "6", "-parse-as-library", "-module-name", "Client", "-o", program.path,
-                "-warnings-as-errors", "-I", Self.products.appending(path: "Modules").path,
-                "-load-plugin-executable",
-                Self.products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
-            ] + flags
+            ["swiftc", "-swift-version", mode, "-module-name", "Client", "-o", program.path] + Self.modules
+                + (isScript ? [] : ["-parse-as-library"]) + (refusesWarnings ? ["-warnings-as-errors"] : []) + flags
                 + sources.map(\.path) + objects, in: folder)
         if compilation.status != 0 {
             throw Failure(description: "The client does not compile:\n\(compilation.errors)\(compilation.output)")
         }
     }
 
-    private static let platform = ["processor", "files"].map {
+    /// Checks sources that are not run.
+    /// - Returns: what the compiler wrote.
+    /// - Throws: `Failure` with what the compiler said.
+    static func typecheck(_ sources: [URL], in folder: URL, flags: [String] = []) throws -> String {
+        let outcome = try run(
+            "/usr/bin/env",
+            ["swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", "-module-name", "Client"] + modules
+                + flags + sources.map(\.path), in: folder)
+        if outcome.status != 0 {
+            throw Failure(description: "The client does not compile:\n\(outcome.errors)\(outcome.output)")
+        }
+        return outcome.output + outcome.errors
+    }
+
+    private static let modules = [
+        "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
+        products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
+    ]
+
+    private static let platform = ["processor", "files", "runtime"].map {
         products.appending(path: "CMortisePlatform.build/mortise_\($0).c.o").path
     }
 
@@ -81,4 +103,12 @@ struct ClientProgram {
             status: process.terminationStatus, output: try String(contentsOf: output, encoding: .utf8),
             errors: try String(contentsOf: errors, encoding: .utf8))
     }
+}
+
+/// Runs a body with a folder of its own, which is removed afterwards.
+func withFolder<R>(_ body: (URL) throws -> R) throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
 }

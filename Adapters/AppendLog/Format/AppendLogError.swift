@@ -5,8 +5,10 @@ public import MortiseEngine
 public struct AppendLogError: Error, Hashable, Sendable {
     /// The file.
     public let path: String
+    /// What is wrong with the file.
     public let fault: LogFault
 
+    /// Makes the error of a file.
     public init(path: String, fault: LogFault) {
         self.path = path
         self.fault = fault
@@ -32,29 +34,29 @@ public enum LogFault: Error, Hashable, Sendable {
     case unsupportedVersion(UInt16)
     /// The header's checksum is wrong.
     case damagedHeader
-    /// What stands at the offset was a valid frame once and is not any more. Frames from that number on cannot be read.
+    /// The offset once held a valid frame and no longer does. Frames from that number on cannot be read.
     case damagedFrame(offset: Int64, sequence: UInt64, reason: String)
-    /// What stands at the offset of a checkpoint is not what was written there.
+    /// A checkpoint has other bytes at the offset than were written there.
     case damagedRegion(offset: Int64, what: String)
     /// A frame of a kind that may not be skipped and is not known.
     case unknownKind(offset: Int64, kind: UInt8)
-    /// A frame with flags that are not known, so that nobody knows what else it asks for.
+    /// A frame with unknown flags, whose meaning this version cannot know.
     case unknownFlags(offset: Int64, flags: UInt8)
-    /// The disk does not give what stands there; where an offset is known, it is from there on.
+    /// The disk fails to read the file, from the offset on if that is known.
     case unreadable(offset: Int64?, error: FileError)
     /// The checksum is right and the content is not: another program wrote it.
     case malformed(offset: Int64, what: String)
-    /// A frame stands where another should.
+    /// A frame has another number than its position requires.
     case outOfOrder(offset: Int64, expected: UInt64, found: UInt64)
     /// The log begins behind this transaction, and there is no checkpoint of it.
     case checkpointMissing(transaction: UInt64)
     /// There is a checkpoint and no log.
     case logMissing
-    /// The checkpoint belongs to another store or another log.
+    /// The checkpoint belongs to another store, another log, or a copy of the log that has gone on elsewhere.
     case checkpointOfAnother
     /// The log ends before the place that its checkpoint names.
     case logShorterThanCheckpoint(offset: Int64, size: Int64)
-    /// So many transactions cannot be read, because the schema that they were written under is damaged.
+    /// That many transactions cannot be read, because the schema that they were written under is damaged.
     case schemaMissing(transactions: Int)
     /// A schema of more entities, or of more properties in all, than the format allows.
     case schemaTooLarge(entities: Int, properties: Int)
@@ -67,51 +69,65 @@ public enum LogFault: Error, Hashable, Sendable {
 }
 
 extension AppendLogError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The file, the fault and the way out, in one line.
     public var description: String { "\(path): \(fault)" }
+    /// The error of SwiftData that this one matches: `loadIssueModelContainer`.
     public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
 }
 
 extension LogFault: CustomStringConvertible {
+    /// The fault, with its offset, and the way out.
     public var description: String {
         switch self {
-        case .empty: "The file is empty, and a log never is. Remove it to start anew, or restore a backup."
-        case .tooShort(let bytes): "The file ends after \(bytes) bytes, within its header. Restore a backup."
-        case .notALog: "The file is no append log. Give the path of one, or of no file."
-        case .wrongKindOfFile: "The file is the other of log and checkpoint. Put each in its place."
+        case .empty:
+            "The file is empty; a log has at least 64 bytes. Remove it to start a new store, or restore a backup."
+        case .tooShort(let bytes): "The file is \(bytes) bytes long; its header alone has 64. Restore a backup."
+        case .notALog: "The file is not an append log. Give the path of a log, or a path where no file exists."
+        case .wrongKindOfFile:
+            "Found a checkpoint where a log is expected, or the reverse. Check whether the two files were swapped."
         case .unsupportedVersion(let version):
             "The file has format version \(version), which this library does not know. Update the library."
         case .damagedHeader: "The file's header is damaged. Salvage the store, or restore a backup."
         case .damagedFrame(let offset, let sequence, let reason):
-            "At offset \(offset) frame \(sequence) is damaged: \(reason). Salvage the store, or restore a backup."
+            "Frame \(sequence) at offset \(offset) is damaged: \(reason). Salvage the store, or restore a backup."
         case .damagedRegion(let offset, let what):
             "At offset \(offset) the checkpoint \(what). Salvage the store, or restore a backup."
         case .unknownKind(let offset, let kind):
-            "At offset \(offset) stands a frame of kind \(kind), which this library does not know. Update the library."
+            "The frame at offset \(offset) has kind \(kind), which this library does not know. Update the library."
         case .unknownFlags(let offset, let flags):
-            "At offset \(offset) stands a frame with flags \(flags), which this library does not know. Update the library."
+            "The frame at offset \(offset) has flags \(flags), which this library does not know. Update the library."
         case .unreadable(let offset, let error):
             (offset.map { "From offset \($0) on: " } ?? "") + "\(error) Salvage the store, or restore a backup."
         case .malformed(let offset, let what): "At offset \(offset) the content of a frame \(what)."
         case .outOfOrder(let offset, let expected, let found):
-            "At offset \(offset) stands number \(found) where \(expected) should. Salvage the store, or restore a backup."
+            "The frame at offset \(offset) has number \(found); expected \(expected). Salvage the store, or "
+                + "restore a backup."
         case .checkpointMissing(let transaction):
-            "The log begins after transaction \(transaction), and its checkpoint is not there. Restore the file."
+            "The log begins after transaction \(transaction), but its checkpoint is missing. Restore the "
+                + "checkpoint's file."
         case .logMissing:
-            "There is no log, but a checkpoint of one. Restore the log, or remove the checkpoint too to start anew."
-        case .checkpointOfAnother: "The checkpoint belongs to another log. Restore the one that belongs to this."
+            "The log is missing, but its checkpoint exists. Restore the log, or remove the checkpoint to start "
+                + "a new store."
+        case .checkpointOfAnother:
+            "The checkpoint belongs to another log, or to another copy of it. Restore the checkpoint of this log; "
+                + "if the log was never compacted, it is enough to move the checkpoint away."
         case .logShorterThanCheckpoint(let offset, let size):
-            "The log has \(size) bytes and its checkpoint goes on at \(offset). Salvage the store, or restore a backup."
+            "The log is \(size) bytes long, but its checkpoint refers to offset \(offset). Salvage the store, "
+                + "or restore a backup."
         case .schemaMissing(let transactions):
-            "\(transactions) transactions cannot be read: the schema that they were written under is not there, neither in "
-                + "the log nor in a checkpoint. Restore a backup."
+            "\(transactions) transactions cannot be read: their schema is missing from both the log and the "
+                + "checkpoint. "
+                + "Restore a backup."
         case .schemaTooLarge(let entities, let properties):
-            "The schema has \(entities) entities with \(properties) properties; a log takes \(ByteReader.mostEntities) and "
+            "The schema has \(entities) entities with \(properties) properties; a log takes "
+                + "\(ByteReader.mostEntities) and "
                 + "\(ByteReader.mostProperties). Split it over several stores."
         case .unwritableValue(let entity, let property):
-            "\(entity).\(property) has a value that the log cannot keep bit for bit."
+            "\(entity).\(property) has a value that would not read back unchanged. Change the value, or store "
+                + "it as Data."
         case .damagedValue(let entity, let property, let record, let reason):
             "\(entity).\(property) of record \(record) cannot be read: \(reason)"
-        case .unstable: "The file was changed again and again while it was read. Try again."
+        case .unstable: "Another process kept changing the file while it was read. Try again."
         }
     }
 }

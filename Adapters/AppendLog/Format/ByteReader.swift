@@ -50,7 +50,7 @@ struct ByteReader {
             if shift == 63, next > 1 { throw fault("has a number of more than 64 bits") }
             value |= UInt64(next & 0x7F) << shift
             if next < 0x80 {
-                if next == 0 { throw fault("has a number with a superfluous byte") }
+                if next == 0 { throw fault("has a number with a redundant byte") }
                 return value
             }
             shift += 7
@@ -62,10 +62,12 @@ struct ByteReader {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// A count of things that take at least so many bytes each.
+    /// Reads a count of items that take at least `size` bytes each.
     mutating func count(of size: Int = 1) throws(PayloadFault) -> Int {
         let value = try varint()
-        guard value <= UInt64(rest / size) else { throw fault("counts \(value) where there is no room for them") }
+        guard value <= UInt64(rest / size) else {
+            throw fault("counts \(value) elements, more than fit in the bytes that are left")
+        }
         return Int(value)
     }
 
@@ -73,15 +75,15 @@ struct ByteReader {
     mutating func beginRecord() { budget = ValueBudget() }
 
     /// Counts memory before it is allocated.
-    mutating func spend(_ cost: Int) throws(PayloadFault) {
-        budget.spend(cost)
+    mutating func spend(_ cost: Int, parts: Int = 0) throws(PayloadFault) {
+        budget.spend(cost, parts: parts)
         guard budget.isWithin(base.count) else { throw fault("has a coded value that takes too much memory") }
     }
 
     /// A count of different records, by ascending number. Each is a byte and a number, of which few are short: a count
     /// for which there is room is that of references which are there, up to a small factor.
     mutating func countOfReferences() throws(PayloadFault) -> Int {
-        let start = fault("counts more references than there is room for")
+        let start = fault("counts more references than fit in the bytes that are left")
         let count = try count(of: 2)
         var (least, left, digits) = (count, count, 1)
         while left > 0 {
@@ -96,13 +98,13 @@ struct ByteReader {
 
     mutating func number(below limit: Int, _ what: String) throws(PayloadFault) -> Int {
         let value = try varint()
-        guard value < UInt64(limit) else { throw fault("names \(what) \(value) of \(limit)") }
+        guard value < UInt64(limit) else { throw fault("names \(what) \(value); expected a number below \(limit)") }
         return Int(value)
     }
 
     /// A number of a record or a transaction.
     mutating func recordNumber() throws(PayloadFault) -> UInt64 {
-        let start = fault("has a number behind which there are none")
+        let start = fault("has a number that is not below 2^62")
         let value = try varint()
         guard value < EngineVersion.numberLimit else { throw start }
         return value
@@ -128,7 +130,7 @@ struct ByteReader {
 
     mutating func flag() throws(PayloadFault) -> Bool {
         let value = try byte()
-        guard value < 2 else { throw fault("has \(value) where 0 or 1 stands") }
+        guard value < 2 else { throw fault("has the byte \(value); expected 0 or 1") }
         return value == 1
     }
 

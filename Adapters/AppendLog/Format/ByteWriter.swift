@@ -10,6 +10,8 @@ struct ByteWriter {
     private var streamed = 0
     private var budget = ValueBudget()
     private var recordStart = 0
+    /// How many parts the values of a record may have, where that is less than the format allows.
+    var mostParts = Int.max
     /// Whether any value names a file of data.
     var hasFiles = false
 
@@ -29,7 +31,7 @@ struct ByteWriter {
     /// How many bytes were written.
     var count: Int { streamed + bytes.count }
 
-    /// Makes room for so many bytes at once, where they stay here.
+    /// Makes room for `count` bytes at once, unless the bytes go straight to a sink.
     mutating func reserve(_ count: Int) {
         if stream == nil { bytes.reserveCapacity(count) }
     }
@@ -56,10 +58,10 @@ struct ByteWriter {
     }
 
     /// Counts what reading will take.
-    mutating func spend(_ cost: Int) { budget.spend(cost) }
+    mutating func spend(_ cost: Int, parts: Int = 0) { budget.spend(cost, parts: parts) }
 
     /// Whether the record, as far as it is written, can be read again.
-    var isWithinBudget: Bool { budget.isWithin(count - recordStart) }
+    var isWithinBudget: Bool { budget.parts <= mostParts && budget.isWithin(count - recordStart) }
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 

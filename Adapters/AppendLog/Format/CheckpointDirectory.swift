@@ -83,18 +83,18 @@ extension ByteReader {
         for _ in 0..<(try count(of: 32)) {
             let log = try uuid()
             guard let end = Int64(exactly: try fixed(UInt64.self)), end >= Int64(FileHeader.size), end < 1 << 62 else {
-                throw fault("names a place outside the log")
+                throw fault("names an offset outside the log")
             }
             let position = LogPosition(end: end, sequence: try fixed(UInt64.self), transaction: transaction)
             guard (1..<EngineVersion.numberLimit).contains(position.sequence) else {
-                throw fault("names a place outside the log")
+                throw fault("names an offset outside the log")
             }
             places.append(.init(log: log, position: position))
         }
         let keyForm = try fixed(UInt32.self)
         var tables: [PackedTable] = []
         for _ in 0..<(try count(of: 7)) { tables.append(try table()) }
-        guard try byte() == payloadEnd, rest == 0 else { throw fault("does not end where it should") }
+        guard try byte() == payloadEnd, rest == 0 else { throw fault("does not end with its last table") }
         return CheckpointDirectory(
             schema: schema, transaction: transaction, nextSequence: nextSequence, places: places, keyForm: keyForm,
             tables: tables)
@@ -153,8 +153,10 @@ struct CheckpointFooter {
     var length: UInt64
     /// Of the directory.
     var checksum: UInt32
+    /// What the log held before the first position; nil in files of older programs.
+    var tail: LogTail?
 
-    /// - Parameter seed: what the checksums of the file go on from.
+    /// The trailer's bytes; `seed` is the value that the file's checksums start from.
     func bytes(seed: UInt32) -> [UInt8] {
         var writer = ByteWriter(capacity: Self.size)
         writer.fixed(Self.marker)
@@ -162,16 +164,16 @@ struct CheckpointFooter {
         writer.fixed(offset)
         writer.fixed(length)
         writer.fixed(checksum)
-        writer.zeros(32)
+        writer.fixed(UInt32(tail?.length ?? 0))
+        writer.fixed(tail?.checksum ?? 0)
+        writer.zeros(24)
         var sum = CRC32C(resuming: seed)
         sum.update(writer.bytes)
         writer.fixed(sum.value)
         return writer.bytes
     }
 
-    /// - Parameters:
-    ///   - bytes: the last 64 of the file.
-    ///   - end: where they begin.
+    /// Reads the trailer: the last 64 bytes of the file, which begin at `end`. Throws `damagedRegion`.
     init(_ bytes: [UInt8], at end: UInt64, seed: UInt32) throws(LogFault) {
         let fault = LogFault.damagedRegion(offset: Int64(clamping: end), what: "has a wrong checksum")
         guard bytes.count == Self.size else { throw fault }
@@ -183,6 +185,8 @@ struct CheckpointFooter {
                 offset: UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
                 length: UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
                 checksum: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: 24, as: UInt32.self)),
+                tailLength: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: 28, as: UInt32.self)),
+                tailChecksum: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: 32, as: UInt32.self)),
                 own: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
             )
         }
@@ -194,9 +198,11 @@ struct CheckpointFooter {
         offset = fields.offset
         length = fields.length
         checksum = fields.checksum
+        tail = LogTail(length: fields.tailLength, checksum: fields.tailChecksum)
     }
 
-    init(offset: UInt64, length: UInt64, checksum: UInt32) {
+    init(offset: UInt64, length: UInt64, checksum: UInt32, tail: LogTail? = nil) {
+        self.tail = tail
         self.offset = offset
         self.length = length
         self.checksum = checksum

@@ -40,7 +40,9 @@ struct FileHeader: Hashable {
         self.base = base
     }
 
-    /// - Parameter bytes: the beginning of the file, 64 bytes where it has them.
+    /// Reads the header from the beginning of a file, 64 bytes unless the file is shorter.
+    /// - Throws: `LogFault` for a file that is empty, not a log, too short, of another version or kind, or damaged in
+    ///   its header.
     init(_ bytes: [UInt8], expecting expected: Kind) throws(LogFault) {
         guard !bytes.isEmpty else { throw .empty }
         let known = min(bytes.count, Self.magic.count)
@@ -52,7 +54,7 @@ struct FileHeader: Hashable {
         guard let kind = Kind(rawValue: found.kind), kind == expected else { throw .wrongKindOfFile }
         guard found.reserved == 0 else { throw .unsupportedVersion(found.version) }
         guard found.base < EngineVersion.numberLimit else {
-            throw .malformed(offset: 48, what: "has a number behind which there are none")
+            throw .malformed(offset: 48, what: "has a number that is not below 2^62")
         }
         self.init(kind: kind, store: found.store, file: found.file, base: found.base)
     }

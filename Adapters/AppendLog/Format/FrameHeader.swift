@@ -5,7 +5,8 @@ struct FrameKind: RawRepresentable, Hashable {
     let rawValue: UInt8
     static let schema = FrameKind(rawValue: 1)
     static let transaction = FrameKind(rawValue: 2)
-    /// A transaction that names files of data. A kind of its own, so that who does not know of them stops before it.
+    /// A transaction that names external files. It has a kind of its own so that readers that do not know of them stop
+    /// before it.
     static let transactionWithFiles = FrameKind(rawValue: 3)
 
     var isTransaction: Bool { self == .transaction || self == .transactionWithFiles }
@@ -18,7 +19,7 @@ struct FrameHeader: Hashable {
     static let marker: UInt32 = 0x1A52_464D
 
     var kind: FrameKind
-    /// Whether those who do not know the kind may go on.
+    /// Whether readers that do not know the kind may skip the frame.
     var isSkippable = false
     var sequence: UInt64
     var transaction: UInt64
@@ -33,8 +34,7 @@ struct FrameHeader: Hashable {
         return aligned % sector > sector - Int64(size) ? (aligned / sector + 1) * sector : aligned
     }
 
-    /// Appends the header.
-    /// - Parameter seed: what the checksums of the file's frames go on from.
+    /// Appends the header; `seed` is the value that the checksums of the file's frames start from.
     func write(to writer: inout ByteWriter, seed: UInt32) {
         withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { header in
             func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
@@ -56,7 +56,7 @@ struct FrameHeader: Hashable {
         }
     }
 
-    /// The header in 48 bytes; nil where they are none of this file, or have numbers behind which there are none.
+    /// Reads the header from 48 bytes; nil if they are not a header of this file, or have a number of 2^62 or more.
     init?(_ raw: UnsafeRawBufferPointer, seed: UInt32) {
         guard Self.isSealed(raw, seed: seed) else { return nil }
         func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
@@ -79,14 +79,15 @@ struct FrameHeader: Hashable {
         return sum.value == raw.loadUnaligned(fromByteOffset: 44, as: UInt32.self).littleEndian
     }
 
-    /// Why 48 bytes are no header although their checksum is right; nil where it is wrong, or nothing else is.
-    static func oddity(of raw: UnsafeRawBufferPointer, seed: UInt32, at offset: Int64) -> LogFault? {
+    /// Why 48 bytes with the right checksum are not a valid header; nil if the checksum is wrong or the header is
+    /// valid.
+    static func headerFault(of raw: UnsafeRawBufferPointer, seed: UInt32, at offset: Int64) -> LogFault? {
         guard isSealed(raw, seed: seed), FrameHeader(raw, seed: seed) == nil else { return nil }
         if raw[5] & ~1 != 0 { return .unknownFlags(offset: offset, flags: raw[5]) }
         if raw[6] | raw[7] != 0 {
-            return .malformed(offset: offset + 6, what: "has a header with bytes set that are not known")
+            return .malformed(offset: offset + 6, what: "has a header with unknown bytes set")
         }
-        return .malformed(offset: offset + 8, what: "has a header with a number behind which there are none")
+        return .malformed(offset: offset + 8, what: "has a header with a number that is not below 2^62")
     }
 
     init(

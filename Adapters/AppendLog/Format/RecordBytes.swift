@@ -8,7 +8,7 @@ import MortiseEngine
 struct RecordBytes: ~Copyable {
     private var rows: Visitor
 
-    /// - Parameter writer: what has been written so far; it comes back from `finish`.
+    /// Begins writing records after the bytes that `writer` holds; `finish` returns the writer.
     init(_ writer: consuming ByteWriter, _ table: TableVersion, _ entity: Int, _ catalog: LogCatalog) {
         rows = Visitor(
             writer: writer, room: .allocate(byteCount: Visitor.capacity, alignment: 8), table: table, entity: entity,
@@ -26,8 +26,8 @@ struct RecordBytes: ~Copyable {
         try table.visit(rows: rows, slots, &self.rows)
     }
 
-    /// Makes room for so many records as long as those that were appended, and a little more: growing copies all there is.
-    /// Where those are longer than the rest will be, that is still no more than would be made by growing a few times.
+    /// Makes room for `count` records as long as those appended so far, and a little more, because growing copies
+    /// everything. If the rest turn out shorter, this takes no more than growing a few times would.
     mutating func reserve(for count: Int, after appended: Int) { rows.reserve(for: count, after: appended) }
 
     consuming func finish() -> ByteWriter {

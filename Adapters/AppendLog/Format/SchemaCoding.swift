@@ -70,7 +70,7 @@ extension ByteReader {
             entities.append(entity)
         }
         let names = Set(entities.map(\.name))
-        guard names.count == entities.count else { throw fault("has two entities of one name") }
+        guard names.count == entities.count else { throw fault("has two entities with the same name") }
         for entity in entities { try check(entity, names) }
         let schema = StoredSchema(version: version, entities: entities)
         guard schema.entities.map(\.name) == entities.map(\.name) else { throw fault("has entities out of order") }
@@ -79,20 +79,20 @@ extension ByteReader {
 
     private func check(_ entity: StoredEntity, _ names: Set<String>) throws(PayloadFault) {
         if let parent = entity.superentity, !names.contains(parent) {
-            throw fault("has an entity whose superentity is not there")
+            throw fault("has an entity whose superentity is missing")
         }
         guard Set(entity.properties.map(\.name)).count == entity.properties.count else {
-            throw fault("has two properties of one name")
+            throw fault("has two properties with the same name")
         }
         for property in entity.properties {
             if let destination = property.relationship?.destination, !names.contains(destination) {
-                throw fault("has a relationship that leads nowhere")
+                throw fault("has a relationship whose destination is missing")
             }
         }
     }
 
     private mutating func part() throws(PayloadFault) -> Int {
-        guard let value = Int(exactly: try varint()) else { throw fault("has a version that is none") }
+        guard let value = Int(exactly: try varint()) else { throw fault("has an invalid version") }
         return value
     }
 
@@ -135,7 +135,7 @@ extension ByteReader {
         // A reference in a default has no entity to name, and is refused.
         let none = LogCatalog(StoredSchema(entities: []), store: "")
         let value = try flag() ? try self.value(none) : nil
-        if let value, !value.fits(kind) { throw fault("has a default of another kind") }
+        if let value, !value.fits(kind) { throw fault("has a default value of the wrong kind") }
         return StoredAttribute(
             kind: kind, options: .init(rawValue: options), defaultValue: value, hashModifier: try optionalText())
     }

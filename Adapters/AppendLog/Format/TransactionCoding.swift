@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 
-/// Who saved, and when.
+/// The author and the process of a save, and its time.
 struct TransactionOrigin: Hashable, Sendable {
     var timestamp: Date
     var author: String?
@@ -13,12 +13,12 @@ struct TransactionOrigin: Hashable, Sendable {
 /// Takes a transaction's content in the order in which it is applied.
 protocol TransactionVisitor {
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws
-    /// - Parameter preserved: slots with the values that stay in the history.
+    /// A record was deleted; `preserved` are the slots with the values that stay in the history.
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws
-    /// - Parameter values: one for each slot of the layout; null where a slot is not stored.
+    /// A record was inserted. There is one value for each slot of the layout; null for a slot that is not stored.
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws
-    /// So many records that the reader has next. The default hands them over one by one.
+    /// The next `count` records of the reader were inserted. The default implementation passes them on one by one.
     mutating func inserted(_ entity: Int, _ count: Int, from reader: inout ByteReader, _ catalog: LogCatalog) throws
 }
 
@@ -34,10 +34,8 @@ let payloadEnd: UInt8 = 0xFF
 // MARK: - Writing
 
 extension ByteWriter {
-    /// The payload of a transaction.
-    /// - Parameters:
-    ///   - before: the version that the transaction started from; deleted records are read there.
-    ///   - after: the version that it makes.
+    /// Writes the payload of a transaction from the version `before`, where deleted records are read, to the version
+    /// `after`.
     /// - Throws: `LogFault.unwritableValue`.
     mutating func transaction(
         _ changes: CommittedChanges, from before: EngineVersion, to after: EngineVersion, origin: TransactionOrigin,
@@ -133,7 +131,7 @@ extension ByteWriter {
         }
     }
 
-    /// After so many records it can be told how long all will be.
+    /// The number of records from which the length of all can be estimated.
     private static var sample: Int { 256 }
 
     private mutating func groups(
@@ -168,7 +166,7 @@ extension ByteWriter {
 // MARK: - Reading
 
 extension ByteReader {
-    /// Only who saved and when.
+    /// Reads only the author, the process and the time.
     mutating func origin() throws(PayloadFault) -> (origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) {
         let timestamp = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(UInt64.self)))
         let bits = try byte()
@@ -214,7 +212,7 @@ extension ByteReader {
         return (entity, try count())
     }
 
-    /// So many records with all their stored values.
+    /// Writes records with all their stored values.
     mutating func records(
         _ entity: Int, _ count: Int, _ catalog: LogCatalog,
         _ body: (UInt64, ContiguousArray<StoredValue>) throws -> Void
@@ -236,7 +234,7 @@ extension ByteReader {
         beginRecord()
         var pairs: [(slot: Int, value: StoredValue)] = []
         let count = try count(of: 2)
-        guard count <= catalog.layouts[entity].slots.count else { throw fault("names more slots than there are") }
+        guard count <= catalog.layouts[entity].slots.count else { throw fault("names more slots than the entity has") }
         for _ in 0..<count {
             let slot = try number(below: catalog.layouts[entity].slots.count, "slot")
             pairs.append((slot, try fitting(entity, slot, catalog)))
@@ -262,7 +260,7 @@ extension ByteReader {
             case (.toManyDerived, _): true
             default: false
             }
-        guard fits else { throw fault("has a value for \(description.name) that is not of its kind") }
+        guard fits else { throw fault("has a value for \(description.name) of the wrong kind") }
         return value
     }
 }

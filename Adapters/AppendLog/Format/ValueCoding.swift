@@ -16,8 +16,8 @@ final class LogCatalog: Sendable {
     /// For each entity, the slots of attributes that are data.
     let dataSlots: [SlotSet]
     /// For each entity, the family of its records' identifiers: names are compared only where none of them fits.
-    private let families: [NumberedIdentifiers]
-    /// Where data in files of their own are; nil for one who does not read values.
+    private let families: [IdentifierNamespace]
+    /// Where external files are; nil for a reader that does not read values.
     let external: ExternalFiles?
 
     init(_ schema: StoredSchema, store: String, external: ExternalFiles? = nil) {
@@ -42,14 +42,13 @@ final class LogCatalog: Sendable {
         dataSlots = layouts.map { layout in
             SlotSet(layout.slots.indices.filter { layout.slots[$0].property.attribute?.kind == .data })
         }
-        families = names.map { NumberedIdentifiers(storeIdentifier: store, entityName: $0) }
+        families = names.map { IdentifierNamespace(storeIdentifier: store, entityName: $0) }
     }
 
-    /// The number of a record's entity; nil where the schema has none of that name.
-    /// - Parameter last: the entity that is the likeliest.
+    /// The number of a record's entity, or nil if the schema has no entity of that name. Tries the entity `last` first.
     func entity(of record: PersistentIdentifier, near last: Int = 0) -> Int? {
-        if last < families.count, families[last].space == record.space { return last }
-        return families.firstIndex { $0.space == record.space } ?? numbers[record.entityName]
+        if last < families.count, families[last].namespace == record.namespace { return last }
+        return families.firstIndex { $0.namespace == record.namespace } ?? numbers[record.entityName]
     }
 
     func unwritableValue(_ entity: Int, _ slot: Int) -> LogFault {
@@ -144,13 +143,13 @@ extension ByteWriter {
             guard depth < ValueTag.deepest else { throw UnwritableValue() }
             byte(ValueTag.array)
             varint(values.count)
-            spend(ValueBudget.container + values.count * ValueBudget.element)
+            spend(ValueBudget.container + values.count * ValueBudget.element, parts: 1 + values.count)
             for value in values { try self.value(value, catalog, depth: depth + 1) }
         case .object(let values):
             guard depth < ValueTag.deepest else { throw UnwritableValue() }
             byte(ValueTag.object)
             varint(values.count)
-            spend(ValueBudget.container + values.count * ValueBudget.member)
+            spend(ValueBudget.container + values.count * ValueBudget.member, parts: 1 + 2 * values.count)
             for (key, value) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
                 spend(ValueBudget.string(length: key.utf8.count))
                 text(key)
@@ -200,7 +199,7 @@ extension ByteReader {
         case ValueTag.float: return .float(Float(bitPattern: try fixed(UInt32.self)))
         case ValueTag.double: return .double(Double(bitPattern: try fixed(UInt64.self)))
         case ValueTag.decimal:
-            let start = fault("has a decimal number that is none")
+            let start = fault("has an invalid decimal number")
             guard let value = Decimal(logText: try text()) else { throw start }
             return .decimal(value)
         case ValueTag.string:
@@ -211,11 +210,11 @@ extension ByteReader {
             return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fixed(UInt64.self))))
         case ValueTag.uuid: return .uuid(try uuid())
         case ValueTag.url:
-            let start = fault("has a URL that is none")
+            let start = fault("has an invalid URL")
             guard let value = URL(logText: try text(), base: nil) else { throw start }
             return .url(value)
         case ValueTag.relativeURL:
-            let start = fault("has a URL that is none")
+            let start = fault("has an invalid URL")
             guard let value = URL(logText: try text(), base: try text()) else { throw start }
             return .url(value)
         case ValueTag.reference: return .identifier(try reference(catalog))
@@ -223,7 +222,7 @@ extension ByteReader {
             return .identifiers(try references(catalog))
         case ValueTag.array: return .array(try array(catalog, depth))
         case ValueTag.object: return .object(try object(catalog, depth))
-        case let tag: throw fault("has a value of kind \(tag), which there is not")
+        case let tag: throw fault("has unknown value kind \(tag)")
         }
     }
 
@@ -247,16 +246,16 @@ extension ByteReader {
         return values
     }
 
-    /// The length of a text that stands next.
+    /// The length of the text that comes next.
     private func peekLength() throws(PayloadFault) -> Int {
         var copy = self
         return Int(clamping: try copy.varint())
     }
 
     private mutating func array(_ catalog: LogCatalog, _ depth: Int) throws(PayloadFault) -> [StoredValue] {
-        guard depth < ValueTag.deepest else { throw fault("nests too deep") }
+        guard depth < ValueTag.deepest else { throw fault("nests more than \(ValueTag.deepest) levels deep") }
         let count = try count()
-        try spend(ValueBudget.container + count * ValueBudget.element)
+        try spend(ValueBudget.container + count * ValueBudget.element, parts: 1 + count)
         var values: [StoredValue] = []
         values.reserveCapacity(count)
         for _ in 0..<count { values.append(try value(catalog, depth: depth + 1)) }
@@ -264,16 +263,16 @@ extension ByteReader {
     }
 
     private mutating func object(_ catalog: LogCatalog, _ depth: Int) throws(PayloadFault) -> [String: StoredValue] {
-        guard depth < ValueTag.deepest else { throw fault("nests too deep") }
+        guard depth < ValueTag.deepest else { throw fault("nests more than \(ValueTag.deepest) levels deep") }
         let count = try count(of: 2)
-        try spend(ValueBudget.container + count * ValueBudget.member)
+        try spend(ValueBudget.container + count * ValueBudget.member, parts: 1 + 2 * count)
         var values: [String: StoredValue] = [:]
         values.reserveCapacity(count)
         for _ in 0..<count {
             try spend(ValueBudget.string(length: min(try peekLength(), rest)))
             let key = try text()
             guard values.updateValue(try value(catalog, depth: depth + 1), forKey: key) == nil else {
-                throw fault("has two members of one name")
+                throw fault("has two members with the same name")
             }
         }
         return values
@@ -281,7 +280,7 @@ extension ByteReader {
 }
 
 extension Decimal {
-    /// The number that the text stands for; nil where it stands for none.
+    /// Parses a number; nil if the text is not a valid one.
     fileprivate init?(logText text: String) {
         if text == "NaN" {
             self = .nan

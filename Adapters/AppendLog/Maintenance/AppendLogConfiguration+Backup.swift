@@ -3,37 +3,53 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: BackupConfiguration {
-    /// Copies the log as far as it is written, its checkpoint, and the files of data that its records name, without a lock and
-    /// without disturbing who writes it.
+    /// Copies the log as far as it is written, its checkpoint, and the external files that its records name, without a
+    /// lock and without disturbing its writer.
     ///
     /// The copy is read whole before it gets its name. It has the identifier of the store, and its history. An error leaves
-    /// nothing at the path.
+    /// nothing at the path, but perhaps an empty folder of data. What a backup to the path has left that was killed is
+    /// removed.
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` for a store that is damaged.
     public func backUpStore(to newPath: String) throws -> MaintenanceReport {
-        let target = try fileSystem.resolvingLinks(newPath)
-        try checkFree(target)
-        let lock = try FileLock(forStoreAt: target, permissions: newFilePermissions, in: fileSystem)
-        defer { lock.release() }
-        let log = TemporaryName(of: target, in: fileSystem).path
-        let checkpoint = TemporaryName(of: target + LogOpening.checkpointSuffix, in: fileSystem).path
-        defer { for path in [log, checkpoint] { try? fileSystem.unlink(path) } }
-        let copies = ExternalFiles(beside: target, permissions: newFilePermissions, in: fileSystem)
+        let source = try StoreFiles.log(path, in: fileSystem)
+        let place = try NewLogPlace(newPath, permissions: newFilePermissions, in: fileSystem)
+        let log = TemporaryName(of: place.files.main, in: fileSystem).path
+        let checkpoint = TemporaryName(of: place.files.checkpoint, in: fileSystem).path
+        let copies = ExternalFiles(beside: place.files.main, permissions: newFilePermissions, in: fileSystem)
+        copies.removeUnfinishedMarks()
+        var made: [ExternalReference.Name] = []
+        do {
+            let report = try copy(source, to: log, checkpoint, copies, noting: &made, as: place)
+            place.lock.release()
+            return report
+        } catch {
+            for path in [log, checkpoint] { try? fileSystem.unlink(path) }
+            if (error as? FileError)?.reason != .alreadyExists { copies.abandon(made) }
+            place.lock.abandon(in: fileSystem)
+            throw error
+        }
+    }
+
+    private func copy(
+        _ source: StoreFiles, to log: String, _ checkpoint: String, _ copies: ExternalFiles,
+        noting made: inout [ExternalReference.Name], as place: NewLogPlace
+    ) throws -> MaintenanceReport {
         // A compaction may exchange both files between the reading of one and of the other: then once more.
         var attempts = 0
         while true {
-            let mark = try changeMark() + checkpointMark()
+            let mark = try changeMark() + checkpointMark(source)
             do {
-                let bytes = try copyFiles(to: log, checkpoint)
+                let bytes = try copyFiles(of: source, to: log, checkpoint)
                 let found = try SoundReading(log, checkpoint: checkpoint, in: fileSystem)
-                try copyExternal(of: found, to: copies)
-                try publish(log, checkpoint, as: target)
+                try copyExternal(of: found, from: source, to: copies, noting: &made)
+                try publish(log, checkpoint, as: place)
                 return MaintenanceReport(figures: [
                     .init("bytes", bytes + copies.byteCount()), .init("transactions", Int64(found.transactions)),
                     .init("records", Int64(found.records)),
                 ])
             } catch let fault where fault is LogFault || fault is AppendLogError || fault is PayloadFault {
                 attempts += 1
-                guard attempts < 5, try changeMark() + checkpointMark() != mark else {
+                guard attempts < 5, try changeMark() + checkpointMark(source) != mark else {
                     throw (fault as? AppendLogError).flatMap { $0.path.hasPrefix(copies.folder) ? $0 : nil }
                         ?? AppendLogError(path: path, fault: Self.fault(of: fault))
                 }
@@ -51,17 +67,12 @@ extension AppendLogConfiguration: BackupConfiguration {
         }
     }
 
-    /// - Throws: `FileError`, `alreadyExists`.
-    private func checkFree(_ target: String) throws {
-        for taken in [target, target + LogOpening.checkpointSuffix]
-        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
-            throw FileError(.alreadyExists, operation: .replace, path: taken)
-        }
-    }
-
-    private func copyExternal(of found: SoundReading, to copies: ExternalFiles) throws {
-        let files = try externalFiles()
-        var made: [ExternalReference.Name] = []
+    private func copyExternal(
+        of found: SoundReading, from source: StoreFiles, to copies: ExternalFiles,
+        noting made: inout [ExternalReference.Name]
+    ) throws {
+        let files = ExternalFiles(beside: source.main, permissions: newFilePermissions, in: fileSystem)
+        if let store = found.version?.catalog.storeIdentifier { copies.identify(store) }
         var hasCopies = false
         try found.version?.forEachReference { table, slot, row, reference in
             do {
@@ -74,28 +85,27 @@ extension AppendLogConfiguration: BackupConfiguration {
         if hasCopies { try copies.makeDurable() }
     }
 
-    /// The folder of data that are in files of their own.
+    /// The folder of external data.
     func externalFiles() throws -> ExternalFiles {
-        ExternalFiles(
-            beside: try fileSystem.resolvingLinks(path), permissions: newFilePermissions, in: fileSystem)
+        let files = try StoreFiles.log(path, in: fileSystem)
+        return ExternalFiles(beside: files.main, permissions: newFilePermissions, in: fileSystem)
     }
 
-    private func checkpointMark() throws -> String {
-        try fileSystem.infoIfPresent(path + LogOpening.checkpointSuffix, followingLinks: true)
+    private func checkpointMark(_ source: StoreFiles) throws -> String {
+        try fileSystem.infoIfPresent(source.checkpoint, followingLinks: true)
             .map { "\($0.identity)" } ?? ""
     }
 
     /// The checkpoint first: it names a place in the log, which the log then has.
-    private func copyFiles(to log: String, _ checkpoint: String) throws -> Int64 {
+    private func copyFiles(of source: StoreFiles, to log: String, _ checkpoint: String) throws -> Int64 {
         var bytes: Int64 = 0
         for path in [log, checkpoint] where try fileSystem.infoIfPresent(path, followingLinks: false) != nil {
             try fileSystem.unlink(path)
         }
-        let source = path + LogOpening.checkpointSuffix
-        if try fileSystem.infoIfPresent(source, followingLinks: true) != nil {
-            bytes += try copy(source, to: checkpoint) { _, size in size }
+        if try fileSystem.infoIfPresent(source.checkpoint, followingLinks: true) != nil {
+            bytes += try copy(source.checkpoint, to: checkpoint) { _, size in size }
         }
-        return try bytes + copy(path, to: log, endOfLog)
+        return try bytes + copy(source.main, to: log, endOfLog)
     }
 
     /// Where the last whole frame of a log ends.
@@ -137,19 +147,20 @@ extension AppendLogConfiguration: BackupConfiguration {
     }
 
     /// Gives the copy its name; a crash in between leaves a checkpoint that says that its log is missing.
-    private func publish(_ log: String, _ checkpoint: String, as target: String) throws {
-        try checkFree(target)
+    private func publish(_ log: String, _ checkpoint: String, as place: NewLogPlace) throws {
+        try place.checkFree()
+        let target = place.files
         var begun: [String] = []
         do {
             if try fileSystem.infoIfPresent(checkpoint, followingLinks: false) != nil {
-                begun.append(target + LogOpening.checkpointSuffix)
-                try fileSystem.rename(checkpoint, to: target + LogOpening.checkpointSuffix)
+                begun.append(target.checkpoint)
+                try fileSystem.rename(checkpoint, to: target.checkpoint)
                 // A log without the checkpoint that it needs would look damaged.
-                try fileSystem.syncDirectory(PathText.directory(of: target))
+                try fileSystem.syncDirectory(PathText.directory(of: target.main))
             }
-            begun.append(target)
-            try fileSystem.rename(log, to: target)
-            try fileSystem.syncDirectory(PathText.directory(of: target))
+            begun.append(target.main)
+            try fileSystem.rename(log, to: target.main)
+            try fileSystem.syncDirectory(PathText.directory(of: target.main))
         } catch {
             // Half a copy is of no use, and would be in the way of the next attempt.
             for path in begun { try? fileSystem.unlink(path) }

@@ -6,8 +6,9 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
     /// the headers are read.
     /// - Throws: `FileError`; `AppendLogError` for damage on the way.
     public func storedSchema() throws -> StoredSchema? {
-        guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else {
-            if try fileSystem.infoIfPresent(path + LogOpening.checkpointSuffix, followingLinks: true) != nil {
+        let files = try StoreFiles.log(path, in: fileSystem)
+        guard try fileSystem.infoIfPresent(files.main, followingLinks: true) != nil else {
+            if try fileSystem.infoIfPresent(files.checkpoint, followingLinks: true) != nil {
                 throw AppendLogError(path: path, fault: .logMissing)
             }
             return nil
@@ -19,32 +20,39 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
             let header = try FileHeader(
                 try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
             let reader = FrameReader(file, size: size, seed: header.seed)
-            let checkpoint = try CheckpointContent.schema(
-                path + LogOpening.checkpointSuffix, of: header, in: fileSystem)
+            let checkpoint = try CheckpointContent.schema(files.checkpoint, of: header, in: fileSystem)
             let isUsable = checkpoint.map { $0.position.end <= size } ?? false
+            if let checkpoint, try reader.hasOther(checkpoint.tail, before: checkpoint.position, base: header.base) {
+                throw LogFault.checkpointOfAnother
+            }
             let start = isUsable ? checkpoint?.position ?? .first : .first
             let (last, position) = try reader.lastSchema(from: start)
             guard let schema = last ?? (isUsable ? checkpoint?.schema : nil) else {
                 throw LogFault.damagedFrame(
-                    offset: position.offset, sequence: position.sequence, reason: "the schema is not there")
+                    offset: position.offset, sequence: position.sequence, reason: "the schema is missing")
             }
             return schema
         }
     }
 
+    /// A configuration that opens the log for reading only, as it is now, and takes no lock.
     public func readOnly() -> AppendLogConfiguration {
         var copy = AppendLogConfiguration(
             name, schema: schema, path: path, allowsSave: false, durability: durability, history: history,
-            newFilePermissions: newFilePermissions, in: givenFileSystem)
+            newFilePermissions: newFilePermissions, dropping: dropping, in: givenFileSystem)
         copy.allocationStep = allocationStep
         copy.pieceSize = pieceSize
-        // Whoever looks through a store wants one state of it.
+        // A walk through a store must see one state of it.
         copy.followsWriter = false
         return copy
     }
 
+    /// The log's path.
     public var location: String { path }
+    /// True: opening compares the stored schema with the program's.
+    public var checksStoredSchema: Bool { true }
 
+    /// What the configured durability survives.
     public var durabilityGrade: DurabilityGrade {
         switch durability {
         case .full: .full
@@ -53,8 +61,11 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
         }
     }
 
+    /// The log, its checkpoint and the folder of external data, as far as they exist.
+    /// - Throws: `FileError`.
     public func storeFiles() throws -> [StoreFile] {
-        let files = try [(path, "log"), (path + LogOpening.checkpointSuffix, "checkpoint")].compactMap { path, role in
+        let paths = try StoreFiles.log(path, in: fileSystem)
+        let files = try [(paths.main, "log"), (paths.checkpoint, "checkpoint")].compactMap { path, role in
             try fileSystem.infoIfPresent(path, followingLinks: true).map {
                 StoreFile(path: path, role: role, bytes: $0.size)
             }
@@ -71,6 +82,7 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
 }
 
 extension AppendLogError: ClassifiedStoreError {
+    /// What sort of thing went wrong.
     public var errorClass: StoreErrorClass {
         switch fault {
         case .unwritableValue: .conflict

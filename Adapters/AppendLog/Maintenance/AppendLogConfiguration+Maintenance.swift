@@ -13,7 +13,9 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
             problems: found.problems.map { "\($0)" })
         if found.tornBytes > 0 {
             report.notes.append(
-                "\(found.tornBytes) bytes behind the last transaction were never acknowledged; opening sets them aside")
+                "\(found.tornBytes) unacknowledged bytes follow the last transaction; opening moves them to a "
+                    + "file of their own"
+            )
         }
         return report
     }
@@ -37,7 +39,7 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
                 .init("bytes after", try storeFiles().reduce(0) { $0 + $1.bytes }),
             ],
             notes: history == .keepAll
-                ? ["all history is kept; a URL with keepDays=N drops what is older"] : [])
+                ? ["all history was kept; add ?keepDays=N to the URL to drop older transactions"] : [])
     }
 
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` where nothing can be read.
@@ -48,11 +50,12 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
                 .init("records", Int64(found.records)), .init("records left out", Int64(found.leftOut.count)),
                 .init("references cleared", Int64(found.clearedReferences)),
                 .init("transactions of the history", Int64(found.transactions)),
-                .init("bytes at the end that were never acknowledged, or look like it", found.tornBytes),
+                .init("unacknowledged bytes at the end", found.tornBytes),
             ],
             problems: found.lost.map { "\($0)" }
-                + found.leftOut.map { "\($0) was left out: it contradicts others, or needs one that is not there" },
+                + found.leftOut.map { "\($0) was left out: it conflicts with another record, or needs a missing one" },
             notes: found.hasNewIdentifier
-                ? ["nothing says any more what the store's identifier was; it and its records have new ones"] : [])
+                ? ["the store's identifier could not be recovered; the store and its records have new identifiers"] : []
+        )
     }
 }

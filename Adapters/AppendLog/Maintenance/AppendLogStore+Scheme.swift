@@ -2,25 +2,28 @@ public import MortiseCore
 
 extension StoreScheme {
     /// `log:PATH`: an append log. Options: `allowsSave=true|false`; `durability=full|batched|none`; with `batched`
-    /// `interval=50ms`; `sharing=exclusive|shared`; `keepDays=30`, which tells a compaction how much history to keep.
+    /// `interval=50ms`; `sharing=exclusive|shared`; `keepDays=30`, which tells a compaction how much history to keep;
+    /// `dropping=Entity,Other`.
     public static let log = StoreScheme(
         "log", summary: "an append log of checksummed transactions",
         options: [
             .allowsSave,
             StoreOption(
                 "durability", .oneOf(["full", "batched", "none"]), default: "full",
-                "when a save is on the disk: before it returns, at most an interval later, or some time"),
+                "when a save reaches the disk: before it returns, at most an interval later, or when the system decides"
+            ),
             StoreOption(
                 "sharing", .oneOf(["exclusive", "shared"]), default: "exclusive",
-                "whether other processes that say shared, too, may save at the same time"),
+                "whether other processes may save at the same time; all of them must use shared"),
             StoreOption("interval", .duration, default: "50ms", "the interval of durability=batched"),
             StoreOption(
                 "keepDays", .wholeNumber(0...36_500), default: "all",
-                "for how many days a compaction keeps the history; without it all is kept"),
+                "how many days of history a compaction keeps; all of it without this option"),
+            .dropping,
         ]
     ) { url in
         if url.options["interval"] != nil, url.options["durability"] != "batched" {
-            throw url.malformed("interval goes with durability=batched only")
+            throw url.malformed("interval requires durability=batched")
         }
         let durability: AppendLogDurability =
             switch url.options["durability"] {
@@ -31,6 +34,7 @@ extension StoreScheme {
         return AppendLogConfiguration(
             path: url.path, allowsSave: url.allowsSave,
             sharing: url.options["sharing"] == "shared" ? .shared : .exclusive, durability: durability,
-            history: url.wholeNumber("keepDays").map { .keep(days: $0) } ?? .keepAll)
+            history: url.wholeNumber("keepDays").map { .keep(days: $0) } ?? .keepAll,
+            dropping: url.dropping)
     }
 }

@@ -7,28 +7,33 @@ struct CheckpointContent {
     /// The records, most of which are still in the file, under the checkpoint's own schema.
     let version: EngineVersion
     let position: LogPosition
+    /// What the log held before that position; nil if the checkpoint does not say.
+    let tail: LogTail?
     /// The length of the file.
     let size: Int64
 
-    /// Opens a checkpoint. Its header and directory are read and checked, its records when they are asked for.
-    /// - Parameter namesPlaces: whether what the disk does not give is told with its offset, instead of as a `FileError`.
-    /// - Returns: nil where there is none.
+    /// Opens a checkpoint. Reads and checks its header and directory now, its records when they are needed.
+    ///
+    /// With `namesPlaces`, an error of the disk names the offset instead of being a `FileError`. `fallback` rebuilds
+    /// regions that cannot be read later from a log that reaches back to its beginning.
+    /// - Returns: nil if there is no checkpoint.
     /// - Throws: `LogFault`, also for one that belongs to another log; `FileError`.
     static func read(
         _ path: String, of log: FileHeader, external: ExternalFiles, namesPlaces: Bool = false,
-        in fileSystem: any FileSystem
+        restoringFrom fallback: CheckpointFallback? = nil, in fileSystem: any FileSystem
     ) throws -> CheckpointContent? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
         let file = try fileSystem.open(path, mode: .read)
         do {
-            return try read(file, path, of: log, external, namesPlaces: namesPlaces)
+            return try read(file, path, of: log, external, namesPlaces: namesPlaces, fallback)
         } catch let fault as PackedFault {
             throw LogFault(fault)
         }
     }
 
     private static func read(
-        _ file: any OpenFile, _ path: String, of log: FileHeader, _ external: ExternalFiles, namesPlaces: Bool
+        _ file: any OpenFile, _ path: String, of log: FileHeader, _ external: ExternalFiles, namesPlaces: Bool,
+        _ fallback: CheckpointFallback?
     ) throws -> CheckpointContent {
         let found = try Found(file, of: log)
         let packed = packedFile(file, path, found, namesPlaces: namesPlaces)
@@ -36,18 +41,45 @@ struct CheckpointContent {
             schema: found.directory.schema, storeIdentifier: log.store.uuidString, external: external)
         let version = try EngineVersion.unpack(
             found.directory.tables, from: packed, number: found.directory.transaction,
-            nextSequence: found.directory.nextSequence, catalog: catalog)
-        return CheckpointContent(version: version, position: try found.place(), size: found.size)
+            nextSequence: found.directory.nextSequence, catalog: catalog,
+            restoringFrom: found.position.flatMap { fallback?.source(upTo: $0, found.directory.schema) })
+        return CheckpointContent(version: version, position: try found.place(), tail: found.tail, size: found.size)
+    }
+
+    /// Reads a checkpoint that was just written, as a process that opens it will, and checks that it holds the version.
+    /// `path` is for errors.
+    /// - Throws: `AppendLogError`; `FileError`; `CancellationError`.
+    static func check(
+        _ file: any OpenFile, _ path: String, of log: FileHeader, holds version: EngineVersion,
+        isCancelled: () -> Bool = { false }
+    ) throws {
+        try AppendLogError.naming(path) {
+            do {
+                let found = try Found(file, of: log)
+                _ = try found.place()
+                // Nothing of the store is lost where the new file cannot be read, so the error is the file's own.
+                let packed = packedFile(file, path, found, namesPlaces: false, closes: false)
+                // A catalog of its own, as the reader's will be.
+                let read = try EngineVersion.unpack(
+                    found.directory.tables, from: packed, number: found.directory.transaction,
+                    nextSequence: found.directory.nextSequence,
+                    catalog: Catalog(schema: found.directory.schema, storeIdentifier: log.store.uuidString))
+                try read.checkReadable(as: version, isCancelled: isCancelled)
+            } catch let fault as PackedFault {
+                throw LogFault(fault)
+            }
+        }
     }
 
     private static func packedFile(
-        _ file: any OpenFile, _ path: String, _ found: Found, namesPlaces: Bool
+        _ file: any OpenFile, _ path: String, _ found: Found, namesPlaces: Bool, closes: Bool = true
     ) -> PackedFile {
         let explainUnread: @Sendable (FileError, UInt64) -> any Error = { error, offset in
             AppendLogError(path: path, fault: .unreadable(offset: Int64(clamping: offset), error: error))
         }
         return PackedFile(
-            file, end: found.footer.offset, seed: found.header.seed, explainUnread: namesPlaces ? explainUnread : nil
+            file, end: found.footer.offset, seed: found.header.seed, closes: closes,
+            explainUnread: namesPlaces ? explainUnread : nil
         ) { fault in
             AppendLogError(path: path, fault: LogFault(fault))
         }
@@ -78,16 +110,17 @@ struct CheckpointContent {
         return CheckpointSalvage(version, losses, sequence: found.position?.sequence)
     }
 
-    /// The schema of a checkpoint's records, and where its log goes on; nil where there is none that can be read.
+    /// The schema of a checkpoint's records, and where the log continues after it; nil if there is no readable
+    /// checkpoint.
     static func schema(
         _ path: String, of log: FileHeader, in fileSystem: any FileSystem
-    ) throws -> (schema: StoredSchema, position: LogPosition)? {
+    ) throws -> (schema: StoredSchema, position: LogPosition, tail: LogTail?)? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
         let file = try fileSystem.open(path, mode: .read)
         defer { try? file.close() }
         do {
             let found = try Found(file, of: log)
-            return (found.directory.schema, try found.place())
+            return (found.directory.schema, try found.place(), found.tail)
         } catch is LogFault {
             return nil
         }
@@ -99,8 +132,12 @@ struct CheckpointContent {
         let header: FileHeader
         let footer: CheckpointFooter
         let directory: CheckpointDirectory
-        /// Nil where it names other logs.
+        /// Nil if it names other logs.
         let position: LogPosition?
+
+        /// What the log held before its position; nil if the checkpoint does not say. It says so for the first position
+        /// only: the second is in a log that a compaction has just made.
+        var tail: LogTail? { directory.places.first?.position == position ? footer.tail : nil }
 
         /// - Throws: `LogFault.checkpointOfAnother`.
         func place() throws(LogFault) -> LogPosition {
@@ -162,9 +199,8 @@ extension LogFault {
 }
 
 extension ReplayTables {
-    /// The records of a version.
-    /// - Parameter isLenient: whether what cannot be read is passed over.
-    /// - Throws: the error of what the version should have and cannot be read.
+    /// Copies the records of a version. If `isLenient`, it skips what cannot be read.
+    /// - Throws: the error of a record that cannot be read.
     init(_ version: EngineVersion, leniently isLenient: Bool = false) throws {
         let catalog = LogCatalog(
             version.catalog.schema, store: version.catalog.storeIdentifier, external: version.catalog.external)

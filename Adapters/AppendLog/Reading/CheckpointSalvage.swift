@@ -11,7 +11,7 @@ struct CheckpointSalvage {
     private var lost: [String: [Range<UInt64>]] = [:]
     /// The last one whose changes it has.
     let transaction: UInt64
-    /// The number of the log's next frame; nil where the checkpoint is of another log of the store.
+    /// The number of the log's next frame; nil if the checkpoint belongs to another log of the store.
     private let sequence: UInt64?
 
     /// A checkpoint that can be read whole.

@@ -53,7 +53,7 @@ final class FrameReader {
         }
     }
 
-    /// The header at a place; nil where there is none that verifies.
+    /// The header at an offset; nil if none there verifies.
     func header(at offset: Int64) throws -> FrameHeader? {
         guard size - offset >= Int64(FrameHeader.size) else { return nil }
         do {
@@ -66,10 +66,10 @@ final class FrameReader {
     }
 
     /// Why there is no header at a place although the checksum is right.
-    func oddity(at offset: Int64) throws -> LogFault? {
+    func headerFault(at offset: Int64) throws -> LogFault? {
         guard size - offset >= Int64(FrameHeader.size) else { return nil }
         return try withBytes(at: offset, count: FrameHeader.size) {
-            FrameHeader.oddity(of: $0, seed: seed, at: offset)
+            FrameHeader.headerFault(of: $0, seed: seed, at: offset)
         }
     }
 
@@ -78,7 +78,7 @@ final class FrameReader {
         header.length <= UInt64(size - offset - Int64(FrameHeader.size))
     }
 
-    /// Runs the body with the payload of a header; nil where its checksum is wrong.
+    /// Runs the body with the payload of a header; nil if its checksum is wrong.
     func withPayload<R>(
         of header: FrameHeader, at offset: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
     ) throws -> R? {

@@ -6,7 +6,7 @@ import MortiseEngine
 /// The checksums of frames go on from that of the header. So any frame that is whole tells what the header's checksum was,
 /// by which it is seen whether the header can be put right.
 struct HeaderRecovery {
-    /// Stands where the transaction is not known up to which the log is history only.
+    /// The base of a log whose history ends at an unknown transaction.
     static let unknownBase = EngineVersion.numberLimit - 1
 
     let header: FileHeader
@@ -17,10 +17,8 @@ struct HeaderRecovery {
     /// Whether the store's identifier is a new one.
     let hasLostIdentifier: Bool
 
-    /// - Parameters:
-    ///   - bytes: the beginning of the file.
-    ///   - checkpoint: the header of the checkpoint beside it.
-    /// - Returns: nil where the header is what some program wrote, or there is nothing that belongs to a log.
+    /// Recovers the header from the first bytes of the file, its frames, and the header of the checkpoint beside it.
+    /// Returns nil if the header is undamaged, or nothing in the file belongs to a log. Throws `FileError`.
     init?(_ bytes: [UInt8], of file: any OpenFile, size: Int64, _ checkpoint: FileHeader?) throws {
         guard bytes.count == FileHeader.size else {
             guard !bytes.isEmpty, let checkpoint else { return nil }
@@ -57,25 +55,24 @@ struct HeaderRecovery {
     /// What the first frame that is whole says.
     private static func seed(of file: any OpenFile, size: Int64) throws -> UInt32? {
         let window = FrameReader(file, size: size, seed: 0)
-        var place = Int64(FileHeader.size)
-        // What is no log may have many beginnings of frames that claim to be long.
+        // A file that is not a log may have many bytes that look like frames and claim to be long.
         var patience = 4 * size
-        while size - place >= Int64(FrameHeader.size), patience > 0 {
-            let seed = try window.withBytes(at: place, count: FrameHeader.size) { raw -> UInt32? in
-                guard raw.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker else { return nil }
-                let sum = raw.loadUnaligned(fromByteOffset: 44, as: UInt32.self).littleEndian
-                return CRC32C.origin(of: sum, behind: UnsafeRawBufferPointer(rebasing: raw[..<44]))
-            }
-            if let seed {
-                let reader = FrameReader(file, size: size, seed: seed)
-                if let frame = try reader.header(at: place), frame.length > 0, reader.hasWhole(frame, at: place) {
-                    patience -= Int64(frame.length)
-                    if try reader.withPayload(of: frame, at: place, { _ in true }) == true { return seed }
-                }
-            }
-            place += 8
+        var found: UInt32?
+        // A byte too few in the file header moves the first frame before its place.
+        _ = try window.firstMarker(from: 1) { raw, place in
+            guard raw[5] & ~1 == 0, raw[6] | raw[7] == 0, patience > 0 else { return patience <= 0 }
+            let length = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
+            guard length > 0, length <= UInt64(size - place - Int64(FrameHeader.size)) else { return false }
+            let sum = raw.loadUnaligned(fromByteOffset: 44, as: UInt32.self).littleEndian
+            let seed = CRC32C.origin(of: sum, behind: UnsafeRawBufferPointer(rebasing: raw[..<44]))
+            let reader = FrameReader(file, size: size, seed: seed)
+            guard let frame = try reader.header(at: place), reader.hasWhole(frame, at: place) else { return false }
+            patience -= Int64(frame.length)
+            guard try reader.withPayload(of: frame, at: place, { _ in true }) == true else { return false }
+            found = seed
+            return true
         }
-        return nil
+        return found
     }
 
     /// The header of a checksum that is like the bytes but for what is known anyway, what the checkpoint knows, and one bit.
@@ -111,13 +108,33 @@ extension CRC32C {
     /// The checksum that these bytes lead on from to another.
     static func origin(of value: UInt32, behind bytes: UnsafeRawBufferPointer) -> UInt32 {
         var state = ~value
-        for byte in bytes.reversed() {
-            for _ in 0..<8 {
-                // The polynomial has its highest bit, so that it shows whether it was added.
-                state = state >> 31 == 1 ? (state ^ 0x82F6_3B78) << 1 | 1 : state << 1
-            }
-            state ^= UInt32(byte)
-        }
+        for byte in bytes.reversed() { state = before(state) ^ UInt32(byte) }
         return ~state
+    }
+
+    /// The register as it was before eight bits were shifted through it, the byte that came in still added.
+    private static func before(_ state: UInt32) -> UInt32 {
+        var state = state
+        for _ in 0..<8 {
+            // The polynomial has its highest bit, so that it shows whether it was added.
+            state = state >> 31 == 1 ? (state ^ 0x82F6_3B78) << 1 | 1 : state << 1
+        }
+        return state
+    }
+
+    /// Whether inserting one byte, somewhere before the last of these, would turn their checksum from `found` into
+    /// `wanted`, whatever both started from.
+    static func isByteMissing(
+        from bytes: UnsafeRawBufferPointer, between found: UInt32, and wanted: UInt32
+    ) -> Bool {
+        // Going back from the end: what the register was before each byte, and what it has to be behind the missing one.
+        var (state, needed) = (~found, ~wanted)
+        for byte in bytes.reversed() {
+            state = before(state) ^ UInt32(byte)
+            needed = before(needed) ^ UInt32(byte)
+            // A byte changes the lowest eight bits alone.
+            if before(needed) >> 8 == state >> 8 { return true }
+        }
+        return false
     }
 }

@@ -11,17 +11,19 @@ struct LogContent {
     /// Behind the last whole frame.
     let position: LogPosition
     let end: LogEnd
-    /// The last whole frame, and where it is; nil where none is behind the checkpoint.
+    /// The last whole frame and its offset; nil if none follows the checkpoint.
     let last: (offset: Int64, header: FrameHeader)?
     /// Where the frames begin that none calls synced.
     let unsynced: LogPosition
-    /// Where the checkpoint goes on in the log, and its length; nil where none was used.
+    /// The position in the log at which the checkpoint ends, and the checkpoint's length; nil if none was used.
     let checkpoint: (position: LogPosition, size: Int64)?
     let ignoredCheckpoint: LogFault?
+    /// What replaces an unreadable checkpoint; nil if nothing does.
+    let fallback: CheckpointFallback?
 
     var store: String { records.store }
 
-    /// Reads the checkpoint, where there is one that fits, and the log behind it.
+    /// Reads the checkpoint, if there is one that fits, and the log after it.
     /// - Throws: `AppendLogError`; `FileError`; `EngineError.schemaMismatch` where the log's own schemas do not follow
     ///   from one another.
     static func read(
@@ -30,7 +32,9 @@ struct LogContent {
         let size = try file.info().size
         let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
         let header = try AppendLogError.naming(path) { try FileHeader(beginning, expecting: .log) }
-        let (checkpoint, ignored) = try findCheckpoint(header, path: path, external, in: fileSystem)
+        let fallback =
+            header.base == 0 ? CheckpointFallback(path, header, external: external, in: fileSystem) : nil
+        let (checkpoint, ignored) = try findCheckpoint(header, path: path, external, fallback, in: fileSystem)
         return try AppendLogError.naming(path) {
             if let place = checkpoint?.position, size < place.end {
                 throw LogFault.logShorterThanCheckpoint(offset: place.end, size: size)
@@ -42,6 +46,11 @@ struct LogContent {
                 throw LogFault.checkpointOfAnother
             }
             let reader = FrameReader(file, size: size, seed: header.seed)
+            if let checkpoint,
+                try reader.hasOther(checkpoint.tail, before: checkpoint.position, base: header.base)
+            {
+                throw LogFault.checkpointOfAnother
+            }
             var records = LogRecords(checkpoint?.version, store: header.store.uuidString, external: external)
             var last: (offset: Int64, header: FrameHeader)?
             let scan = try reader.scan(from: checkpoint?.position ?? .first) { frame in
@@ -51,23 +60,24 @@ struct LogContent {
             }
             guard let schema = records.schema, let end = scan.end else {
                 throw LogFault.damagedFrame(
-                    offset: LogPosition.first.offset, sequence: 1, reason: "the schema is not there")
+                    offset: LogPosition.first.offset, sequence: 1, reason: "the schema is missing")
             }
             return LogContent(
                 header: header, records: records, schema: schema, position: scan.position, end: end,
                 last: last, unsynced: scan.unsynced, checkpoint: checkpoint.map { ($0.position, $0.size) },
-                ignoredCheckpoint: ignored)
+                ignoredCheckpoint: ignored, fallback: fallback)
         }
     }
 
     private static func findCheckpoint(
-        _ header: FileHeader, path: String, _ external: ExternalFiles, in fileSystem: any FileSystem
+        _ header: FileHeader, path: String, _ external: ExternalFiles, _ fallback: CheckpointFallback?,
+        in fileSystem: any FileSystem
     ) throws -> (checkpoint: CheckpointContent?, ignored: LogFault?) {
-        let checkpointPath = path + LogOpening.checkpointSuffix
+        let checkpointPath = StoreFiles(resolved: path).checkpoint
         do {
             guard
                 let found = try CheckpointContent.read(
-                    checkpointPath, of: header, external: external, in: fileSystem)
+                    checkpointPath, of: header, external: external, restoringFrom: fallback, in: fileSystem)
             else {
                 if header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
                 return (nil, nil)
@@ -79,18 +89,31 @@ struct LogContent {
         } catch let fault as LogFault {
             if header.base == 0 { return (nil, fault) }
             throw AppendLogError(path: checkpointPath, fault: fault)
+        } catch let error as FileError where error.operation == .read && header.base == 0 {
+            return (nil, .unreadable(offset: nil, error: error))
         }
     }
 
-    /// The records under a schema of the store's user.
-    /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
-    func version(for schema: StoredSchema) throws -> EngineVersion {
-        try records.version(position.transaction, for: schema)
+    /// Converts the records to the program's schema.
+    /// - Parameters:
+    ///   - program: the schema that the store is opened with.
+    ///   - dropping: entities whose records may be dropped without a new schema version.
+    ///   - path: the store's name in errors.
+    /// - Returns: the records, and what the schema lacks; nil if it lacks nothing that the store holds.
+    /// - Throws: `MigrationError`; `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a
+    ///   checkpoint.
+    func version(
+        for program: StoredSchema, dropping: [String], path: String
+    ) throws -> (version: EngineVersion, loss: SchemaLoss?) {
+        try schema.checkIsNotNewer(than: program, store: path)
+        let found = try records.version(position.transaction, for: program)
+        try found.loss?.check(dropping: dropping, store: path)
+        return found
     }
 
     func recovery(keptAside: String?) -> AppendLogRecovery? {
         var report = AppendLogRecovery(lastTransaction: position.transaction)
-        report.ignoredCheckpoint = ignoredCheckpoint
+        report.ignoredCheckpoint = ignoredCheckpoint ?? fallback?.fault
         if case .torn(let bytes) = end {
             report.tornAt = position.offset
             report.droppedBytes = bytes

@@ -8,9 +8,11 @@ struct LogPosition: Hashable, Sendable {
     var sequence: UInt64
     /// The last transaction before it.
     var transaction: UInt64
+    /// How many bytes the frames lie behind their places; not 0 only where bytes before them are missing or too many.
+    var shift: Int64 = 0
 
     /// Where the frame's header is.
-    var offset: Int64 { FrameHeader.place(after: end) }
+    var offset: Int64 { FrameHeader.place(after: end - shift) + shift }
 
     /// The first frame of a file.
     static let first = LogPosition(end: Int64(FileHeader.size), sequence: 1, transaction: 0)
@@ -19,20 +21,34 @@ struct LogPosition: Hashable, Sendable {
     func following(_ header: FrameHeader) -> LogPosition {
         LogPosition(
             end: offset + Int64(FrameHeader.size) + Int64(header.length), sequence: sequence + 1,
-            transaction: header.transaction)
+            transaction: header.transaction, shift: shift)
+    }
+
+    /// The position of a header that was found at an offset, wherever it should be.
+    init(ofHeaderAt offset: Int64, sequence: UInt64, transaction: UInt64) {
+        let rest = offset & 7
+        let place = FrameHeader.place(after: rest <= 4 ? offset - rest : offset - rest + 8)
+        self.init(end: offset, sequence: sequence, transaction: transaction, shift: offset - place)
+    }
+
+    init(end: Int64, sequence: UInt64, transaction: UInt64, shift: Int64 = 0) {
+        self.end = end
+        self.sequence = sequence
+        self.transaction = transaction
+        self.shift = shift
     }
 }
 
 /// Why there is no valid frame at a place, when the file is not damaged.
 enum LogEnd: Hashable, Sendable {
     case clean
-    /// So many bytes are left of frames that were never synced.
+    /// That many bytes are left of frames that were never synced.
     case torn(bytes: Int64)
 }
 
 extension FrameReader {
     /// Decides whether the log ends at a place without a valid frame, or was torn there.
-    /// - Throws: `LogFault`: `damagedFrame`, or why a header whose checksum is right is none.
+    /// - Throws: `LogFault`: `damagedFrame`, or why a header with the right checksum is invalid.
     func end(at position: LogPosition) throws -> LogEnd {
         do {
             return try endAsFarAsRead(at: position)
@@ -45,40 +61,43 @@ extension FrameReader {
 
     private func endAsFarAsRead(at position: LogPosition) throws -> LogEnd {
         let offset = position.offset
-        // Nothing is ever written between a frame and the place of the next; whatever is there at the very end is told of
-        // like what is no longer than a header.
+        func damaged(_ offset: Int64, _ reason: String) -> LogFault {
+            .damagedFrame(offset: offset, sequence: position.sequence, reason: reason)
+        }
+        // Nothing is ever written between a frame and the place of the next.
         if position.end < min(offset, size), try !isZero(position.end..<min(offset, size)) {
-            let rest = size - position.end
-            if rest <= Int64(FrameHeader.size) { return .torn(bytes: rest) }
-            throw LogFault.damagedFrame(
-                offset: position.end, sequence: position.sequence, reason: "the bytes before its place are not zero")
+            throw damaged(position.end, "the bytes before it are not zero")
         }
         guard offset < size else { return .clean }
-        if let oddity = try oddity(at: offset) { throw oddity }
-        guard let reason = try damage(at: offset) else {
-            if try isZero(offset..<size) { return .clean }
-            if let witness = try frameCallingSynced(position.sequence, behind: offset) {
-                throw LogFault.damagedFrame(
-                    offset: offset, sequence: position.sequence,
-                    reason: "it is missing, and a frame at offset \(witness) says that it was synced")
-            }
-            return .torn(bytes: size - offset)
+        if let headerFault = try headerFault(at: offset) { throw headerFault }
+        if let reason = try damage(at: position) { throw damaged(offset, reason) }
+        if try isZero(offset..<size) { return .clean }
+        if let witness = try witness(of: position) {
+            throw damaged(offset, "it was synced once, as the header at offset \(witness) shows")
         }
-        throw LogFault.damagedFrame(offset: offset, sequence: position.sequence, reason: reason)
+        return .torn(bytes: size - offset)
     }
 
-    /// What is wrong with a frame that is not valid, in a way in which no crash leaves it; nil where one can.
-    private func damage(at offset: Int64) throws -> String? {
+    /// The fault of an invalid frame that no crash leaves; nil if a crash can leave it.
+    private func damage(at position: LogPosition) throws -> String? {
+        let offset = position.offset
         let headerEnd = offset + Int64(FrameHeader.size)
-        guard headerEnd <= size else { return nil }
+        guard headerEnd <= size else {
+            return try canBeginHeader(of: position) ? nil : "what is left of its header is not the beginning of one"
+        }
         guard let header = try header(at: offset) else {
             if try isZero(offset..<headerEnd) { return nil }
-            return try isZero(headerEnd..<size) ? nil : "its header's checksum is wrong"
+            let isBegun = try isZero(headerEnd..<size) && canBeginHeader(of: position)
+            return isBegun ? nil : "its header's checksum is wrong"
         }
-        guard hasWhole(header, at: offset) else { return nil }
-        let end = headerEnd + Int64(header.length)
         if header.length == 0 { return "it has no payload" }
-        if try isZero((end - 1)..<end) { return nil }
+        let missing = "a byte of its payload is missing"
+        guard hasWhole(header, at: offset) else {
+            return try lacksByte(header, at: offset) ? missing : nil
+        }
+        let end = headerEnd + Int64(header.length)
+        if try !canFollow(end) { return "its payload continues after its end" }
+        if try isZero((end - 1)..<end) { return try lacksByte(header, at: offset) ? missing : nil }
         var start = (headerEnd + FrameHeader.sector - 1) / FrameHeader.sector * FrameHeader.sector
         while start < end {
             let next = min(start + FrameHeader.sector, end)
@@ -88,28 +107,52 @@ extension FrameReader {
         return "its payload's checksum is wrong"
     }
 
-    /// Where a later frame stands that calls this one synced.
-    private func frameCallingSynced(_ sequence: UInt64, behind offset: Int64) throws -> Int64? {
-        let step = 1 << 18
-        var start = offset + 8
-        while size - start >= Int64(FrameHeader.size) {
-            let count = Int(min(Int64(step + FrameHeader.size - 8), size - start))
-            let found = try withBytes(at: start, count: count) { bytes -> Int? in
-                var place = 0
-                while bytes.count - place >= FrameHeader.size {
-                    if bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self).littleEndian == FrameHeader.marker,
-                        let header = FrameHeader(UnsafeRawBufferPointer(rebasing: bytes[place...]), seed: seed),
-                        header.sequence > sequence, header.synced >= sequence
-                    {
-                        return place
-                    }
-                    place += 8
-                }
-                return nil
-            }
-            if let found { return start + Int64(found) }
-            start += Int64(step)
+    /// Whether a write that was cut short may have left what is in the header's place: zeros, or what every header of the
+    /// frame has.
+    private func canBeginHeader(of position: LogPosition) throws -> Bool {
+        var expected = ByteWriter(capacity: FrameHeader.size)
+        FrameHeader(
+            kind: .schema, sequence: position.sequence, transaction: 0, synced: 0, length: 0, checksum: 0
+        ).write(to: &expected, seed: seed)
+        let fixed = Set(0..<4).union(6..<16)
+        let count = min(FrameHeader.size, Int(size - position.offset))
+        return try withBytes(at: position.offset, count: count) { bytes in
+            bytes.indices.allSatisfy { !fixed.contains($0) || bytes[$0] == 0 || bytes[$0] == expected.bytes[$0] }
         }
-        return nil
+    }
+
+    /// Whether a crash can leave what follows a payload: zeros up to the next place, and there zeros or a header.
+    private func canFollow(_ end: Int64) throws -> Bool {
+        let place = FrameHeader.place(after: end)
+        guard try isZero(min(end, size)..<min(place, size)) else { return false }
+        guard place < size else { return true }
+        let first = UInt8(truncatingIfNeeded: FrameHeader.marker)
+        return try withBytes(at: place, count: 1) { $0[0] == 0 || $0[0] == first }
+    }
+
+    /// Whether a payload would be right with one more byte within it. Where it would be with one more at its end, the write
+    /// may have been cut short there.
+    private func lacksByte(_ header: FrameHeader, at offset: Int64) throws -> Bool {
+        let start = offset + Int64(FrameHeader.size)
+        guard header.length > 1, UInt64(max(0, size - start)) >= header.length - 1 else { return false }
+        return try withBytes(at: start, count: Int(header.length) - 1) { bytes in
+            guard bytes.last == payloadEnd else { return false }
+            var complete = CRC32C(resuming: seed)
+            complete.update(bytes)
+            let left = complete.value
+            complete.update([payloadEnd])
+            if complete.value == header.checksum { return false }
+            return CRC32C.isByteMissing(from: bytes, between: left, and: header.checksum)
+        }
+    }
+
+    /// Where a header is that no crash leaves behind a frame that was not synced: one of a later frame that calls this one
+    /// synced, or one that is not in its place.
+    private func witness(of position: LogPosition) throws -> Int64? {
+        try firstHeader(from: position.offset + 1) { header, place in
+            if header.sequence > position.sequence, header.synced >= position.sequence { return true }
+            // Wherever it is, this frame's own place is another one; and frames lie at multiples of 8.
+            return header.sequence == position.sequence || (place & 7 != 0 && header.sequence > position.sequence)
+        }?.place
     }
 }

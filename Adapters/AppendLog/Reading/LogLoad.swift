@@ -20,7 +20,7 @@ struct LogLoad: TransactionVisitor {
     private func fault(_ what: String) -> PayloadFault { PayloadFault(offset: 0, what: what) }
 
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
-        guard nextSequence >= self.nextSequence else { throw fault("takes numbers back") }
+        guard nextSequence >= self.nextSequence else { throw fault("lowers the next record number") }
         self.nextSequence = nextSequence
         if isErasure { loader.erase() }
     }
@@ -29,7 +29,7 @@ struct LogLoad: TransactionVisitor {
         do {
             try loader.delete(entity: entity, sequence: sequence)
         } catch is EngineError {
-            throw fault("deletes what is not there")
+            throw fault("deletes a record that does not exist")
         }
     }
 
@@ -37,14 +37,14 @@ struct LogLoad: TransactionVisitor {
         do {
             try loader.update(entity: entity, sequence: sequence, changes)
         } catch let error as EngineError {
-            throw fault("changes what cannot be changed: \(error)")
+            throw fault("has an invalid update: \(error)")
         }
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
         try begin(entity, sequence)
         for slot in catalog.storedSlots[entity] where !loader.set(values[slot], slot: slot) {
-            throw fault("has a value for \(catalog.layouts[entity].slots[slot].name) that is not of its kind")
+            throw fault("has a value for \(catalog.layouts[entity].slots[slot].name) of the wrong kind")
         }
     }
 
@@ -84,18 +84,18 @@ struct LogLoad: TransactionVisitor {
                     }
                 if !fits {
                     throw reader.fault(
-                        "has a value for \(catalog.layouts[entity].slots[slot].name) that is not of its kind")
+                        "has a value for \(catalog.layouts[entity].slots[slot].name) of the wrong kind")
                 }
             }
         }
     }
 
     private func begin(_ entity: Int, _ sequence: UInt64) throws {
-        guard sequence < nextSequence else { throw fault("inserts a record whose number is not new") }
+        guard sequence < nextSequence else { throw fault("inserts a record whose number was used before") }
         do {
             try loader.begin(entity: entity, sequence: sequence)
         } catch is EngineError {
-            throw fault("inserts a record whose number is not new")
+            throw fault("inserts a record whose number was used before")
         }
     }
 

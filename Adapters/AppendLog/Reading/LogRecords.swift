@@ -29,7 +29,7 @@ struct LogRecords {
         switch frame.header.kind {
         case .schema: try apply(try frame.reading { try $0.schema() }, frame)
         case .transaction, .transactionWithFiles: try applyTransaction(frame)
-        default: throw LogFault.malformed(offset: frame.position.offset, what: "does not belong into a log")
+        default: throw LogFault.malformed(offset: frame.position.offset, what: "is not that of a log")
         }
     }
 
@@ -65,7 +65,7 @@ struct LogRecords {
             }
             replay = current
         } else {
-            throw LogFault.malformed(offset: frame.position.offset, what: "comes before any schema")
+            throw LogFault.malformed(offset: frame.position.offset, what: "precedes every schema")
         }
     }
 
@@ -78,18 +78,21 @@ struct LogRecords {
     }
 
     /// The records under a schema of the store's user.
+    /// - Returns: the records, and what the schema lacks; nil if it lacks nothing that the store holds.
     /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
-    func version(_ transaction: UInt64, for schema: StoredSchema) throws -> EngineVersion {
+    func version(
+        _ transaction: UInt64, for schema: StoredSchema
+    ) throws -> (version: EngineVersion, loss: SchemaLoss?) {
         if schema == self.schema {
-            if let version, version.number == transaction { return version }
-            if let load { return try load.finish(transaction) }
-            if let replay { return try replay.finish(transaction) }
+            if let version, version.number == transaction { return (version, nil) }
+            if let load { return (try load.finish(transaction), nil) }
+            if let replay { return (try replay.finish(transaction), nil) }
         }
         guard var tables = try allTables(upTo: transaction) else {
-            return .empty(Catalog(schema: schema, storeIdentifier: store, external: external))
+            return (.empty(Catalog(schema: schema, storeIdentifier: store, external: external)), nil)
         }
-        if tables.catalog.schema != schema { try tables.migrate(to: schema) }
-        return try tables.version(transaction, schema: schema)
+        let loss = tables.catalog.schema == schema ? nil : try tables.migrate(to: schema)
+        return (try tables.version(transaction, schema: schema), loss?.isEmpty == true ? nil : loss)
     }
 }
 
@@ -119,26 +122,28 @@ struct VersionReplay: TransactionVisitor {
     }
 
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
-        guard nextSequence >= self.nextSequence else { throw PayloadFault(offset: 0, what: "takes numbers back") }
+        guard nextSequence >= self.nextSequence else {
+            throw PayloadFault(offset: 0, what: "lowers the next record number")
+        }
         self.nextSequence = nextSequence
         if isErasure { replay.erase() }
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
-        try explaining("deletes what cannot be deleted") { try replay.delete(entity: entity, sequence: sequence) }
+        try explaining("has an invalid deletion") { try replay.delete(entity: entity, sequence: sequence) }
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
-        try explaining("changes what cannot be changed") {
+        try explaining("has an invalid update") {
             try replay.update(entity: entity, sequence: sequence, changes)
         }
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
         guard sequence < nextSequence else {
-            throw PayloadFault(offset: 0, what: "inserts a record whose number is not new")
+            throw PayloadFault(offset: 0, what: "inserts a record whose number was used before")
         }
-        try explaining("inserts what cannot be inserted") {
+        try explaining("has an invalid insertion") {
             try replay.insert(entity: entity, sequence: sequence, values)
         }
     }

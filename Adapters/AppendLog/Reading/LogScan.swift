@@ -20,15 +20,15 @@ struct ScannedFrame {
 }
 
 extension FrameReader {
-    /// Hands over each frame from a position on, verified, to the first place where there is none.
-    ///
-    /// Kinds that are not known and may be skipped are skipped, unless they are asked for.
+    /// Passes each frame from a position on, verified, to the body, up to the first place without a frame. Skips frames
+    /// of unknown kind that are marked skippable.
     /// - Parameters:
-    ///   - base: transactions up to this one may be missing.
-    ///   - includesUnknown: whether the body gets frames too whose kind is not known.
-    ///   - body: gets each frame; the payload is valid inside only. Returns false to stop behind the frame.
-    /// - Returns: the position behind the last frame, why it ends there (nil where the body stopped it), and where the
-    ///   frames begin that none calls synced.
+    ///   - start: the position of the first frame.
+    ///   - base: transactions up to this number may be missing.
+    ///   - includesUnknown: whether the body gets skippable frames of unknown kind too.
+    ///   - body: gets each frame, whose payload is valid only inside. Returns false to stop after the frame.
+    /// - Returns: the position after the last frame; why the frames end there (nil if the body stopped); the position
+    ///   from which on no frame is known to be synced.
     /// - Throws: `LogFault`; what the body throws.
     func scan(
         from start: LogPosition, allowingGapsTo base: UInt64 = 0, includingUnknown includesUnknown: Bool = false,

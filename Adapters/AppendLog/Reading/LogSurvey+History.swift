@@ -3,12 +3,14 @@ import MortiseCore
 import MortiseEngine
 
 extension LogSurvey {
-    /// Copies the transactions that can be read into a log of which they are the history, with the schemas that they need.
+    /// Copies the readable transactions, with their schemas, into a log as its history.
     /// - Parameters:
-    ///   - base: those with higher numbers are left out, and those whose numbers do not ascend.
-    ///   - schema: the store's last one. Where a schema may be among frames that are missing, those behind are passed over
-    ///     up to the next; before the base, where nothing tells, unless the one before the gap is the last.
-    /// - Returns: how many there are, and the schema of the last one.
+    ///   - base: the last transaction to copy. Those whose numbers do not ascend are left out.
+    ///   - schema: the store's last schema. After a gap that may have held a schema, transactions are skipped until the
+    ///     next schema; before the base, where nothing shows that, only if the schema before the gap is not the last
+    ///     one.
+    ///   - frames: the writer of the new log.
+    /// - Returns: how many transactions were copied, and the schema of the last one.
     /// - Throws: `FileError`.
     func copyHistory(
         upTo base: UInt64, _ schema: StoredSchema, into frames: inout FrameWriter

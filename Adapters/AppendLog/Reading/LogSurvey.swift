@@ -25,16 +25,36 @@ struct LogSurvey {
     private(set) var log: (header: FileHeader, seed: UInt32)?
     /// No transaction of the store that can be read has a higher number, nor the checkpoint.
     private(set) var lastTransaction: UInt64 = 0
-    /// The frames of transactions that nobody can read because the schema is not there.
+    /// The frames of transactions that cannot be read because their schema is missing.
     private var unread: Set<UInt64> = []
 
-    init(path: String, fileSystem: any FileSystem) {
+    /// Why the log is not trusted although all of it can be read, or nil.
+    private let contradiction: AppendLogError?
+
+    /// With a contradiction the records are taken from the checkpoint, as opening takes them, even if the log has all of them.
+    init(path: String, fileSystem: any FileSystem, contradiction: AppendLogError? = nil) {
         self.path = path
         self.fileSystem = fileSystem
+        self.contradiction = contradiction
     }
 
-    private var checkpointPath: String { path + LogOpening.checkpointSuffix }
-    /// Stands for files that nobody reads here.
+    /// Where a log and its checkpoint differ, both of which can be read; nil if they agree.
+    func findContradiction() throws -> AppendLogError? {
+        guard problems.isEmpty, try fileSystem.infoIfPresent(checkpointPath, followingLinks: true) != nil else {
+            return nil
+        }
+        do {
+            _ = try SoundReading(path, in: fileSystem)
+            return nil
+        } catch let error as AppendLogError {
+            return error.path == checkpointPath ? error : nil
+        } catch {
+            return nil
+        }
+    }
+
+    private var checkpointPath: String { StoreFiles(resolved: path).checkpoint }
+    /// A place for external files, none of which is read here.
     private var external: ExternalFiles { ExternalFiles(beside: path, in: fileSystem) }
 
     mutating func run() throws {
@@ -47,7 +67,8 @@ struct LogSurvey {
         do {
             header = try FileHeader(beginning, expecting: .log)
             seed = header.seed
-            isComplete = header.base == 0
+            isComplete = header.base == 0 && contradiction == nil
+            if let contradiction { note(contradiction) }
         } catch {
             note(error)
             let checkpoint = try? CheckpointContent.header(checkpointPath, in: fileSystem)
@@ -65,14 +86,14 @@ struct LogSurvey {
         let reader = FrameReader(file, size: size, seed: seed)
         // Where the log has everything, the checkpoint is looked at later, and only checked where it is not needed.
         let isAlone = isComplete
-        var checkpoint = isAlone ? nil : try readCheckpoint(header, isNeeded: true)
+        var checkpoint = isAlone ? nil : try readCheckpoint(header, reader, isNeeded: true)
         let known = problems.count
         try follow(reader, header, checkpoint, makingRecords: isAlone || !hasWholeCheckpoint)
         // What is wrong with the frames says so itself.
-        let isBehind = problems.count == known && noteWhatTheCheckpointIsAheadBy(header, size)
+        let isBehind = problems.count == known && reportLogShorterThanCheckpoint(header, size)
         if isAlone {
-            checkpoint = try readCheckpoint(header, isNeeded: !isComplete || isBehind)
-            // One with damage of its own may have less than the log that is left.
+            checkpoint = try readCheckpoint(header, reader, isNeeded: !isComplete || isBehind)
+            // A damaged checkpoint may have less than the remaining log.
             if isBehind, hasWholeCheckpoint { isComplete = false }
         }
         if let checkpoint { lastTransaction = max(lastTransaction, checkpoint.transaction) }
@@ -122,16 +143,19 @@ struct LogSurvey {
 
     // MARK: The checkpoint
 
-    /// The checkpoint, as much of it as can be read.
-    /// - Parameter isNeeded: whether its records are wanted; otherwise it is checked only.
-    private mutating func readCheckpoint(_ header: FileHeader, isNeeded: Bool) throws -> CheckpointSalvage? {
-        if let whole = try readWholeCheckpoint(header, isNeeded: isNeeded) { return whole }
-        // Also where its records are not wanted: each of its faults is to be told.
+    /// Reads what can be read of the checkpoint. If its records are not needed, it is only checked.
+    private mutating func readCheckpoint(
+        _ header: FileHeader, _ reader: FrameReader, isNeeded: Bool
+    ) throws -> CheckpointSalvage? {
+        if let whole = try readWholeCheckpoint(header, reader, isNeeded: isNeeded) { return whole }
+        // Even if its records are not needed, because each of its faults must be reported.
         let found = hasWholeCheckpoint ? nil : salvageCheckpoint(header)
         return isNeeded ? found : nil
     }
 
-    private mutating func readWholeCheckpoint(_ header: FileHeader, isNeeded: Bool) throws -> CheckpointSalvage? {
+    private mutating func readWholeCheckpoint(
+        _ header: FileHeader, _ reader: FrameReader, isNeeded: Bool
+    ) throws -> CheckpointSalvage? {
         let found: CheckpointContent
         do {
             guard
@@ -144,6 +168,9 @@ struct LogSurvey {
                 return nil
             }
             found = content
+            if try reader.hasOther(content.tail, before: content.position, base: header.base) {
+                note(LogFault.checkpointOfAnother, of: checkpointPath)
+            }
         } catch {
             note(error, of: checkpointPath)
             return nil
@@ -164,7 +191,7 @@ struct LogSurvey {
 
     /// A log that ends before the place that its checkpoint names has lost what is between.
     /// - Returns: whether it does.
-    private mutating func noteWhatTheCheckpointIsAheadBy(_ header: FileHeader, _ size: Int64) -> Bool {
+    private mutating func reportLogShorterThanCheckpoint(_ header: FileHeader, _ size: Int64) -> Bool {
         guard let place = (try? CheckpointContent.schema(checkpointPath, of: header, in: fileSystem))?.position,
             place.transaction > lastTransaction || place.end > size
         else { return false }
@@ -198,13 +225,17 @@ struct LogSurvey {
         let losesSchema: Bool
     }
 
-    /// Reads frame after frame, and where one is damaged goes on at the next that is not.
-    /// - Parameter checkpoint: one whose place is known not to be within what was lost.
+    /// Reads frame after frame, and continues after a damaged one at the next that verifies. `checkpoint` is one whose
+    /// position is known not to be inside what was lost. Returns why the frames end, nil after damage.
     func forEachFrame(
         _ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?,
         _ body: (ScannedFrame) -> Void, damaged: (Gap) -> Void
     ) throws -> LogEnd? {
         var position = LogPosition.first
+        // Bytes in front of the first frame may be missing.
+        var start: Int64 = 1
+        // Headers whose payloads are not theirs may be many, and each may claim to be long.
+        var patience = 8 * reader.size
         while true {
             var last = position
             do {
@@ -218,11 +249,17 @@ struct LogSurvey {
                 return scan.end
             } catch {
                 let offset = reader.lastUnreadable
-                let next = try reader.nextFrame(behind: last.offset, from: last.sequence)
+                if last != position { start = last.end }
+                if let failed = try? reader.header(at: last.offset) {
+                    patience -= Int64(clamping: min(failed.length, UInt64(reader.size)))
+                }
+                let next =
+                    try patience > 0 ? reader.nextFrame(from: start, except: last.offset, sequence: last.sequence) : nil
                 let losesSchema = next.map { mayLoseSchema(reader, from: last, to: $0, checkpoint) } ?? false
                 damaged(Gap(error: error, offset: offset, next: next, losesSchema: losesSchema))
                 guard let next else { return nil }
                 position = next
+                start = next.offset + 1
             }
         }
     }
@@ -335,36 +372,6 @@ struct LogSurvey {
         }
         checkpointAtEnd = found
         self.unread = unread
-    }
-}
-
-extension FrameReader {
-    /// The next header of a later frame that verifies behind a place, as the position to go on at.
-    /// - Parameter sequence: the least number that it may have.
-    func nextFrame(behind offset: Int64, from sequence: UInt64 = 1) throws -> LogPosition? {
-        var place = offset + 8
-        while size - place >= Int64(FrameHeader.size) {
-            let isMarker: Bool
-            do {
-                isMarker = try withBytes(at: place, count: 4) {
-                    $0.loadUnaligned(as: UInt32.self).littleEndian == FrameHeader.marker
-                }
-            } catch let error as FileError {
-                guard error.code == .io else { throw error }
-                // As much as the system reads at once.
-                place = (place / Int64(Self.pageSize) + 1) * Int64(Self.pageSize)
-                continue
-            }
-            // A record may hold what was a log once.
-            if isMarker, let header = try? header(at: place), header.sequence >= max(1, sequence) {
-                return LogPosition(
-                    end: place, sequence: header.sequence,
-                    transaction: header.kind.isTransaction
-                        ? header.transaction - min(1, header.transaction) : header.transaction)
-            }
-            place += 8
-        }
-        return nil
     }
 }
 

@@ -4,6 +4,7 @@ import MortiseEngine
 
 /// All that is wrong with the files of a store.
 public struct AppendLogVerification: Sendable {
+    /// What is wrong, in the order in which it was found; empty for a sound store.
     public var problems: [AppendLogError] = []
     /// Transactions that can be read.
     public var transactions = 0
@@ -12,6 +13,7 @@ public struct AppendLogVerification: Sendable {
     /// Bytes behind the last whole frame that were never acknowledged.
     public var tornBytes: Int64 = 0
 
+    /// Whether nothing is wrong.
     public var isSound: Bool { problems.isEmpty }
 }
 
@@ -25,12 +27,13 @@ extension AppendLogStore {
     public static func verify(
         _ path: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogVerification {
-        let files = ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem)
-        return try verify(path, in: fileSystem) { try files.check($0) }
+        let files = try StoreFiles.log(path, in: fileSystem)
+        let external = ExternalFiles(beside: files.main, in: fileSystem)
+        return try verify(files.main, in: fileSystem) { try external.check($0) }
     }
 
-    /// - Parameter check: looks at a file of data that a record names; an `ExternalFileFault` that it throws is a problem of
-    ///   that record.
+    /// Verifies a log with its checkpoint. `check` looks at an external file that a record names; an
+    /// `ExternalFileFault` that it throws becomes a problem of that record.
     static func verify(
         _ path: String, in fileSystem: any FileSystem, files check: (ExternalReference) throws -> Void
     ) throws -> AppendLogVerification {
@@ -91,7 +94,7 @@ extension ReplayTables {
                 reason: fault.reason))
     }
 
-    /// Calls the body for each value that is in a file of its own.
+    /// Calls the body for each external value.
     func forEachFile(
         _ body: (_ entity: Int, _ sequence: UInt64, _ slot: Int, _ reference: ExternalReference) throws -> Void
     ) rethrows {

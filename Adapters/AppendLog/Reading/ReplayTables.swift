@@ -28,7 +28,7 @@ struct ReplayTables: TransactionVisitor {
             return block.isLive[row] ? (after - 1, row) : nil
         }
 
-        /// The first of so many numbers for which something holds that then holds for all behind it.
+        /// Binary search: the lowest index in `0..<count` for which the monotone predicate holds; `count` if for none.
         private static func firstIndex(_ count: Int, where isBehind: (Int) -> Bool) -> Int {
             var low = 0
             var high = count
@@ -75,26 +75,30 @@ struct ReplayTables: TransactionVisitor {
 
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
         if isErasure { tables = Array(repeating: Rows(), count: tables.count) }
-        guard nextSequence >= self.nextSequence else { throw fault("takes numbers back") }
+        guard nextSequence >= self.nextSequence else { throw fault("lowers the next record number") }
         self.nextSequence = nextSequence
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
-        guard let (block, row) = tables[entity].place(sequence) else { throw fault("deletes what is not there") }
+        guard let (block, row) = tables[entity].place(sequence) else {
+            throw fault("deletes a record that does not exist")
+        }
         tables[entity].blocks[block].isLive[row] = false
         let width = catalog.layouts[entity].slots.count
         for slot in 0..<width { tables[entity].blocks[block].values[row * width + slot] = .null }
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
-        guard let (block, row) = tables[entity].place(sequence) else { throw fault("changes what is not there") }
+        guard let (block, row) = tables[entity].place(sequence) else {
+            throw fault("updates a record that does not exist")
+        }
         let width = catalog.layouts[entity].slots.count
         for (slot, value) in changes { tables[entity].blocks[block].values[row * width + slot] = value }
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
         guard sequence < nextSequence, sequence > tables[entity].last else {
-            throw fault("inserts a record whose number is not new")
+            throw fault("inserts a record whose number was used before")
         }
         tables[entity].append(sequence, isLive: true, values)
     }
@@ -154,19 +158,35 @@ struct ReplayTables: TransactionVisitor {
     }
 
     /// Goes on under another schema.
+    /// - Returns: what that schema lacks.
     /// - Throws: `EngineError.schemaMismatch`.
-    mutating func migrate(to schema: StoredSchema) throws {
+    @discardableResult
+    mutating func migrate(to schema: StoredSchema) throws -> SchemaLoss {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
         var next = ReplayTables(
             LogCatalog(schema, store: catalog.store, external: catalog.external), nextSequence: nextSequence)
+        var released = ReleasedLinks(mapping)
+        var tally = SchemaTally()
         try forEach { entity, sequence, values in
             let name = catalog.names[entity]
+            mapping.count(values, ofEntity: name, in: &tally)
             guard let number = next.catalog.numbers[name],
                 let mapped = mapping.map(values, ofEntity: name, defaults: next.catalog.layouts[number])
             else { return }
+            released.note(
+                values, of: IdentifierNamespace(storeIdentifier: catalog.store, entityName: name)[sequence])
             try next.inserted(number, sequence, mapped)
         }
+        try released.forEach { record, property, members in
+            guard next.contains(record), let sequence = record.sequenceNumber,
+                let number = next.catalog.numbers[record.entityName],
+                let slot = next.catalog.layouts[number].slot(named: property)
+            else { return }
+            try next.updated(number, sequence, [(slot, members)])
+        }
+        let loss = try mapping.loss(tally)
         self = next
+        return loss
     }
 
     func forEach(_ body: (Int, UInt64, ContiguousArray<StoredValue>) throws -> Void) rethrows {
@@ -181,7 +201,7 @@ struct ReplayTables: TransactionVisitor {
         }
     }
 
-    /// Leaves out so many of the numbers that new records would get.
+    /// Skips that many of the numbers that new records would get.
     mutating func skipNumbers(_ count: UInt64) {
         nextSequence = min(nextSequence + min(count, EngineVersion.numberLimit), EngineVersion.numberLimit - 1)
     }

@@ -7,22 +7,22 @@ struct SoundReading {
     private(set) var transactions = 0
     private(set) var records = 0
     private(set) var tornBytes: Int64 = 0
-    /// The records after the last transaction. Data in files of their own are only named.
+    /// The records after the last transaction. External data are only named.
     private(set) var version: EngineVersion?
 
     /// What contradicts itself among the records.
     private(set) var inconsistencies: [String] = []
 
-    /// - Parameter checkpointPath: where the checkpoint is; nil for the place beside the log.
-    /// - Throws: the first thing that is wrong.
+    /// Reads a sound log whole. `checkpointPath` is the checkpoint's; nil means the one beside the log.
+    /// - Throws: the first fault.
     init(_ path: String, checkpoint checkpointPath: String? = nil, in fileSystem: any FileSystem) throws {
-        let checkpointPath = checkpointPath ?? path + LogOpening.checkpointSuffix
+        let checkpointPath = checkpointPath ?? StoreFiles(resolved: path).checkpoint
         let file = try fileSystem.open(path, mode: .read)
         defer { try? file.close() }
         let size = try file.info().size
         let header = try FileHeader(
             try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
-        // Stands for files that nobody reads here.
+        // None of these files is read here.
         let external = ExternalFiles(beside: path, in: fileSystem)
         let checkpoint = try CheckpointContent.read(
             checkpointPath, of: header, external: external, in: fileSystem)
@@ -36,9 +36,13 @@ struct SoundReading {
         var catalog: LogCatalog?
         let reader = FrameReader(file, size: size, seed: header.seed)
         var isMet = checkpoint == nil
+        var hasSchema = true
         func meet(_ position: LogPosition) {
             guard let place = checkpoint?.position, position.sequence == place.sequence else { return }
             isMet = position.end == place.end
+            if let schema = alone?.schema ?? catalog?.schema {
+                hasSchema = schema == checkpoint?.version.catalog.schema
+            }
         }
         let scan = try reader.scan(from: .first, allowingGapsTo: header.base, includingUnknown: true) { frame in
             meet(frame.position)
@@ -53,16 +57,24 @@ struct SoundReading {
             return true
         }
         meet(scan.position)
+        if let checkpoint, try reader.hasOther(checkpoint.tail, before: checkpoint.position, base: header.base) {
+            isMet = false
+        }
         if !isMet { throw AppendLogError(path: checkpointPath, fault: .checkpointOfAnother) }
+        // What follows the checkpoint may have a schema of its own, which hides that.
+        if !hasSchema {
+            throw AppendLogError(
+                path: checkpointPath, fault: .malformed(offset: 0, what: "has another schema than the log"))
+        }
         if case .torn(let bytes) = scan.end { tornBytes = bytes }
         let last = scan.position.transaction
         guard let schema = (alone ?? behind)?.schema else {
             throw LogFault.damagedFrame(
-                offset: LogPosition.first.offset, sequence: 1, reason: "the schema is not there")
+                offset: LogPosition.first.offset, sequence: 1, reason: "the schema is missing")
         }
-        let made = try alone?.version(last, for: schema)
+        let made = try alone?.version(last, for: schema).version
         alone = nil
-        let followed = try behind?.version(last, for: schema)
+        let followed = try behind?.version(last, for: schema).version
         behind = nil
         for what in checkpoint?.version.inconsistencies() ?? [] { throw LogFault.malformed(offset: 0, what: what) }
         if let made, let followed, try !made.hasSameRecords(as: followed) {
@@ -84,7 +96,7 @@ struct SoundReading {
             return
         }
         guard let catalog else {
-            throw LogFault.malformed(offset: frame.position.offset, what: "comes before any schema")
+            throw LogFault.malformed(offset: frame.position.offset, what: "precedes every schema")
         }
         var ignored = IgnoredRecords()
         try frame.reading { try $0.transaction(catalog, to: &ignored) }
@@ -102,7 +114,7 @@ final class IgnoredRecords: TransactionVisitor {
 }
 
 extension EngineVersion {
-    /// Reads every value; of data in files of their own, what the record has.
+    /// Reads every value; of external data, what the record has.
     /// - Throws: the error of what the version should have and cannot be read.
     func readAll() throws {
         let stored = LogCatalog(catalog.schema, store: catalog.storeIdentifier)

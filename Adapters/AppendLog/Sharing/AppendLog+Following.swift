@@ -21,7 +21,7 @@ extension AppendLog {
         }
     }
 
-    /// What the others have saved, as far as it can be seen without the turn; nil where there is nothing new.
+    /// What other processes have saved, as far as it can be read without the turn; nil if there is nothing new.
     func catchUp(from current: EngineVersion) throws -> EngineVersion? {
         guard isShared, try writer.hasMore() else { return nil }
         let version = try follow(from: current, isTurn: false)
@@ -50,10 +50,10 @@ extension AppendLog {
                 last = scan.position
                 unsynced = scan.unsynced
                 if case .torn(let bytes) = scan.end, isTurn {
-                    // Whoever wrote it died on it: nobody writes but with the turn.
+                    // Its writer died while writing: nobody writes without holding the turn.
                     _ = try LogOpening.cutTornTail(
                         of: file, path: path, at: scan.position, bytes: bytes, in: fileSystem)
-                    observers.tell(.recovery(store: configuration.name, bytes: bytes))
+                    observers.post(.recovery(store: configuration.name, bytes: bytes))
                 }
             } catch let fault as LogFault {
                 // Without the turn what looks like damage may be a write on its way.
@@ -78,7 +78,7 @@ extension AppendLog {
             let schema = try frame.reading { try $0.schema() }
             guard schema == catalog.schema else {
                 throw EngineError.schemaMismatch(
-                    store: catalog.store, differences: ["another process has changed the schema; open the store anew"])
+                    store: catalog.store, differences: ["another process has changed the schema; open the store again"])
             }
             return
         }
@@ -116,7 +116,7 @@ extension OpenLog {
     func follow(waiting isWaiting: Bool = false) -> Bool {
         var isNew = false
         if let tail {
-            // A reader that cannot read on has what it had; whoever looks for changes tells so.
+            // A reader that cannot continue keeps what it has; the check for changes reports the error.
             try? engine.follow(waiting: isWaiting) { current in
                 let version = try tail.next(after: current)
                 isNew = version != nil
@@ -156,7 +156,7 @@ final class RemoteChanges: @unchecked Sendable {
         // Simulated files are none that the system knows.
         let isReal = store.configuration.givenFileSystem is POSIXFileSystem
         watch = isReal ? FileWatch(store.opened.path) : nil
-        interval = .milliseconds(watch == nil ? 100 : Int(store.configuration.looksWhereTold * 1_000))
+        interval = .milliseconds(watch == nil ? 100 : Int(store.configuration.pollIntervalWhenNotified * 1_000))
         watch?.start { [weak self] in self?.look() }
         schedule()
     }
@@ -188,14 +188,14 @@ final class RemoteChanges: @unchecked Sendable {
             store.opened.follow()
             // A fetch may have taken in what there was before this could, and another store of the same log, too.
             let now = store.engine.version.number
-            let isNew = store.opened.sink.map { $0.takeFollowed(since: before) } ?? (now > before)
+            let isNew = store.opened.sink.map { $0.hasFollowed(since: before) } ?? (now > before)
             lock.withLock { last = now }
             if isNew {
                 NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store)
-                store.tell(.remoteChange(store: store.configuration.name))
+                store.post(.remoteChange(store: store.configuration.name))
             }
             if let reason = store.opened.tail?.reasonForStopping, takesFirstTelling() {
-                store.tell(.readerLeftBehind(store: store.configuration.name, reason: reason))
+                store.post(.readerLeftBehind(store: store.configuration.name, reason: reason))
             }
         } while lock.withLock { goesOn() }
     }
@@ -209,7 +209,7 @@ final class RemoteChanges: @unchecked Sendable {
 
     private func begin() -> Bool {
         if hasStopped { return false }
-        // Whoever looks now may have looked too early.
+        // This check may have come too early.
         isDue = isLooking
         defer { isLooking = true }
         return !isLooking

@@ -17,7 +17,7 @@ final class FileWatch: @unchecked Sendable {
     /// The watch on the file that was last found at the path; nil once the descriptor is closed.
     private var watched: Int32?
 
-    /// - Returns: nil where the system does not watch the file: it has no more watches, or the file is not there.
+    /// - Returns: nil if the system does not watch the file: it has no more watches, or the file does not exist.
     init?(_ path: String) {
         let descriptor = inotify_init1(Int32(O_NONBLOCK) | Int32(O_CLOEXEC))
         guard descriptor >= 0 else { return nil }
@@ -65,7 +65,7 @@ final class FileWatch: @unchecked Sendable {
     }
 }
 #else
-/// No notice of written files is known here; whoever wants to know has to look.
+/// No notification of writes is available here; readers must poll.
 final class FileWatch: Sendable {
     init?(_ path: String) { return nil }
     func start(_ handler: @escaping @Sendable () -> Void) {}

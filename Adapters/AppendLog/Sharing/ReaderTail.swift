@@ -2,10 +2,10 @@ import MortiseCore
 import MortiseEngine
 import Synchronization
 
-/// Where a reader stands in a log that another process writes, and what has come since.
+/// The position of a reader in a log that another process writes, and what has been added since.
 ///
-/// A reader takes no lock, so the log may be cut and replaced under it: it goes on only as long as the frame that it read
-/// last still stands where it was, and otherwise stays at what it has and says why.
+/// A reader takes no lock, so the log may be truncated or replaced while it reads. It continues only as long as the
+/// frame that it read last is still in its place; otherwise it stays at the version it has and says why.
 ///
 /// @unchecked Sendable: used under the engine's lock of writers alone, which a reader's engine has nobody else for.
 final class ReaderTail: @unchecked Sendable {
@@ -15,12 +15,12 @@ final class ReaderTail: @unchecked Sendable {
     private var file: any OpenFile
     private var header: FileHeader
     private var position: LogPosition
-    /// The last frame that was read, and where it is; nil where all that was read is in a checkpoint, behind which nothing
-    /// is ever cut off.
+    /// The last frame that was read, and its offset; nil if everything read so far is in a checkpoint, because the log
+    /// is never cut before that.
     private var last: (offset: Int64, header: FrameHeader)?
     private let loss = Mutex<String?>(nil)
 
-    /// Why it goes no further; nil where it does.
+    /// Why it cannot continue; nil while it can.
     var reasonForStopping: String? { loss.withLock { $0 } }
 
     init(
@@ -38,11 +38,11 @@ final class ReaderTail: @unchecked Sendable {
 
     deinit { try? file.close() }
 
-    /// The version with what has been saved since; nil where there is nothing new that can be read.
+    /// The version with everything saved since; nil if there is nothing new that can be read.
     func next(after current: EngineVersion) throws -> EngineVersion? {
         if reasonForStopping != nil { return nil }
         guard position.transaction == current.number, try stands() else {
-            stop("what was read last was cut off the log")
+            stop("the writer cut off transactions that were already read")
             return nil
         }
         // A file that was replaced has everything up to then, also what its successor has no more.
@@ -70,7 +70,7 @@ final class ReaderTail: @unchecked Sendable {
                 if frame.header.kind == .schema {
                     // Under another schema the rows would be others.
                     guard try frame.reading({ try $0.schema() }) == schema else {
-                        stop("the log has another schema from offset \(frame.position.offset) on")
+                        stop("the schema changes at offset \(frame.position.offset) of the log")
                         return false
                     }
                 } else {
@@ -87,7 +87,7 @@ final class ReaderTail: @unchecked Sendable {
                 return true
             }
         } catch is LogFault {
-            // What looks like damage may be a write on its way; who opens the log finds out.
+            // What looks like damage may be a write in progress; opening the log finds out.
             if replay == nil { return nil }
         }
         var version: EngineVersion?
@@ -123,7 +123,7 @@ final class ReaderTail: @unchecked Sendable {
         }
         // Transactions up to the base may have been dropped, also such as this reader has not read.
         guard let found, header.base <= current.number else {
-            stop("a compaction has dropped transactions that were not read yet")
+            stop("a compaction dropped transactions that were not yet read")
             return false
         }
         isTaken = true

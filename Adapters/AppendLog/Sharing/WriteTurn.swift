@@ -1,28 +1,27 @@
 import Foundation
 import MortiseEngine
 
-/// Whose turn it is to write a shared log: a lock on a file of its own, taken for each save.
+/// The turn to write a shared log: a lock on a separate file, taken for each save.
 ///
 /// The system gives the turn back when its holder dies, in the middle of a write too.
 struct WriteTurn: Sendable {
-    static let suffix = ".turn"
     /// How long a process waits for the others before its save fails.
     static let patience: TimeInterval = 60
 
     private let file: any OpenFile
+    private let isNew: Bool
 
-    /// Waits for the turn.
-    /// - Parameter isCancelled: asked now and then; where it says so, a `CancellationError` is thrown.
-    /// - Throws: `FileError`, `locked` where the others do not give it back.
+    /// Waits for the turn. Polls `isCancelled` meanwhile and throws a `CancellationError` when it returns true.
+    /// - Throws: `FileError`; with reason `locked` if the other processes do not release the turn in time.
     init(
         forLogAt path: String, permissions: UInt32, in fileSystem: any FileSystem,
         isCancelled: () -> Bool = { false }
     ) throws {
-        let place = path + Self.suffix
+        let place = StoreFiles(resolved: path).turn
         let deadline = Date().addingTimeInterval(Self.patience)
         var pause = 0.000_05
         while true {
-            guard let file = try fileSystem.openOwn(place, permissions: permissions & 0o777 | 0o600) else {
+            guard let (file, isNew) = try fileSystem.openOwn(place, permissions: permissions & 0o777 | 0o600) else {
                 guard Date() < deadline else {
                     throw FileError(.changed(.replaced), operation: .lock, path: place)
                 }
@@ -36,6 +35,7 @@ struct WriteTurn: Sendable {
                             try? file.setPermissions(permissions & 0o777 | 0o600)
                         }
                         self.file = file
+                        self.isNew = isNew
                         return
                     }
                 }
@@ -54,4 +54,11 @@ struct WriteTurn: Sendable {
     }
 
     func giveBack() { try? file.close() }
+
+    /// Gives the turn back after an opening that failed, and removes its file if that was made here.
+    func abandon(in fileSystem: any FileSystem) {
+        // A process that opened the file meanwhile finds that its name is gone, and makes another.
+        if isNew { try? fileSystem.unlink(file.path) }
+        giveBack()
+    }
 }

@@ -8,16 +8,16 @@ public enum AppendLogCompaction: Sendable, Hashable {
     /// 4 MiB at least. Looked at after opening and after saves. Nothing is ever dropped that `compact()` would keep, so that
     /// none begins with `.keepAll`; nor does one of a shared log, which others would have to leave for that.
     ///
-    /// Saves go on meanwhile, but for the moment in which the new log takes the old one's place. Closing the store ends one
-    /// that is under way. One that fails is told as `StoreEvent.compactionFailed` and leaves the store as it was.
+    /// Saves go on meanwhile, except for the moment in which the new log replaces the old one. Closing the store ends a
+    /// running compaction. A failure is reported as `StoreEvent.compactionFailed` and leaves the store as it was.
     case automatic
     /// When `compact()` is called.
     case onCall
 }
 
 extension AppendLogHistory {
-    /// What says of a transaction, by its number and time, whether it is kept; nil where all are.
-    /// - Parameter store: the store's identifier.
+    /// The rule that decides, by number and time, whether a transaction is kept; nil if all are. `store` is the store's
+    /// identifier.
     func rule(now: Date, store: String) -> ((_ transaction: UInt64, _ time: Date) -> Bool)? {
         switch self {
         case .keepAll: return nil
@@ -38,7 +38,7 @@ extension AppendLog {
         compactions.plan(at: configuration.leastGarbage)
         compactions.start { [weak self] error in
             guard let self else { return }
-            observers.tell(.compactionFailed(store: configuration.name, reason: "\(error)"))
+            observers.post(.compactionFailed(store: configuration.name, reason: "\(error)"))
         } _: { [weak self] in
             try self?.compactIfWorthwhile()
         }
@@ -57,14 +57,14 @@ extension AppendLog {
             compactions.plan(at: position.end + max(least, total / 8))
             guard try isForgotten(upTo: max(least, total / 2), of: header, position, keeps) else { return }
             let start = ContinuousClock.now
-            let dropped = try compactAlone(progress, keeping: keeps)
-            observers.tell(
+            let dropped = try compactAlone(progress, dropping: .written, keeping: keeps)
+            observers.post(
                 .compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
         }
     }
 
-    /// Whether so many bytes at the log's beginning are history that is not kept. Times and numbers ascend, but where a
-    /// clock jumped, so that one transaction tells of all before it.
+    /// Whether that many bytes at the beginning of the log are history that is not kept. Numbers ascend, and so do
+    /// times unless a clock jumped, so one transaction decides for all before it.
     private func isForgotten(
         upTo size: Int64, of header: FileHeader, _ end: LogPosition, _ keeps: (UInt64, Date) -> Bool
     ) throws -> Bool {
@@ -72,7 +72,7 @@ extension AppendLog {
         let file = try fileSystem.open(path, mode: .read)
         defer { try? file.close() }
         let reader = FrameReader(file, size: end.end, seed: header.seed)
-        guard var place = try reader.nextFrame(behind: size / 8 * 8) else { return false }
+        guard var place = try reader.nextFrame(from: size) else { return false }
         while let frame = try reader.header(at: place.offset), reader.hasWhole(frame, at: place.offset) {
             if frame.kind.isTransaction, frame.length >= 8 {
                 let bits = try reader.withBytes(at: place.offset + Int64(FrameHeader.size), count: 8) {

@@ -19,8 +19,8 @@ extension AppendLog {
         CheckpointWriter(catalog: catalog, version: version, store: store) { progress.isCancelled }
     }
 
-    /// Writes a checkpoint of the last version that was appended; commits go on meanwhile.
-    /// - Parameter isAsked: whether somebody asks for it; otherwise none is written where another was meanwhile.
+    /// Writes a checkpoint of the last version that was appended; commits go on meanwhile. Unless a caller asks for it,
+    /// nothing is written if another checkpoint was meanwhile.
     func checkpoint(isAsked: Bool = true) throws {
         try checkpoint(MaintenanceProgress(isStopped: isStopping), isAsked: isAsked)
     }
@@ -47,16 +47,43 @@ extension AppendLog {
         let (end, size) = lastCheckpoint
         // Under another schema than the log's the first save says so, not a closing without any.
         guard configuration.checkpoints == .automatic, !isShared, !hasOtherSchema,
-            writer.state.position.end - end >= max(configuration.leastReplay, size / 16)
+            hasSpoiltCheckpoint || writer.state.position.end - end >= max(configuration.leastReplay, size / 16)
         else { return }
-        try? checkpoint(MaintenanceProgress(isStopped: { false }), isAsked: true)
+        do {
+            try checkpoint(MaintenanceProgress(isStopped: { false }), isAsked: true)
+        } catch {
+            tellOfFailure(error)
+        }
+    }
+
+    private func tellOfFailure(_ error: any Error) {
+        observers.post(.checkpointFailed(store: configuration.name, reason: "\(error)"))
+    }
+
+    /// Something of the checkpoint could not be read, and was taken from the log.
+    func noteUnreadableCheckpoint(_ fault: LogFault) {
+        observers.post(.checkpointUnreadable(store: configuration.name, reason: "\(fault)"))
+        renewCheckpoint()
+    }
+
+    /// Has the next checkpoint written soon, in the place of one that cannot be read.
+    func renewCheckpoint() {
+        // Under another schema the first save writes that down, not a checkpoint without any.
+        if hasOtherSchema { return }
+        setCheckpointSpoilt()
+        checkpoints.plan(at: 0)
+        checkpoints.noteAppended(upTo: writer.state.position.end)
     }
 
     /// - Returns: how long the checkpoint is.
     func write(_ checkpoint: CheckpointWriter, _ places: [CheckpointDirectory.Place]) throws -> Int64 {
         let permissions = try fileSystem.info(path, followingLinks: true).permissions
+        let tail = try places.first.map {
+            try LogTail(before: $0.position.end, of: writer.currentFile(checkingName: false))
+        }
         try AppendLogError.naming(path) {
-            try checkpoint.write(to: checkpointPath, places: places, permissions: permissions, in: fileSystem)
+            try checkpoint.write(
+                to: checkpointPath, places: places, tail: tail, permissions: permissions, in: fileSystem)
         }
         return try fileSystem.info(checkpointPath, followingLinks: true).size
     }
@@ -66,7 +93,11 @@ extension AppendLog {
     func startCheckpoints(behind checkpoint: (position: LogPosition, size: Int64)?) {
         noteCheckpoint(behind: checkpoint?.position.end ?? 0, size: checkpoint?.size ?? 0)
         // The log has everything: what failed (a full disk, perhaps) is tried again later.
-        checkpoints.start { [weak self] in try self?.checkpoint(isAsked: false) }
+        checkpoints.start { [weak self] error in
+            self?.tellOfFailure(error)
+        } _: { [weak self] in
+            try self?.checkpoint(isAsked: false)
+        }
         checkpoints.noteAppended(upTo: writer.state.position.end)
     }
 }

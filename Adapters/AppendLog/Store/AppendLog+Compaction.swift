@@ -3,10 +3,9 @@ import MortiseCore
 import MortiseEngine
 
 extension AppendLog {
-    /// Writes a checkpoint, drops the transactions before it that are not kept, and then the files of data that no record
-    /// names any more.
-    /// - Parameter keeps: asked for each transaction up to the checkpoint, oldest first.
-    /// - Returns: how many transactions were dropped.
+    /// Writes a checkpoint, drops the transactions before it for which `keeps` returns false, and then the external
+    /// files that no record names any more. Asks `keeps` for each transaction up to the checkpoint, oldest first, and
+    /// returns how many were dropped.
     @discardableResult
     func compact(
         _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
@@ -14,9 +13,11 @@ extension AppendLog {
         try maintaining(progress) { try compactAlone(progress, keeping: keeps) }
     }
 
-    /// As `compact`, for who has seen to it that nothing else is under way.
+    /// Like `compact`, for a caller that has excluded all other maintenance. `dropping` says which unused external
+    /// files are removed for good.
     func compactAlone(
-        _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
+        _ progress: MaintenanceProgress, dropping: ExternalFiles.Dropping = .everything,
+        keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
         // The others would go on in the old log.
         try writer.holdAlone()
@@ -33,7 +34,7 @@ extension AppendLog {
             let size = try write(checkpoint, [.init(log: header.file, position: position)])
             noteCheckpoint(behind: position.end, size: size)
             try progress.advance(to: 2 * position.end)
-            sweepExternal(progress)
+            sweepExternal(progress, dropping)
             return 0
         }
         let next = FileHeader(kind: .log, store: header.store, base: version.number)
@@ -71,6 +72,7 @@ extension AppendLog {
             }
             isReplaced = true
             let file = try fileSystem.open(path, mode: .readWrite)
+            try LogOpening.claim(file, isShared: isShared)
             guard let taken else { throw EngineError.latched(store: path, cause: "nothing was copied") }
             try writer.releaseAppends(takingUp: file, header: next, position: taken)
             if let written { noteCheckpoint(behind: written.end, size: written.size) }
@@ -79,7 +81,7 @@ extension AppendLog {
             if isHolding { writer.releaseAppends(after: error, isReplaced: isReplaced) }
             throw error
         }
-        sweepExternal(progress)
+        sweepExternal(progress, dropping)
         return dropped.count
     }
 
@@ -105,11 +107,11 @@ extension AppendLog {
         return copied
     }
 
-    /// Removes the files of data that neither the records name nor any version that somebody in this process still holds;
-    /// another process has none open for writing. What cannot be done waits for the next opening.
-    private func sweepExternal(_ progress: MaintenanceProgress) {
+    /// Removes the external files that neither the records name nor any version that this process still holds; no other
+    /// process has the log open for writing. Files that cannot be removed wait for the next compaction.
+    private func sweepExternal(_ progress: MaintenanceProgress, _ dropping: ExternalFiles.Dropping) {
         guard let external = catalog.external else { return }
-        _ = try? external.sweep(external.present()) { try snapshot(progress).version }
+        _ = try? external.sweep(external.present(), dropping: dropping) { try snapshot(progress).version }
     }
 
     private func scan(
@@ -130,7 +132,7 @@ extension AppendLog {
             throw AppendLogError(
                 path: path,
                 fault: .damagedFrame(
-                    offset: scan.position.offset, sequence: scan.position.sequence, reason: "it is not there any more"))
+                    offset: scan.position.offset, sequence: scan.position.sequence, reason: "it has disappeared"))
         }
     }
 
@@ -164,7 +166,7 @@ extension AppendLog {
                 isWritten = true
                 try frames.append(frame.header.kind, frame.payload, transaction: frame.header.transaction)
             } else if !frame.header.kind.isTransaction {
-                // Of a later time: who does not know what it is for does not throw it away.
+                // A frame of a later version: without knowing its purpose, keep it.
                 if !isWritten, !schema.isEmpty {
                     try frames.append(.schema, schema)
                     isWritten = true

@@ -20,8 +20,12 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var last: EngineVersion
     /// Whether the log's last schema is another than the store's.
     private var needsSchema: Bool
+    /// Keeps the store as it was, before the first write under a schema that lacks what it holds.
+    let changeover: SchemaChangeover?
     /// Where the log goes on behind the last checkpoint, and how long that is.
     private var checkpointed: (end: Int64, size: Int64) = (0, 0)
+    /// Whether the checkpoint cannot be read, so that another one is wanted whatever has come behind it.
+    private var isCheckpointSpoilt = false
     /// The number of the last transaction of another process.
     private var followed: UInt64 = 0
     private var turn: WriteTurn?
@@ -36,7 +40,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     init(
         _ configuration: AppendLogConfiguration, path: String, writer: LogWriter, catalog: LogCatalog,
-        initial: EngineVersion, needsSchema: Bool, now: @escaping @Sendable () -> Date = { Date() }
+        initial: EngineVersion, needsSchema: Bool, loss: SchemaLoss? = nil,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = configuration
         self.path = path
@@ -45,6 +50,11 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         self.last = initial
         self.needsSchema = needsSchema
         self.now = now
+        changeover = loss.map { loss in
+            SchemaChangeover(loss, of: path, in: configuration.fileSystem) {
+                _ = try configuration.backUpStore(to: $0)
+            }
+        }
         compactions = BackgroundWork(leastAfterFailure: configuration.leastGarbage)
         if case .batched(let interval) = configuration.durability {
             timer = BatchedSync(writer, every: interval)
@@ -56,7 +66,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     var fileSystem: any FileSystem { configuration.fileSystem }
     /// Whether the log is being closed, so that what takes long is to end.
     @Sendable func isStopping() -> Bool { stopping.load(ordering: .acquiring) }
-    var checkpointPath: String { path + LogOpening.checkpointSuffix }
+    var checkpointPath: String { StoreFiles(resolved: path).checkpoint }
 
     /// Runs one checkpoint, compaction or backup at a time.
     /// - Throws: what the body throws; what ends the work while it waits for another.
@@ -83,7 +93,14 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     var lastCheckpoint: (end: Int64, size: Int64) { state.withLock { checkpointed } }
     var hasOtherSchema: Bool { state.withLock { needsSchema } }
-    func setCheckpoint(_ last: (end: Int64, size: Int64)) { state.withLock { checkpointed = last } }
+    func setCheckpoint(_ last: (end: Int64, size: Int64)) {
+        state.withLock {
+            checkpointed = last
+            isCheckpointSpoilt = false
+        }
+    }
+    var hasSpoiltCheckpoint: Bool { state.withLock { isCheckpointSpoilt } }
+    func setCheckpointSpoilt() { state.withLock { isCheckpointSpoilt = true } }
 
     func noteFollowed(_ version: EngineVersion) {
         state.withLock {
@@ -93,7 +110,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     }
 
     /// Whether transactions of other processes have come since one.
-    func takeFollowed(since transaction: UInt64) -> Bool { state.withLock { followed > transaction } }
+    func hasFollowed(since transaction: UInt64) -> Bool { state.withLock { followed > transaction } }
 
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
         try append(result, changes: changes)?.wait()
@@ -102,9 +119,13 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
         let (base, needsSchema) = state.withLock { (last, self.needsSchema) }
         var frames: [(kind: FrameKind, payload: [UInt8])] = []
-        if needsSchema { frames.append((.schema, try catalog.schemaPayload())) }
+        if needsSchema {
+            try keepCopy()
+            frames.append((.schema, try catalog.schemaPayload()))
+        }
         let stream = stream(for: changes, behind: frames)
         var payload = stream.map { ByteWriter(to: $0) } ?? ByteWriter(capacity: 512)
+        payload.mostParts = configuration.mostParts
         let origin = TransactionOrigin(timestamp: now(), author: changes.author, process: process, bundle: bundle)
         do {
             try AppendLogError.naming(path) {
@@ -142,7 +163,13 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// What writes the payload of many changes while it is made; nil where that will be short.
+    /// - Throws: what keeps the copy from being made; nothing may be written then.
+    private func keepCopy() throws {
+        guard let changeover, let copy = try changeover.keepCopy() else { return }
+        observers.post(.schemaLoss(store: configuration.name, loss: changeover.loss, copy: copy))
+    }
+
+    /// Writes the payload of many changes while it is encoded; nil if the payload will be short.
     private func stream(
         for changes: CommittedChanges, behind frames: [(kind: FrameKind, payload: [UInt8])]
     ) -> FrameStream? {
@@ -166,7 +193,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     func snapshot(_ progress: MaintenanceProgress) throws -> (
         version: EngineVersion, position: LogPosition, header: FileHeader
     ) {
-        // Frames of other processes may have to be written once more, which nobody does without the turn.
+        // Frames of other processes may have to be written again, which requires the turn.
         let turn =
             isShared
             ? try WriteTurn(
@@ -175,7 +202,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         defer { turn?.giveBack() }
         try writer.checkWritable()
         if state.withLock({ needsSchema }) {
-            // Whoever reads on from a checkpoint knows its schema; whoever reads the whole log needs it there too.
+            try keepCopy()
+            // A reader that starts from a checkpoint knows its schema; a reader of the whole log needs it there too.
             _ = try writer.append([(.schema, try catalog.schemaPayload())], transaction: 0)
             state.withLock { needsSchema = false }
         }
@@ -188,7 +216,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
                 return (version, position, header)
             }
             if position.transaction < version.number {
-                throw EngineError.latched(store: path, cause: "its log is behind its records")
+                throw EngineError.latched(store: path, cause: "its log lacks transactions that its records contain")
             }
             Thread.sleep(forTimeInterval: 0.000_1)
         }
@@ -201,7 +229,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         compactions.stop()
         // One that runs notices and ends; what it has written is a temporary.
         maintenance.withLock {}
-        // Whoever waits for a sync is promised it; where it fails, it is theirs to tell.
+        // Savers that wait for a sync are promised it; if it fails, they report it.
         if case .full = configuration.durability { try? writer.syncAll() }
         let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }
         if case .success = result { checkpointInClosing() }

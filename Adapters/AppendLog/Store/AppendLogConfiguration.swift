@@ -6,17 +6,17 @@ public import MortiseEngine
 public enum AppendLogDurability: Sendable, Hashable {
     /// Before `save()` returns.
     case full
-    /// At most so long after `save()` returns; a power cut may take the saves of that time, the latest first. A sync that
-    /// fails then is told by the next save, and by closing. With `sharing: .shared` it is as `full`, because other processes
-    /// build on what they find.
+    /// At most this long after `save()` returns; a power cut may take the saves of that time, the latest first. The
+    /// next save, and closing, throw the error of a sync that failed. With `sharing: .shared` it is the same as `full`,
+    /// because other processes build on what they find.
     case batched(Duration)
     /// When the system sees fit; a power cut may take any number of the latest saves.
     case none
 }
 
-/// Who else may write the log while it is open.
+/// Which processes may write the log while it is open.
 public enum AppendLogSharing: Sendable, Hashable {
-    /// Nobody: a second process that opens it for writing is told who has it.
+    /// Nobody: a second process that opens it for writing gets an error that names the holder.
     case exclusive
     /// Any number of processes that open it as shared: each takes in what the others saved before it saves itself.
     case shared
@@ -24,25 +24,33 @@ public enum AppendLogSharing: Sendable, Hashable {
 
 /// Keeps models in an append log: every save is a checksummed record behind the last one, and the log is the history.
 public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
+    /// The store that the configuration opens.
     public typealias Store = AppendLogStore
 
+    /// The configuration's name, unique in its container.
     public let name: String
+    /// The models that the store keeps; nil until a container sets it.
     public var schema: Schema?
     /// The log, relative to the current folder unless it begins with a slash. It need not be there; its folder must.
     public let path: String
-    /// Whether the store may be changed. One that may not needs the log to be there and takes no lock. Each of its fetches
-    /// begins at what other processes have saved by then, as far as the log still has it: where a compaction dropped
-    /// transactions that it has not read, or the schema was changed, it stays at what it has until it is opened anew.
+    /// Whether the store may be changed. A read-only store needs an existing log and takes no lock. Each of its fetches
+    /// sees what other processes have saved by then, as long as the log still has it: once a compaction drops
+    /// transactions that it has not read, or the schema changes, it stays at its version until it is opened again.
     public let allowsSave: Bool
+    /// Whether other processes may write the log at the same time.
     public let sharing: AppendLogSharing
+    /// When a save is on disk.
     public let durability: AppendLogDurability
     /// Which transactions a compaction keeps.
     public let history: AppendLogHistory
+    /// When checkpoints are written.
     public let checkpoints: AppendLogCheckpoints
     /// When history that is not kept is dropped, and its space given back.
     public internal(set) var compaction: AppendLogCompaction
     /// The permission bits of a file that was not there before.
     public let newFilePermissions: UInt32
+    /// Entities whose records may go where the schema lacks them, though its version is that of the log.
+    public var dropping: [String]
     /// What the files are on, as it was given.
     let givenFileSystem: any FileSystem
     var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
@@ -50,6 +58,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     package var allocationStep = LogWriter.allocationStep
     /// How many bytes of a long transaction are gathered before they are written.
     package var pieceSize = FrameStream.pieceSize
+    /// How many parts the coded values of a record may have, where that is less than the format allows.
+    package var mostParts = Int.max
     /// How much history a compaction in the background has to be able to drop, in bytes of log.
     package var leastGarbage: Int64 = 4 << 20
     /// How much log has to be behind the last checkpoint for another to be written in closing, in bytes.
@@ -57,24 +67,38 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
     /// How often a reader looks again at damage that a writer's work of the moment may look like.
-    package var looksAgain = 5
+    package var readRetries = 5
     /// How often a shared log is looked at where the system tells of each write, in seconds.
-    var looksWhereTold = 2.0
+    var pollIntervalWhenNotified = 2.0
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
 
-    /// - Parameter name: the file's name without extension where none is given.
+    /// Describes a log; opens nothing yet.
+    /// - Parameters:
+    ///   - name: the configuration's name, unique in its container; nil takes the file's name without extension.
+    ///   - schema: the models that the store keeps; nil takes the container's.
+    ///   - path: the log, relative to the current folder unless it begins with a slash. Its folder must exist.
+    ///   - allowsSave: whether the store may be changed; false needs an existing log and takes no lock.
+    ///   - sharing: whether other processes may write the log at the same time.
+    ///   - durability: when a save is on disk.
+    ///   - history: which transactions a compaction keeps.
+    ///   - checkpoints: when checkpoints are written.
+    ///   - compaction: when history that is not kept is dropped.
+    ///   - newFilePermissions: the permission bits of new files.
+    ///   - dropping: entities whose records may be dropped if the schema lacks them, though its version is that of the
+    ///     log. The first save then keeps a copy of the old store. Names that neither the log nor the schema has are
+    ///     ignored, as are those that the schema has.
     public init(
         _ name: String? = nil, schema: Schema? = nil, path: String, allowsSave: Bool = true,
         sharing: AppendLogSharing = .exclusive, durability: AppendLogDurability = .full,
         history: AppendLogHistory = .keepAll,
         checkpoints: AppendLogCheckpoints = .automatic, compaction: AppendLogCompaction = .automatic,
-        newFilePermissions: UInt32 = 0o600
+        newFilePermissions: UInt32 = 0o600, dropping: [String] = []
     ) {
         self.init(
             name, schema: schema, path: path, allowsSave: allowsSave, sharing: sharing, durability: durability,
             history: history, checkpoints: checkpoints, compaction: compaction, newFilePermissions: newFilePermissions,
-            in: POSIXFileSystem())
+            dropping: dropping, in: POSIXFileSystem())
     }
 
     /// A store on another file system, such as a simulated one.
@@ -83,7 +107,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         sharing: AppendLogSharing = .exclusive, durability: AppendLogDurability = .full,
         history: AppendLogHistory = .keepAll,
         checkpoints: AppendLogCheckpoints = .automatic, compaction: AppendLogCompaction = .automatic,
-        newFilePermissions: UInt32 = 0o600, in fileSystem: any FileSystem
+        newFilePermissions: UInt32 = 0o600, dropping: [String] = [], in fileSystem: any FileSystem
     ) {
         self.name = name ?? URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
         self.schema = schema
@@ -95,12 +119,15 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         self.checkpoints = checkpoints
         self.compaction = compaction
         self.newFilePermissions = newFilePermissions
+        self.dropping = dropping
         givenFileSystem = fileSystem
     }
 
+    /// Two configurations are equal if they open the same log in the same way.
     public static func == (lhs: AppendLogConfiguration, rhs: AppendLogConfiguration) -> Bool {
         lhs.name == rhs.name && lhs.path == rhs.path && lhs.hasSameOptions(as: rhs)
     }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(path)
@@ -110,7 +137,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
         allowsSave == other.allowsSave && sharing == other.sharing && durability == other.durability
             && history == other.history
             && checkpoints == other.checkpoints && compaction == other.compaction
-            && newFilePermissions == other.newFilePermissions
+            && newFilePermissions == other.newFilePermissions && dropping == other.dropping
             && schema == other.schema
     }
 }
@@ -120,7 +147,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
 public enum AppendLogHistory: Sendable, Hashable {
     /// All of it: no compaction drops anything.
     case keepAll
-    /// The transactions of the last so many days.
+    /// Transactions of the last `days` days.
     case keep(days: Int)
     /// The transactions after a place in the history.
     case keepSince(DefaultHistoryToken)

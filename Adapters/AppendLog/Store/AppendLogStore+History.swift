@@ -2,7 +2,14 @@ import Foundation
 public import MortiseCore
 import MortiseEngine
 
+extension AppendLogStore: VersionNumberedHistory {
+    package func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
+        DefaultHistoryToken([identifier: Int64(clamping: number)])
+    }
+}
+
 extension AppendLogStore: HistoryProviding {
+    /// The type of the history's transactions.
     public static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
 
     /// The saves that the log still has, oldest first unless the descriptor sorts. Reads the whole log.

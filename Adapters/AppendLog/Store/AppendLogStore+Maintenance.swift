@@ -13,8 +13,8 @@ extension AppendLogStore {
     /// moment in which the new log takes the old one's place.
     ///
     /// The store does so by itself too, where its configuration's `compaction` is `.automatic`.
-    /// - Parameter report: told now and then how far it is. What it throws ends the compaction; records and history are then
-    ///   as if none had begun, and no temporary file is left. A newer checkpoint may be.
+    /// - Parameter report: called from time to time with the progress. An error that it throws ends the compaction;
+    ///   records and history are then unchanged, and no temporary file is left. A newer checkpoint may be there.
     /// - Returns: how many transactions were dropped; 0 with `.keepAll`.
     /// - Throws: as `checkpoint()`; what `report` throws.
     @discardableResult
@@ -26,7 +26,7 @@ extension AppendLogStore {
             let keeps = configuration.history.rule(now: sink.now(), store: identifier)
             return try sink.compact(progress) { keeps?($0, $1) ?? true }
         }
-        tell(.compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
+        post(.compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))
         return dropped
     }
 
@@ -73,49 +73,69 @@ extension AppendLogStore {
 
 extension AppendLog {
     func backup(to path: String, _ progress: MaintenanceProgress) throws {
-        for taken in [path, path + LogOpening.checkpointSuffix]
-        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
-            throw FileError(.alreadyExists, operation: .replace, path: taken)
+        let place = try NewLogPlace(path, permissions: configuration.newFilePermissions, in: fileSystem)
+        let copies = ExternalFiles(
+            beside: place.files.main, permissions: configuration.newFilePermissions, in: fileSystem)
+        copies.identify(catalog.store)
+        copies.removeUnfinishedMarks()
+        var copied: [ExternalReference.Name] = []
+        do {
+            // Neither file is replaced meanwhile; other processes may put a later checkpoint in place.
+            try maintaining(progress) { try backup(to: place.files, copies, progress, noting: &copied) }
+            place.lock.release()
+        } catch {
+            // What another process has put there meanwhile stays.
+            if (error as? FileError)?.reason != .alreadyExists { copies.abandon(copied) }
+            place.lock.abandon(in: fileSystem)
+            throw error
         }
-        let lock = try FileLock(forStoreAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
-        defer { lock.release() }
-        // Neither file is replaced while the lock is held; other processes may put a later checkpoint in place.
-        try maintaining(progress) {
-            let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
-            let size = checkpoint?.size ?? 0
-            let outside = catalog.external?.byteCount() ?? 0
-            progress.begin(total: writer.state.position.end + size + outside)
-            var begun: [String] = []
-            let copies = ExternalFiles(
-                beside: try fileSystem.resolvingLinks(path), permissions: configuration.newFilePermissions,
-                in: fileSystem)
-            var copied: [ExternalReference.Name] = []
-            do {
+    }
+
+    private func backup(
+        to target: StoreFiles, _ copies: ExternalFiles, _ progress: MaintenanceProgress,
+        noting copied: inout [ExternalReference.Name]
+    ) throws {
+        let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
+        let size = checkpoint?.size ?? 0
+        let outside = catalog.external?.byteCount() ?? 0
+        progress.begin(total: writer.state.position.end + size + outside)
+        var hasCheckpoint = false
+        do {
+            try replacement(of: target.main).replace(isNew: true) { log in
+                // So that after a crash the next process sees what the checkpoint belongs to.
+                let header = Int64(FileHeader.size)
+                try copy(self.path, to: header, into: log, progress, after: 0)
+                try log.sync(.data)
                 if checkpoint != nil {
-                    let target = path + LogOpening.checkpointSuffix
-                    begun.append(target)
-                    try copy(checkpointPath, upTo: nil, to: target, progress, from: 0)
+                    try replacement(of: target.checkpoint).replace(isNew: true) { file in
+                        try copy(checkpointPath, into: file, progress, after: 0)
+                    }
+                    hasCheckpoint = true
                 }
                 // After the checkpoint, whose place in the log must be in the copy.
                 catchUp()
                 let (version, position, _) = try snapshot(progress)
                 try copyExternal(of: version, to: copies, progress, from: size, noting: &copied)
-                begun.append(path)
-                try copy(self.path, upTo: position.end, to: path, progress, from: size + outside)
+                try copy(
+                    self.path, from: header, to: position.end, into: log, progress, after: size + outside)
                 try progress.advance(to: .max)
-            } catch {
-                // Half a copy is of no use, and would be in the way of the next attempt.
-                // What somebody else has put there meanwhile stays.
-                let isTaken = (error as? FileError)?.reason == .alreadyExists
-                if isTaken { begun.removeLast() } else { copies.discard(copied) }
-                for file in begun { try? fileSystem.unlink(file) }
-                throw error
             }
+        } catch {
+            // Half a copy is of no use.
+            if (error as? FileError)?.outcomeIsUnknown == true { try? fileSystem.unlink(target.main) }
+            if hasCheckpoint || (error as? FileError)?.outcomeIsUnknown == true {
+                try? fileSystem.unlink(target.checkpoint)
+            }
+            throw error
         }
     }
 
-    /// The files of data are copied before any record names them. None of them is swept meanwhile, because that is done by
-    /// who compacts, and by who has the log alone.
+    private func replacement(of path: String) -> DurableReplacement {
+        DurableReplacement(of: path, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
+    }
+
+    /// External files are copied before any record names them. None of them is swept meanwhile, because only a
+    /// compaction and a process that has the log to itself sweep.
     private func copyExternal(
         of version: EngineVersion, to copies: ExternalFiles, _ progress: MaintenanceProgress, from start: Int64,
         noting copied: inout [ExternalReference.Name]
@@ -135,25 +155,23 @@ extension AppendLog {
         if hasCopies { try copies.makeDurable() }
     }
 
+    /// Appends a part of a file: all of it where nothing else is said.
     private func copy(
-        _ source: String, upTo end: Int64?, to target: String, _ progress: MaintenanceProgress, from start: Int64
+        _ source: String, from first: Int64 = 0, to end: Int64? = nil, into writer: FileWriter,
+        _ progress: MaintenanceProgress, after start: Int64
     ) throws {
         let file = try fileSystem.open(source, mode: .read)
         defer { try? file.close() }
         let size = try end ?? file.info().size
-        let replacement = DurableReplacement(
-            of: target, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
-        try replacement.replace(isNew: true) { writer in
-            var offset: Int64 = 0
-            while offset < size {
-                let bytes = try file.readAll(count: Int(min(size - offset, 1 << 20)), at: offset)
-                if bytes.isEmpty {
-                    throw FileError(.changed(.truncated(from: size, to: offset)), operation: .read, path: source)
-                }
-                try writer.append(bytes)
-                offset += Int64(bytes.count)
-                try progress.advance(to: start + offset)
+        var offset = first
+        while offset < size {
+            let bytes = try file.readAll(count: Int(min(size - offset, 1 << 20)), at: offset)
+            if bytes.isEmpty {
+                throw FileError(.changed(.truncated(from: size, to: offset)), operation: .read, path: source)
             }
+            try writer.append(bytes)
+            offset += Int64(bytes.count)
+            try progress.advance(to: start + offset)
         }
     }
 }

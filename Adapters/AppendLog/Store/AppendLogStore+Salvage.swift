@@ -28,15 +28,39 @@ extension AppendLogStore {
     ///
     /// The history tells of what was saved, not of what the salvage left out. No number that a lost record or transaction
     /// may have had is given to another one.
-    /// - Throws: `FileError` (`alreadyExists` where there is something at the new path); `AppendLogError` where nothing
-    ///   can be read; `EngineError` where the schema itself takes no such records. What was begun at the new path is taken
-    ///   away then, but for an empty folder of data.
+    /// - Throws: `FileError` (`alreadyExists` if something exists at the new path); `AppendLogError` if nothing can be
+    ///   read; `EngineError` if the schema itself does not admit the records. What was begun at the new path is then
+    ///   removed, except an empty folder of data.
     public static func salvage(
         _ path: String, to newPath: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogSalvage {
-        try checkFree(newPath, in: fileSystem)
+        let source = try StoreFiles.log(path, in: fileSystem)
+        let info = try fileSystem.info(source.main, followingLinks: true)
+        let place = try NewLogPlace(newPath, permissions: info.permissions, in: fileSystem)
+        do {
+            let result = try salvage(source, to: place.files, info, in: fileSystem)
+            place.lock.release()
+            return result
+        } catch {
+            place.lock.abandon(in: fileSystem)
+            throw error
+        }
+    }
+
+    private static func salvage(
+        _ source: StoreFiles, to target: StoreFiles, _ info: FileInfo, in fileSystem: any FileSystem
+    ) throws -> AppendLogSalvage {
+        let path = source.main
         var survey = LogSurvey(path: path, fileSystem: fileSystem)
         try survey.run()
+        if let contradiction = try survey.findContradiction() {
+            if contradiction.fault == .checkpointOfAnother {
+                survey.note(contradiction)
+            } else {
+                survey = LogSurvey(path: path, fileSystem: fileSystem, contradiction: contradiction)
+                try survey.run()
+            }
+        }
         var result = AppendLogSalvage(lost: survey.problems)
         result.lost += survey.laterFrames
         result.hasNewIdentifier = survey.hasLostIdentifier
@@ -49,37 +73,26 @@ extension AppendLogStore {
         // An empty store would look as if there had been nothing.
         if tables.count == 0, !survey.isComplete, let problem = survey.problems.first { throw problem }
         tables.clearWhatDoesNotFit(&result)
-        let info = try fileSystem.info(path, followingLinks: true)
-        let lock = try FileLock(forStoreAt: newPath, permissions: info.permissions, in: fileSystem)
-        defer { lock.release() }
-        // Reading may have taken long.
-        try checkFree(newPath, in: fileSystem)
-        let copies = ExternalFiles(
-            beside: try fileSystem.resolvingLinks(newPath), permissions: info.permissions, in: fileSystem)
+        let copies = ExternalFiles(beside: target.main, permissions: info.permissions, in: fileSystem)
+        copies.identify(store.uuidString)
+        copies.removeUnfinishedMarks()
         var copied: [ExternalReference.Name] = []
         do {
             try tables.copyFiles(
-                from: ExternalFiles(beside: try fileSystem.resolvingLinks(path), in: fileSystem), to: copies, &copied,
+                from: ExternalFiles(beside: path, in: fileSystem), to: copies, &copied,
                 losing: &result.lost)
-            try write(&tables, of: survey, store, to: newPath, info, &result, in: fileSystem)
+            try write(&tables, of: survey, store, to: target, info, &result, in: fileSystem)
         } catch {
-            // Whoever has made a store there meanwhile may build on them.
-            if (error as? FileError)?.reason != .alreadyExists { copies.discard(copied) }
+            // If another process has made a store there meanwhile, its records may refer to them.
+            if (error as? FileError)?.reason != .alreadyExists { copies.abandon(copied) }
             throw error
         }
         return result
     }
 
-    private static func checkFree(_ newPath: String, in fileSystem: any FileSystem) throws {
-        for taken in [newPath, newPath + LogOpening.checkpointSuffix]
-        where try fileSystem.infoIfPresent(taken, followingLinks: false) != nil {
-            throw FileError(.alreadyExists, operation: .replace, path: taken)
-        }
-    }
-
     /// Writes the records and the history as a log and its checkpoint; leaves neither where it fails.
     private static func write(
-        _ tables: inout ReplayTables, of survey: LogSurvey, _ store: UUID, to newPath: String, _ info: FileInfo,
+        _ tables: inout ReplayTables, of survey: LogSurvey, _ store: UUID, to target: StoreFiles, _ info: FileInfo,
         _ result: inout AppendLogSalvage, in fileSystem: any FileSystem
     ) throws {
         var base = survey.lastTransaction
@@ -97,25 +110,26 @@ extension AppendLogStore {
         result.records = version.tables.values.reduce(0) { $0 + $1.count }
         let header = FileHeader(kind: .log, store: store, base: base)
         let checkpoint = CheckpointWriter(catalog: catalog, version: version, store: store)
-        let checkpointPath = newPath + LogOpening.checkpointSuffix
         var begun: [String] = []
         do {
-            let log = DurableReplacement(of: newPath, newFilePermissions: info.permissions, in: fileSystem)
+            let log = DurableReplacement(of: target.main, newFilePermissions: info.permissions, in: fileSystem)
             try log.replace(isNew: true) { file in
                 var frames = try FrameWriter(header, to: file)
                 let (count, schema) = try survey.copyHistory(upTo: base, catalog.schema, into: &frames)
                 result.transactions = count
                 if schema != catalog.schema { try frames.append(.schema, try catalog.schemaPayload()) }
                 frames.skip(to: base)
-                begun.append(checkpointPath)
+                // So that after a crash the next process sees what the checkpoint belongs to.
+                try file.sync(.data)
+                begun.append(target.checkpoint)
                 try checkpoint.write(
-                    to: checkpointPath, places: [.init(log: header.file, position: frames.position)],
+                    to: target.checkpoint, places: [.init(log: header.file, position: frames.position)],
                     permissions: info.permissions, in: fileSystem)
-                begun.append(newPath)
+                begun.append(target.main)
             }
         } catch {
-            // Half a store would be in the way of the next attempt. What somebody else has put there stays.
-            if (error as? FileError)?.reason == .alreadyExists { begun.removeAll { $0 == newPath } }
+            // Half a store would block the next attempt. What another process has put there stays.
+            if (error as? FileError)?.reason == .alreadyExists { begun.removeAll { $0 == target.main } }
             for file in begun { try? fileSystem.unlink(file) }
             throw error
         }

@@ -7,14 +7,20 @@ import Synchronization
 /// Opened for writing it holds the lock of the log against other processes; opened again in this process with equal
 /// options it is the same store. What is damaged or not understood is a typed error, and the files stay as they are.
 public final class AppendLogStore: EngineDataStore {
+    /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
+    /// The configuration that opens the store.
     public typealias Configuration = AppendLogConfiguration
 
+    /// The configuration that opened the store.
     public let configuration: AppendLogConfiguration
+    /// The models that the store keeps.
     public let schema: Schema
+    /// The engine that holds the records.
     public var engine: Engine { opened.engine }
+    /// Whether the configuration allows saving.
     public var allowsSave: Bool { configuration.allowsSave }
-    /// What opening had to leave out or put right; nil where nothing.
+    /// What opening left out or repaired; nil if nothing.
     public var recovery: AppendLogRecovery? { opened.recovery }
     let opened: OpenLog
     let isClosed = Atomic(false)
@@ -24,7 +30,8 @@ public final class AppendLogStore: EngineDataStore {
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
     ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
     ///   `DataStoreError.unsupportedFeature` without a schema,
-    ///   `MigrationError` where the plan has code to run before this file is of the schema.
+    ///   `MigrationError` where the plan has code to run before this file is of the schema, where the log is of a newer
+    ///   schema, and where it holds records of entities that the schema lacks.
     public init(_ configuration: AppendLogConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
@@ -32,9 +39,16 @@ public final class AppendLogStore: EngineDataStore {
         try configuration.checkStages(of: migrationPlan)
         opened = try OpenLogs.shared.open(configuration, schema: schema.stored)
         opened.sink?.observers.add(self) { [weak self] in self?.handle($0) }
-        if let recovery = opened.recovery {
-            tell(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
+        if opened.sink == nil {
+            opened.fallback?.observe { [weak self] fault in
+                guard let self else { return }
+                post(.checkpointUnreadable(store: configuration.name, reason: "\(fault)"))
+            }
         }
+        if let recovery = opened.recovery {
+            post(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
+        }
+        if let schemaLoss { post(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
         let follows = configuration.allowsSave ? configuration.sharing == .shared : opened.tail != nil
         if follows {
             let changes = RemoteChanges(self)
@@ -44,13 +58,14 @@ public final class AppendLogStore: EngineDataStore {
 
     deinit { try? close() }
 
-    func tell(_ event: StoreEvent) {
+    func post(_ event: StoreEvent) {
         StoreEvents.emit(event)
         handle(event)
     }
 
     private func handle(_ event: StoreEvent) { eventHandler.withLock { $0 }?(event) }
 
+    /// What an engine can do, and durability if the configuration asks for all of it.
     public var capabilities: StoreCapabilities {
         engineCapabilities.union([configuration.durability == .full ? .durability : .reopening])
     }
@@ -59,12 +74,17 @@ public final class AppendLogStore: EngineDataStore {
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         remoteChanges.withLock { $0.take() }?.stop()
-        opened.sink?.observers.remove(self)
+        // Closing may have something to tell.
+        defer { opened.sink?.observers.remove(self) }
         try OpenLogs.shared.close(opened)
     }
 }
 
-extension AppendLogStore: EventReportingDataStore {
+extension AppendLogStore: EventReportingDataStore, SchemaLossReporting {
+    /// What the store holds that the schema it was opened with lacks; nil if nothing.
+    public var schemaLoss: SchemaLoss? { opened.schemaLoss }
+
+    /// Reports events of the store to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
         eventHandler.withLock { $0 = handler }
     }
@@ -75,6 +95,7 @@ public struct AppendLogRecovery: Hashable, Sendable {
     /// Where the log was cut, and how many bytes were behind; none of them were acknowledged as being on the disk. A reader
     /// may see the beginning of a long transaction there that is being written.
     public var tornAt: Int64?
+    /// How many bytes were cut off.
     public var droppedBytes: Int64 = 0
     /// The file that holds those bytes now; nil for a reader, which leaves the log as it is.
     public var keptAside: String?

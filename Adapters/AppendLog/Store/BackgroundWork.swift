@@ -24,7 +24,7 @@ final class BackgroundWork: @unchecked Sendable {
     var isBusy: Bool { lock.withLock { isRunning } }
 
     /// - Parameters:
-    ///   - failed: told of an error, once for all in a row.
+    ///   - failed: called with an error, once for consecutive ones.
     ///   - run: does the work, and may plan the next.
     func start(
         failed: @escaping @Sendable (any Error) -> Void = { _ in }, _ run: @escaping @Sendable () throws -> Void

@@ -1,43 +1,33 @@
 import Foundation
 import MortiseCore
+import MortiseEngine
 import Synchronization
 
-/// The stores that are open on one log, to be told what happens to it in the background.
+/// The stores that are open on one log, which are notified of events in the background.
 final class LogObservers: Sendable {
-    private struct State {
-        var events: [ObjectIdentifier: @Sendable (StoreEvent) -> Void] = [:]
-        var progress: [ObjectIdentifier: @Sendable (AppendLogProgress) throws -> Void] = [:]
-    }
+    private let events = EventObservers()
+    private let progress = Mutex<[ObjectIdentifier: @Sendable (AppendLogProgress) throws -> Void]>([:])
 
-    private let state = Mutex(State())
-
-    func add(_ store: AppendLogStore, _ tell: @escaping @Sendable (StoreEvent) -> Void) {
-        let key = ObjectIdentifier(store)
-        state.withLock { $0.events[key] = tell }
+    func add(_ store: AppendLogStore, _ handler: @escaping @Sendable (StoreEvent) -> Void) {
+        events.add(store, handler)
     }
 
     func remove(_ store: AppendLogStore) {
-        let key = ObjectIdentifier(store)
-        state.withLock {
-            $0.events[key] = nil
-            $0.progress[key] = nil
-        }
+        events.remove(store)
+        setProgress(store, nil)
     }
 
     func setProgress(_ store: AppendLogStore, _ handler: (@Sendable (AppendLogProgress) throws -> Void)?) {
         let key = ObjectIdentifier(store)
-        state.withLock { $0.progress[key] = handler }
+        progress.withLock { $0[key] = handler }
     }
 
     /// Tells the process's observer and those of the stores.
-    func tell(_ event: StoreEvent) {
-        StoreEvents.emit(event)
-        for tell in state.withLock({ Array($0.events.values) }) { tell(event) }
-    }
+    func post(_ event: StoreEvent) { events.post(event) }
 
     /// - Throws: `CancellationError` where one wants the work to end.
     func report(_ progress: AppendLogProgress) throws {
-        for report in state.withLock({ Array($0.progress.values) }) {
+        for report in self.progress.withLock({ Array($0.values) }) {
             do {
                 try report(progress)
             } catch {

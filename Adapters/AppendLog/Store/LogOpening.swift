@@ -4,11 +4,10 @@ import MortiseEngine
 
 /// Opens a log: makes it where it is missing, reads checkpoint and tail, and puts a torn end right.
 struct LogOpening {
-    static let checkpointSuffix = ".checkpoint"
-
     let configuration: AppendLogConfiguration
     let path: String
     let schema: StoredSchema
+    private var files: StoreFiles { StoreFiles(resolved: path) }
 
     init(_ configuration: AppendLogConfiguration, path: String, schema: StoredSchema) {
         self.configuration = configuration
@@ -35,7 +34,8 @@ struct LogOpening {
                 var isKept = false
                 defer { if !isKept { try? file.close() } }
                 let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
-                let version = try content.version(for: schema)
+                let (version, loss) = try content.version(
+                    for: schema, dropping: configuration.dropping, path: path)
                 var tail: ReaderTail?
                 // Of a log under another schema the rows are not those that its frames speak of.
                 if configuration.followsWriter, content.schema == schema {
@@ -46,8 +46,8 @@ struct LogOpening {
                 }
                 return OpenLog(
                     path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil),
-                    tail: tail)
-            } catch let error as AppendLogError where error.fault.mayPass && attempts < configuration.looksAgain {
+                    loss: loss, tail: tail, fallback: content.fallback)
+            } catch let error as AppendLogError where error.fault.mayPass && attempts < configuration.readRetries {
                 attempts += 1
                 Thread.sleep(forTimeInterval: 0.01)
             }
@@ -60,17 +60,23 @@ struct LogOpening {
             guard configuration.sharing == .shared else { return try openForWriting(lock) }
             let turn = try WriteTurn(
                 forLogAt: path, permissions: configuration.newFilePermissions, in: fileSystem)
-            defer { turn.giveBack() }
-            return try openForWriting(lock)
+            do {
+                let log = try openForWriting(lock)
+                turn.giveBack()
+                return log
+            } catch {
+                turn.abandon(in: fileSystem)
+                throw error
+            }
         } catch {
-            lock.release()
+            lock.abandon(in: fileSystem)
             throw error
         }
     }
 
     private func takeLock() throws -> FileLock {
         let isShared = configuration.sharing == .shared
-        // One who shares the log may hold it alone for a moment, to tidy up or to compact it.
+        // A process that shares the log may hold it exclusively for a moment, to tidy up or to compact it.
         let deadline = Date().addingTimeInterval(isShared ? 10 : 0)
         while true {
             do {
@@ -86,8 +92,6 @@ struct LogOpening {
 
     private func openForWriting(_ lock: FileLock) throws -> OpenLog {
         let isShared = configuration.sharing == .shared
-        if try !isShared || lock.change(to: .exclusive) { try sweep(holding: lock) }
-        if isShared { _ = try lock.change(to: .shared) }
         if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
         do {
             // An earlier process may have died between giving a file its name and making the name durable.
@@ -97,18 +101,23 @@ struct LogOpening {
             throw error
         }
         let file = try fileSystem.open(path, mode: .readWrite)
+        try Self.claim(file, isShared: isShared)
         let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
+        let (version, loss) = try content.version(for: schema, dropping: configuration.dropping, path: path)
         if isShared, content.schema != schema {
             throw EngineError.schemaMismatch(
                 store: content.store, differences: ["the log has another schema; open it unshared once to change it"])
         }
-        let version = try content.version(for: schema)
+        // From here on the store is this program's to change.
+        if try !isShared || lock.change(to: .exclusive) { try sweep(holding: lock) }
+        if isShared { _ = try lock.change(to: .shared) }
         var kept: String?
         if case .torn(let bytes) = content.end {
             kept = try Self.cutTornTail(of: file, path: path, at: content.position, bytes: bytes, in: fileSystem)
         }
+        external.identify(content.store)
         let catalog = LogCatalog(schema, store: content.store, external: external)
-        // What the log cannot take is told before anything is saved.
+        // A schema that the log cannot take is refused before anything is saved.
         if content.schema != schema { _ = try AppendLogError.naming(path) { try catalog.schemaPayload() } }
         let unnamed = external.present()
         let synced = try renewUnsynced(file, content, isWanted: !unnamed.isEmpty)
@@ -119,20 +128,33 @@ struct LogOpening {
             isShared: isShared, startsWriting: configuration.durability == .full, in: fileSystem)
         let sink = AppendLog(
             configuration, path: path, writer: writer, catalog: catalog, initial: version,
-            needsSchema: content.schema != schema, now: configuration.now)
+            needsSchema: content.schema != schema, loss: loss, now: configuration.now)
         let log = OpenLog(
-            path: path, engine: Engine(version, sink: sink), sink: sink, recovery: content.recovery(keptAside: kept))
+            path: path, engine: Engine(version, sink: sink), sink: sink, recovery: content.recovery(keptAside: kept),
+            loss: loss, fallback: content.fallback)
         if isShared { sink.catchUp = { [weak log] in log?.follow(waiting: true) } }
         if configuration.checkpoints == .automatic { sink.startCheckpoints(behind: content.checkpoint) }
+        if content.ignoredCheckpoint != nil || content.fallback?.fault != nil { sink.renewCheckpoint() }
+        content.fallback?.observe { [weak sink] in sink?.noteUnreadableCheckpoint($0) }
         if configuration.compaction == .automatic { sink.startCompactions() }
         return log
     }
 
+    /// Locks the log itself: the lock goes by the name of the log, of which a file may have several (hard links).
+    /// - Throws: `FileError`, `openUnderAnotherName`, `severalNames`.
+    static func claim(_ file: any OpenFile, isShared: Bool) throws {
+        guard try file.tryLock(isShared ? .shared : .exclusive) else {
+            throw FileError(.openUnderAnotherName, operation: .open, path: file.path)
+        }
+        // Processes that share a log share this lock, too, and each name has its own turn.
+        let links = isShared ? try file.info().links : 1
+        if links > 1 { throw FileError(.severalNames(count: links), operation: .open, path: file.path) }
+    }
+
     /// Removes what crashed replacements left behind.
     private func sweep(holding lock: FileLock) throws {
-        try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
-        try DurableReplacement(of: path + Self.checkpointSuffix, in: fileSystem)
-            .sweepOrphans(holding: lock, companion: Self.checkpointSuffix)
+        try files.sweepOrphans(holding: lock, in: fileSystem)
+        external.removeUnfinishedMarks()
     }
 
     /// Removes the files of data that no record names any more; all that was read is on the disk.
@@ -141,19 +163,26 @@ struct LogOpening {
     ) throws {
         // Until the first save under another schema the log still has what the old one named.
         if names.isEmpty || content.schema != schema { return }
+        // What a torn end, or a checkpoint that was left aside, would have named is not known.
+        guard content.end == .clean, content.ignoredCheckpoint == nil else { return }
         guard configuration.sharing == .shared else {
             external.sweep(names) { version }
             return
         }
-        // Others may read older versions. Whoever opens the log now waits for the turn, which this process has.
+        // Other processes may read older versions. A process that opens the log now waits for the turn, which this
+        // process has.
         if try lock.change(to: .exclusive) { external.sweep(names) { version } }
         _ = try lock.change(to: .shared)
     }
 
     private func make() throws {
-        if try fileSystem.infoIfPresent(path + Self.checkpointSuffix, followingLinks: true) != nil {
+        guard try fileSystem.isMissing(path) else {
+            throw FileError(.changed(.replaced), operation: .open, path: path)
+        }
+        if try fileSystem.infoIfPresent(files.checkpoint, followingLinks: true) != nil {
             throw AppendLogError(path: path, fault: .logMissing)
         }
+        try external.refuseData(withoutStoreAt: path)
         let header = FileHeader(kind: .log, store: UUID())
         let catalog = LogCatalog(schema, store: header.store.uuidString)
         var writer = ByteWriter(capacity: 4096)
@@ -165,15 +194,15 @@ struct LogOpening {
         let replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: fileSystem)
         do {
-            try replacement.replace(bytes: writer.bytes)
+            try replacement.replace(isNew: true) { try $0.append(writer.bytes) }
         } catch {
             if (error as? FileError)?.outcomeIsUnknown == true { removeUnused() }
             throw error
         }
     }
 
-    /// Removes a log that nothing was saved to, after a sync of its directory has failed: no later sync would prove that its
-    /// name is on the disk, so the next opening has to make it anew.
+    /// Removes a log that nothing was saved to, after a sync of its directory has failed: no later sync would prove
+    /// that its name is on the disk, so the next opening has to create it again.
     private func removeUnused() {
         guard let file = try? fileSystem.open(path, mode: .read) else { return }
         defer { try? file.close() }
@@ -183,14 +212,14 @@ struct LogOpening {
         try? fileSystem.unlink(path)
     }
 
-    /// Copies what is behind the last whole frame to a file of its own, and cuts the log there.
+    /// Copies the bytes after the last whole frame to a separate file, and cuts the log there.
     @discardableResult
     static func cutTornTail(
         of file: any OpenFile, path: String, at position: LogPosition, bytes: Int64, in fileSystem: any FileSystem
     ) throws -> String {
         // They end with the file, and may begin before the place of the next frame.
         let offset = min(position.offset, try file.info().size - bytes)
-        let kept = try newName(behind: "\(path).torn-\(offset)-", in: fileSystem)
+        let kept = try fileSystem.unusedPath(from: StoreFiles(resolved: path).torn(at: offset))
         let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
         do {
             try copyTail(of: file, offset..<(offset + bytes), to: copy)
@@ -220,19 +249,9 @@ struct LogOpening {
         try copy.sync(.full)
     }
 
-    /// A name that none has: a number may come again after a restart, and no recovery stops at a file that is kept.
-    private static func newName(behind start: String, in fileSystem: any FileSystem) throws -> String {
-        while true {
-            let digits = String(fileSystem.uniqueNumber(), radix: 16)
-            let path = "\(start)\(String(repeating: "0", count: 16 - digits.count))\(digits)"
-            if try fileSystem.infoIfPresent(path, followingLinks: false) == nil { return path }
-        }
-    }
-
-    /// Writes the frames once more that no frame calls synced. A sync of them may have failed in an earlier process: then
-    /// they can be read, are not on the disk, and no later sync would write them.
-    /// - Parameter isWanted: whether to do so also where the configuration promises nothing.
-    /// - Returns: the highest frame that is on the disk.
+    /// Writes again the frames that no later frame calls synced. A sync of them may have failed in an earlier process:
+    /// then they can be read but are not on the disk, and no later sync would write them. `isWanted` does so even if
+    /// the configuration promises no durability. Returns the number of the highest frame on the disk.
     private func renewUnsynced(_ file: any OpenFile, _ content: LogContent, isWanted: Bool) throws -> UInt64 {
         let isPassedOver = if case .none = configuration.durability { !isWanted } else { false }
         var offset = min(content.unsynced.offset, content.position.end)

@@ -1,11 +1,12 @@
 /// How far a checkpoint, a compaction or a backup has come.
 public struct AppendLogProgress: Sendable, Hashable {
-    /// Bytes of the log that were read or copied, of so many in all.
+    /// The bytes of the log that were read or copied so far.
     public var completed: Int64
+    /// The bytes of the log that will be read or copied in all.
     public var total: Int64
 }
 
-/// Hands progress on, and remembers that somebody wants to stop.
+/// Passes progress on, and records a request to stop.
 ///
 /// @unchecked Sendable: used by the thread that does the work; the packer asks it there too.
 final class MaintenanceProgress: @unchecked Sendable {
@@ -17,7 +18,7 @@ final class MaintenanceProgress: @unchecked Sendable {
 
     /// - Parameters:
     ///   - isStopped: asked now and then whether to end, as a cancelled task does.
-    ///   - report: told how far it is; what it throws ends the work.
+    ///   - report: called with the progress; an error that it throws ends the work.
     init(isStopped: @escaping () -> Bool, _ report: @escaping (AppendLogProgress) throws -> Void = { _ in }) {
         self.isStopped = isStopped
         self.report = report

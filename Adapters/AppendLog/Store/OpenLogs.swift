@@ -9,18 +9,28 @@ final class OpenLog: Sendable {
     /// Nil for a reader.
     let sink: AppendLog?
     let recovery: AppendLogRecovery?
-    /// For a reader that follows who writes.
+    /// What the schema lacks that the log held when it was opened.
+    private let loss: SchemaLoss?
+    /// For a reader that follows a writer.
     let tail: ReaderTail?
+    /// What replaces an unreadable checkpoint; nil if nothing does.
+    let fallback: CheckpointFallback?
 
     init(
-        path: String, engine: Engine, sink: AppendLog?, recovery: AppendLogRecovery?, tail: ReaderTail? = nil
+        path: String, engine: Engine, sink: AppendLog?, recovery: AppendLogRecovery?,
+        loss: SchemaLoss? = nil, tail: ReaderTail? = nil, fallback: CheckpointFallback? = nil
     ) {
+        self.loss = loss
         self.tail = tail
+        self.fallback = fallback
         self.path = path
         self.engine = engine
         self.sink = sink
         self.recovery = recovery
     }
+
+    /// What the first write drops, or a reader does not show; nil once it was dropped.
+    var schemaLoss: SchemaLoss? { sink.map { $0.changeover?.pendingLoss } ?? loss }
 }
 
 /// The logs that are open in this process: a file has one engine, however often it is opened.
@@ -38,7 +48,8 @@ final class OpenLogs: Sendable {
                 $0.allowsSave != $1.allowsSave || (!$0.allowsSave && $0.followsWriter != $1.followsWriter)
             }
         ) {
-            try LogOpening(configuration, path: place.place.path, schema: schema).open()
+            let files = try StoreFiles.log(place.place.path, in: configuration.fileSystem)
+            return try LogOpening(configuration, path: files.main, schema: schema).open()
         }
     }
 

@@ -9,11 +9,16 @@ struct CheckpointWriter {
     let store: UUID
     var isCancelled: @Sendable () -> Bool = { false }
 
-    /// Replaces the checkpoint at the path, whole and durably.
-    /// - Throws: `CancellationError`; `FileError`; the error of what the version should have and cannot be read. The old
-    ///   checkpoint is as it was, unless the outcome of the error is unknown.
+    /// Replaces the checkpoint at the path, whole and durably, once the new one was read back as a whole.
+    ///
+    /// The places say where the log goes on: in two logs only while one takes the place of the other. The tail is what is
+    /// before the first of them.
+    /// - Throws: `CancellationError`; `FileError`; the error of what the version should have and cannot be read;
+    ///   `AppendLogError` where the new one cannot be read. The old checkpoint is as it was, unless the outcome of the error
+    ///   is unknown.
     func write(
-        to path: String, places: [CheckpointDirectory.Place], permissions: UInt32, in fileSystem: any FileSystem
+        to path: String, places: [CheckpointDirectory.Place], tail: LogTail? = nil, permissions: UInt32,
+        in fileSystem: any FileSystem
     ) throws {
         // Rows of deleted records are left out once they are many: nothing else ever takes them away.
         let version = version.isSparse ? try version.withoutGaps(isCancelled: isCancelled) : version
@@ -42,8 +47,14 @@ struct CheckpointWriter {
             }
             try Self.pad(file)
             let footer = CheckpointFooter(
-                offset: region.offset, length: UInt64(region.length), checksum: region.checksum)
+                offset: region.offset, length: UInt64(region.length), checksum: region.checksum, tail: tail)
             try file.append(footer.bytes(seed: seed))
+            // Otherwise the fault would show at the first fetch, when the log may have been cut to what follows the
+            // checkpoint.
+            let log = FileHeader(kind: .log, store: store, file: places.first?.log ?? store)
+            try file.reading {
+                try CheckpointContent.check($0, path, of: log, holds: version, isCancelled: isCancelled)
+            }
         }
     }
 

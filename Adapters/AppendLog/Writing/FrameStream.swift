@@ -98,12 +98,10 @@ final class FrameStream {
         length += bytes.count
     }
 
-    /// Writes the rest of the payload, and then what makes it a frame.
-    /// - Parameters:
-    ///   - rest: what `take` has left, and what came after it.
-    ///   - transaction: the number of the transaction that the frame holds.
-    /// - Returns: what to wait for.
-    /// - Throws: `EngineError.latched`; `FileError`. Nothing of it is in the log then.
+    /// Writes the rest of the payload, which is what `take` has left and what came after it, and then the header that
+    /// makes it a frame. `transaction` is the number of the transaction that the frame holds.
+    /// - Returns: the number of the frame, to wait for.
+    /// - Throws: `EngineError.latched`; `FileError`. The log then has nothing of it.
     func finish(_ rest: [UInt8], _ kind: FrameKind, transaction: UInt64) throws -> UInt64 {
         if start == nil, let failure { throw failure }
         let start = try self.start ?? begin()

@@ -14,11 +14,8 @@ struct FrameWriter {
         try writer.append(header.bytes)
     }
 
-    /// Appends a frame.
-    /// - Parameters:
-    ///   - transaction: its number where it is a transaction; otherwise the last one before it, if that is not the last
-    ///     frame's.
-    ///   - isSkippable: whether those who do not know the kind may go on.
+    /// Appends a frame. `transaction` is the number of the transaction in it, or of the last one before it; nil if that
+    /// is the last frame's. `isSkippable` says that readers that do not know the kind may skip it.
     mutating func append(
         _ kind: FrameKind, _ payload: UnsafeRawBufferPointer, transaction: UInt64? = nil, isSkippable: Bool = false
     ) throws {

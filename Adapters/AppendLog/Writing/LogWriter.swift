@@ -3,11 +3,11 @@ import MortiseEngine
 
 /// Appends frames to a log that it alone writes, and syncs them, many at a time.
 ///
-/// The first failed write or sync ends it: nobody knows then what is on the disk.
+/// The first failed write or sync ends it: after that the content of the disk is unknown.
 ///
 /// @unchecked Sendable: what changes is behind the condition's lock; the syncs run outside it.
 final class LogWriter: @unchecked Sendable {
-    /// How far ahead of the frames the file is filled with zeros, in steps of this.
+    /// The step of preallocation: the file is filled with zeros up to the next multiple, in bytes.
     static let allocationStep: Int64 = 256 << 10
     private static let longestGathering: TimeInterval = 0.002
 
@@ -29,8 +29,8 @@ final class LogWriter: @unchecked Sendable {
     private var allocated: Int64
     /// The highest frame that is known to be on the disk.
     private var synced: UInt64
-    /// How often something was appended, and how much of that is on the disk. Frames are numbered anew in a new file, what
-    /// savers wait for is not.
+    /// How many appends there were, and how many of them are on the disk. Unlike frame numbers, this count continues in
+    /// a new file, because savers wait for it.
     private var appends: UInt64 = 0
     private var syncedAppends: UInt64 = 0
     /// Frames that this writer has not written, of others or of an earlier process, and that may not be on the disk: from
@@ -43,19 +43,18 @@ final class LogWriter: @unchecked Sendable {
     private var isStreaming = false
     /// How far the file may have been written for that frame, also by a write that failed.
     private var streamReach: Int64 = 0
-    /// How many appends the next sync should cover, while somebody waits for them.
+    /// How many appends the next sync should cover, if callers wait for them.
     private var gathered: UInt64?
-    /// How many savers there were at the last sync: those whom it covered, and those who came while it ran.
+    /// The number of savers at the last sync: those whom it covered, and those who came while it ran.
     private var savers: UInt64 = 0
     /// How long the last sync took.
     private var syncTime: TimeInterval = 0
     private var failure: String?
-    /// What went wrong before anybody waited, to be thrown at the first who does.
+    /// An error that occurred before anyone waited; thrown at the first caller that waits.
     private var startFailure: FileError?
 
-    /// - Parameters:
-    ///   - unsynced: where the frames begin that none calls synced.
-    ///   - synced: the highest frame that is on the disk nevertheless.
+    /// Creates a writer that continues at `position`. No frame from `unsynced` on is called synced by a later one;
+    /// `synced` is the highest frame that is on the disk nevertheless. Throws `FileError`.
     init(
         _ file: any OpenFile, path: String, header: FileHeader, position: LogPosition, unsynced: LogPosition,
         synced: UInt64, lock: FileLock,
@@ -78,7 +77,7 @@ final class LogWriter: @unchecked Sendable {
         allocated = extent.size
     }
 
-    /// Where the log stands, and which file it is.
+    /// The position at the end of the log, and which file it is.
     var state: (header: FileHeader, position: LogPosition) { locked { (header, position) } }
 
     private func locked<R>(_ body: () throws -> R) rethrows -> R {
@@ -97,9 +96,8 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Appending
 
-    /// Writes frames behind the last one with one write.
-    /// - Parameter transaction: the number of the transaction that the last of them holds.
-    /// - Returns: what to wait for.
+    /// Appends frames with one write. `transaction` is the number of the transaction that the last of them holds.
+    /// - Returns: the number of the last frame, to wait for.
     /// - Throws: `EngineError.latched`, `EngineError.noMoreNumbers`; `FileError`.
     func append(_ frames: [(kind: FrameKind, payload: [UInt8])], transaction: UInt64) throws -> UInt64 {
         try lockedBetweenFrames {
@@ -124,7 +122,7 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Whether nobody else saves at the same time: otherwise the bytes of a page that is on its way would have to wait for it.
+    /// Whether no other save is under way: otherwise its bytes in a page that is being written would have to wait.
     private var isAlone: Bool { startsWriting && savers <= 1 && !isSyncing && appends == syncedAppends }
 
     private func checkAppendable(_ frames: Int) throws {
@@ -174,13 +172,10 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Makes valid what was written.
-    /// - Parameters:
-    ///   - first: what goes to where the frames begin.
-    ///   - next: the place behind them.
-    ///   - written: how far the file was written, 0 where all is in `first`.
-    /// - Returns: what to wait for.
-    /// - Throws: as `append`; `abandonStream` has to follow.
+    /// Makes what was written valid by writing `first` at its start, where the frames begin. `next` is the position
+    /// after them; `written` is the offset up to which the file was written, 0 if `first` holds everything.
+    /// - Returns: the number of the last frame, to wait for.
+    /// - Throws: as `append`; the caller must call `abandonStream` then.
     func endStream(
         _ start: StreamStart, _ first: [UInt8], next: LogPosition, writtenTo written: Int64
     ) throws -> UInt64 {
@@ -199,10 +194,9 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Looks before each piece, as before each write: encoding takes long enough for others to do something to the file.
-    /// - Parameters:
-    ///   - written: how far it was written, 0 where nothing was.
-    ///   - end: how far it will be written next.
+    /// Checks, before each piece as before each write, that nobody has changed the file: encoding takes long enough for
+    /// that. The file was written up to `written` (0 for not at all) and will be written up to `end`. Throws as
+    /// `append`.
     func checkStream(writtenTo written: Int64, before end: Int64) throws {
         try locked {
             try checkOpen()
@@ -213,11 +207,11 @@ final class LogWriter: @unchecked Sendable {
 
     /// Cuts off what was written of a frame that is not finished, and nothing that others may have written instead.
     /// - Parameters:
-    ///   - error: what went wrong with the file, which ends the writer; nil where nothing did.
+    ///   - error: the error of the file, which ends the writer; nil if there was none.
     ///   - written: how far it was written, 0 where nothing was.
     func abandonStream(after error: (any Error)?, writtenTo written: Int64) {
         locked {
-            // Of a failed sync only one of two at the same time might be told.
+            // If two syncs ran at the same time, only one of them might get the error of a failure.
             while isSyncing { condition.wait() }
             isStreaming = false
             condition.broadcast()
@@ -250,7 +244,7 @@ final class LogWriter: @unchecked Sendable {
         if let failure { throw EngineError.latched(store: path, cause: failure) }
     }
 
-    /// Somebody else's file is never written, and none that somebody cut.
+    /// A file that another program has replaced or cut is never written.
     private func checkUntouched() throws { try checkUntouched(ofLength: allocated) }
 
     private func checkUntouched(ofLength length: Int64) throws {
@@ -273,8 +267,8 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Syncing
 
-    /// Returns when what was appended is on the disk. Whoever comes first syncs for all who have appended by then, and where
-    /// several save at the same time waits a moment for the others.
+    /// Returns once what was appended is on the disk. The first caller syncs for all that have appended by then; if
+    /// several save at the same time, it waits a moment for the others.
     /// - Throws: `FileError` or `EngineError.latched` if a sync failed; it is not tried again.
     func sync(upTo append: UInt64) throws {
         condition.lock()
@@ -303,8 +297,8 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Waits for the savers of the last sync: they come again at about the same time, and two groups that take turns would
-    /// wait for two syncs each. A saver who is alone never waits.
+    /// Waits for the savers of the last sync: they come again at about the same time, and two alternating groups would
+    /// wait for two syncs each. A single saver never waits.
     private func gather() {
         guard savers > 1, appends - syncedAppends < savers else { return }
         gathered = savers
@@ -335,17 +329,17 @@ final class LogWriter: @unchecked Sendable {
     /// Syncs everything that was appended so far.
     func syncAll() throws { try sync(upTo: locked { appends }) }
 
-    /// Makes every frame durable that stands in the log now, those too that this writer has only read. Of a shared log only
-    /// who has the turn calls this.
+    /// Makes every frame that the log has now durable, including those that this writer has only read. In a shared log
+    /// only the holder of the turn calls this.
     ///
-    /// A failed sync ends the writer. A failed write does not: what is written stands there already.
+    /// A failed sync ends the writer. A failed write does not, because the file already holds what it would write.
     func settle() throws {
         let last = try locked {
             if let error = startFailure.take() { throw error }
             try checkOpen()
             try noteLength()
             try writeDoubtful()
-            // Those frames are nobody's append, so that a sync has to be asked for.
+            // Those frames belong to no append, so a sync has to be requested.
             if doubtful != nil { appends += 1 }
             return appends
         }
@@ -354,7 +348,7 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: A log that others write too
 
-    /// Whether something stands where the next frame would begin.
+    /// Whether the file has bytes where the next frame would begin.
     func hasMore() throws -> Bool {
         try locked {
             try checkOpen()
@@ -363,8 +357,8 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// The file, for reading.
-    /// - Parameter checkingName: whether it has to be the one at the path still.
+    /// The file, for reading. `checkingName` says whether it must still be the one at the path; throws `FileError` if
+    /// it is not.
     func currentFile(checkingName: Bool) throws -> any OpenFile {
         try locked {
             try checkOpen()
@@ -395,10 +389,8 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Goes on behind frames of others.
-    /// - Parameters:
-    ///   - unsynced: where those among them begin that none calls synced.
-    ///   - claimed: the highest frame that one of them calls synced.
+    /// Continues after frames of another process. None of those from `unsynced` on is called synced; `claimed` is the
+    /// highest frame that one of them calls synced.
     func follow(to position: LogPosition, unsynced: LogPosition, claimed: UInt64) {
         locked {
             self.position = position
@@ -410,10 +402,10 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes frames of others once more that none calls synced: a sync of theirs may have failed, and would then never be
-    /// told of. The next sync makes them durable with this process's own.
+    /// Writes again the frames of other processes that no later frame calls synced: their sync may have failed, without
+    /// anyone being able to notice later. The next sync makes them durable with this process's own.
     ///
-    /// An error ends the writer: it stands behind those frames already, and what is to follow would be made without them.
+    /// An error ends the writer: it is already past those frames, and further ones would be made without their content.
     func takeOver() throws {
         try locked {
             try checkOpen()
@@ -506,8 +498,7 @@ final class LogWriter: @unchecked Sendable {
         try? old.close()
     }
 
-    /// Goes on in this file, unless another may have taken its name.
-    /// - Parameter isReplaced: whether another has.
+    /// Continues in this file, unless another file has taken its name (`isReplaced`) or may have.
     func releaseAppends(after error: any Error, isReplaced: Bool) {
         // What failed before the renaming concerned a temporary alone; a failed sync of this file was noted.
         let mayBeReplaced = (error as? FileError).map { $0.outcomeIsUnknown && $0.operation != .sync } ?? false

@@ -2,25 +2,49 @@ public import MortiseCore
 import MortiseEngine
 
 extension JSONFileConfiguration: SelfDescribingConfiguration {
+    /// Reads the beginning of the file, as far as the schema goes.
     /// - Throws: `FileError`; `JSONFileError` for what is wrong with the text before the records.
     public func storedSchema() throws -> StoredSchema? {
-        guard let bytes = try fileSystem.contentIfPresent(of: self) else { return nil }
-        return try JSONFileError.naming(path) {
-            try bytes.withUnsafeBytes { try StoreDocumentReader($0, integrity: integrity).readHeader().schema }
+        guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
+        let file = try fileSystem.open(path, mode: .read)
+        defer { try? file.close() }
+        let size = try file.info().size
+        guard size <= largestFile else {
+            throw FileError(.exceedsLimit(size: size, limit: largestFile), operation: .read, path: path)
+        }
+        var count = min(size, 64 << 10)
+        while true {
+            let bytes = try file.readAll(count: Int(count), at: 0)
+            do {
+                return try JSONFileError.naming(path) {
+                    try bytes.withUnsafeBytes { try StoreDocumentReader($0, integrity: integrity).readHeader().schema }
+                }
+            } catch let error as JSONFileError {
+                // It may go on behind the beginning.
+                if count == size { throw error }
+                count = min(size, count * 16)
+            }
         }
     }
 
+    /// A configuration that opens the file for reading only and takes no lock.
     public func readOnly() -> JSONFileConfiguration {
         var copy = JSONFileConfiguration(
             name, schema: schema, path: path, allowsSave: false, integrity: integrity,
-            newFilePermissions: newFilePermissions, in: fileSystem)
+            newFilePermissions: newFilePermissions, dropping: dropping, in: fileSystem)
         copy.largestFile = largestFile
         return copy
     }
 
+    /// The file's path.
     public var location: String { path }
+    /// Always true: opening compares the stored schema with the program's.
+    public var checksStoredSchema: Bool { true }
+    /// Always `full`.
     public var durabilityGrade: DurabilityGrade { .full }
 
+    /// The file and, if there is one, the folder of external data.
+    /// - Throws: `FileError`.
     public func storeFiles() throws -> [StoreFile] {
         guard let info = try fileSystem.infoIfPresent(path, followingLinks: true) else { return [] }
         let records = StoreFile(path: path, role: "records", bytes: info.size)
@@ -30,19 +54,14 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
             ? [records] : [records, StoreFile(path: external.folder, role: "external values", bytes: bytes)]
     }
 
+    /// The file's identity, which changes with every save.
+    /// - Throws: `FileError`.
     public func changeMark() throws -> String {
         try fileSystem.infoIfPresent(path, followingLinks: true).map { "\($0.identity)" } ?? ""
     }
 }
 
-extension FileSystem {
-    /// The bytes of a store's file; nil where there is none.
-    fileprivate func contentIfPresent(of configuration: JSONFileConfiguration) throws -> [UInt8]? {
-        guard try infoIfPresent(configuration.path, followingLinks: true) != nil else { return nil }
-        return try readWhole(configuration.path, limit: configuration.largestFile).bytes
-    }
-}
-
 extension JSONFileError: ClassifiedStoreError {
+    /// `damaged`: the file is at fault.
     public var errorClass: StoreErrorClass { .damaged }
 }

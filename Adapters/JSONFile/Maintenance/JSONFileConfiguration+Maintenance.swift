@@ -1,7 +1,9 @@
 public import MortiseCore
 import MortiseEngine
 
-extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguration, BackupConfiguration {
+extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguration, CompactableConfiguration,
+    BackupConfiguration
+{
     /// - Throws: `FileError` where the file cannot be read.
     public func verifyStore() throws -> MaintenanceReport {
         let bytes = try fileSystem.readWhole(path, limit: largestFile).bytes
@@ -16,7 +18,7 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
                 }
             }
             report.figures.append(.init("records", records))
-            if !isSealed { report.notes.append("the seal does not fit; it was not asked for") }
+            if !isSealed { report.notes.append("the seal does not match, which integrity=acceptEdits allows") }
         } catch let error as JSONFileError {
             report.problems.append("\(error)")
         }
@@ -30,39 +32,69 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
         return MaintenanceReport(figures: [.init("bytes", size)])
     }
 
+    /// Removes the data that no record names, also those that were moved aside.
+    /// - Throws: `FileError`, also `locked`; `JSONFileError`.
+    public func compactStore() throws -> MaintenanceReport {
+        let before = try storeFiles().reduce(0) { $0 + $1.bytes }
+        let removed = try JSONFileStore.compact(path, in: fileSystem)
+        return MaintenanceReport(figures: [
+            .init("files of data removed", Int64(removed)), .init("bytes before", before),
+            .init("bytes after", try storeFiles().reduce(0) { $0 + $1.bytes }),
+        ])
+    }
+
     /// The file is replaced whole by every save, so that what is read is one state of it; the files of its values are copied
     /// before the copy gets its name.
     /// - Throws: `FileError`, `alreadyExists` among them; `JSONFileError` for a file that would not open;
     ///   `ExternalFileFault` for a value whose file is at fault.
     public func backUpStore(to newPath: String) throws -> MaintenanceReport {
-        if try fileSystem.infoIfPresent(newPath, followingLinks: false) != nil {
+        let target = try StoreFiles(newPath, in: fileSystem)
+        func checkFree() throws(FileError) {
+            if try fileSystem.infoIfPresent(target.main, followingLinks: false) == nil { return }
             throw FileError(.alreadyExists, operation: .replace, path: newPath)
         }
+        try checkFree()
         let bytes = try fileSystem.readWhole(path, limit: largestFile).bytes
+        let store = try JSONFileError.naming(path) {
+            try bytes.withUnsafeBytes { try StoreDocumentReader($0, integrity: integrity).readHeader().storeIdentifier }
+        }
         let permissions = try fileSystem.info(path, followingLinks: true).permissions
         let external = try externalFiles()
-        let copies = ExternalFiles(
-            beside: try fileSystem.resolvingLinks(newPath), permissions: permissions, in: fileSystem)
+        let lock = try FileLock(forStoreAt: target.main, permissions: permissions, in: fileSystem)
+        // Neither a copy nor a refused one leaves a lock file that was not there before.
+        defer { lock.abandon(in: fileSystem) }
+        try checkFree()
+        let replacement = DurableReplacement(of: target.main, newFilePermissions: permissions, in: fileSystem)
+        // What a backup to this place has left that was killed.
+        try replacement.sweepOrphans(holding: lock)
+        let copies = ExternalFiles(beside: target.main, permissions: permissions, in: fileSystem)
+        copies.identify(store)
+        copies.removeUnfinishedMarks()
         var size = Int64(bytes.count)
         var made: [ExternalReference.Name] = []
         var hasCopies = false
-        let records = try check(bytes, integrity) { reference, _ in
-            size += try copies.copy(reference, from: external, noting: &made)
-            hasCopies = true
-        }.records
-        if hasCopies { try copies.makeDurable() }
-        try DurableReplacement(of: newPath, newFilePermissions: permissions, in: fileSystem)
-            .replace(isNew: true) { try $0.append(bytes) }
-        return MaintenanceReport(figures: [.init("bytes", size), .init("records", records)])
+        do {
+            let records = try check(bytes, integrity) { reference, _ in
+                size += try copies.copy(reference, from: external, noting: &made)
+                hasCopies = true
+            }.records
+            if hasCopies { try copies.makeDurable() }
+            try replacement.replace(isNew: true) { try $0.append(bytes) }
+            return MaintenanceReport(figures: [.init("bytes", size), .init("records", records)])
+        } catch {
+            copies.abandon(made)
+            throw error
+        }
     }
 
-    /// The folder of the values that are in files of their own.
+    /// The folder of the external values.
     func externalFiles() throws -> ExternalFiles {
-        ExternalFiles(
-            beside: try fileSystem.resolvingLinks(path), permissions: newFilePermissions, in: fileSystem)
+        let files = try StoreFiles(path, in: fileSystem)
+        return ExternalFiles(beside: files.main, permissions: newFilePermissions, in: fileSystem)
     }
 
-    /// - Parameter reference: called for each value that is in a file of its own, with words for where it is kept.
+    /// Reads a document, and calls `reference` for each value in an external file, with a description of where the
+    /// document refers to it.
     private func check(
         _ bytes: [UInt8], _ integrity: JSONFileIntegrity, reference: (ExternalReference, String) throws -> Void
     ) throws -> (records: Int64, isSealed: Bool) {

@@ -1,18 +1,21 @@
 public import MortiseCore
 
 extension StoreScheme {
-    /// `json:PATH`: one JSON file. Options: `allowsSave=true|false`; `integrity=required|acceptEdits`.
+    /// `json:PATH`: one JSON file. Options: `allowsSave=true|false`; `integrity=required|acceptEdits`;
+    /// `dropping=Entity,Other`.
     public static let json = StoreScheme(
         "json", summary: "one JSON file that people can read",
         options: [
             .allowsSave,
             StoreOption(
                 "integrity", .oneOf(["required", "acceptEdits"]), default: "required",
-                "acceptEdits opens a file whose seal does not fit, such as one edited by hand"),
+                "acceptEdits opens a file whose seal does not match, such as one edited by hand"),
+            .dropping,
         ]
     ) { url in
         JSONFileConfiguration(
             path: url.path, allowsSave: url.allowsSave,
-            integrity: url.options["integrity"] == "acceptEdits" ? .acceptEdits : .required)
+            integrity: url.options["integrity"] == "acceptEdits" ? .acceptEdits : .required,
+            dropping: url.dropping)
     }
 }

@@ -6,7 +6,7 @@ enum AttributeText {}
 
 extension AttributeText {
     /// Reads a value other than null.
-    /// - Throws: `JSONFault` for malformed text, `DocumentFault` for a value that is none of the kind.
+    /// - Throws: `JSONFault` for malformed text, `DocumentFault` for a value that is not of the kind.
     @inline(__always) static func read(
         _ kind: StorageKind, from reader: inout JSONReader, budget: inout TreeBudget
     ) throws -> StoredValue {
@@ -65,7 +65,7 @@ extension AttributeText {
         return .integer(value)
     }
 
-    /// Reads a string that stands for a value; the bytes given to `parse` are unescaped.
+    /// Reads a value written as a string; the bytes given to `parse` are unescaped.
     @inline(__always) private static func text<Value>(
         _ kind: StorageKind, from reader: inout JSONReader, parse: (UnsafeRawBufferPointer) -> Value?
     ) throws -> Value {
@@ -172,7 +172,7 @@ extension AttributeText {
         return value
     }
 
-    /// The URL whose text is exactly this; nil where `URL` would change it.
+    /// The URL with exactly this text; nil if `URL` would change it.
     static func url(_ text: String, base: URL?) -> URL? {
         guard let url = URL(string: text, relativeTo: base), Array(url.relativeString.utf8) == Array(text.utf8) else {
             return nil

@@ -28,7 +28,7 @@ extension AttributeText {
     private static func writeTree(
         _ value: StoredValue, depth: Int, budget: inout TreeBudget, to writer: inout JSONWriter
     ) throws {
-        budget.beginTree()
+        budget.beginTree(value)
         do {
             try writer.tree(value, depth: depth, budget: &budget)
         } catch let fault as TreeFault {

@@ -11,8 +11,7 @@ enum Base64Text {
         return values
     }()
 
-    /// The data that a text stands for; nil if it has other characters, white space, wrong padding, or bits that would
-    /// be lost.
+    /// Decodes Base64 text; nil if it has other characters, white space, wrong padding, or bits that would be lost.
     static func data(from text: UnsafeRawBufferPointer) -> Data? {
         guard text.count % 4 == 0 else { return nil }
         guard !text.isEmpty else { return Data() }

@@ -8,7 +8,7 @@ import Foundation
 /// (outside the years 0 to 9999, -0.0, nearer to the reference date than a decimal without exponent, not finite) are
 /// written as numbers.
 package enum DateText {
-    /// Appends a date: a string, or the number of seconds where there is no string for it.
+    /// Appends a date: a string, or the number of seconds if the date has no string form.
     package static func write(_ date: Date, to writer: inout JSONWriter) throws {
         let seconds = date.timeIntervalSinceReferenceDate
         guard seconds >= earliest, seconds < latest, seconds.bitPattern != (-0.0 as Double).bitPattern else {
@@ -53,8 +53,8 @@ package enum DateText {
         writer.put(UInt8(ascii: "\""))
     }
 
-    /// The date that `YYYY-MM-DDThh:mm:ss[.digits]Z` stands for; nil for every other text, and for days that do not
-    /// exist. Years are 0000 to 9999 (proleptic Gregorian), seconds 00 to 59, and there are at most 40 further digits.
+    /// Parses `YYYY-MM-DDThh:mm:ss[.digits]Z`; nil for every other text, and for days that do not exist. Years are 0000
+    /// to 9999 (proleptic Gregorian), seconds 00 to 59, and there are at most 40 further digits.
     package static func date(from text: UnsafeRawBufferPointer) -> Date? {
         guard (20...61).contains(text.count), text[text.count - 1] == UInt8(ascii: "Z"), isPunctuated(text) else {
             return nil
@@ -75,7 +75,7 @@ package enum DateText {
         return Date(timeIntervalSinceReferenceDate: nearest(whole, fraction) ?? exact(whole, Array(fraction)))
     }
 
-    /// The double nearest to whole seconds and digits behind the point; nil where that takes more than 64 bits.
+    /// The double nearest to whole seconds and decimals; nil if that takes more than 64 bits.
     private static func nearest(_ whole: Int64, _ fraction: UnsafeRawBufferPointer) -> Double? {
         guard fraction.count <= 19 else { return nil }
         var value = whole

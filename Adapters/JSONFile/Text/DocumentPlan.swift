@@ -1,7 +1,7 @@
 import MortiseCore
 
-/// How the records of a schema stand in a document; worked out once, for the reader and the writer alike. Whoever uses
-/// its slots keeps it alive.
+/// The layout of a schema's records in a document, computed once for reader and writer. Users of its slots must keep it
+/// alive.
 final class DocumentPlan {
     /// The key of a record's number.
     static let identifierKey = "$id"
@@ -14,8 +14,8 @@ final class DocumentPlan {
         let index: Int
         let content: Content
         let isOptional: Bool
-        /// What stands between the value before and this one, ready to be written or compared; owned by the plan, with
-        /// `JSONWriter.shortRoom` bytes behind it.
+        /// The text between the previous value and this one, ready to be written or compared; owned by the plan,
+        /// followed by `JSONWriter.shortRoom` readable bytes.
         let prefix: UnsafeRawBufferPointer
     }
 
@@ -31,7 +31,7 @@ final class DocumentPlan {
         let slots: ContiguousArray<Slot>
         /// The name of each of `slots`.
         let names: [String]
-        /// The position in `slots` of each slot of the layout; nil for what is not kept in the file.
+        /// The position in `slots` of each slot of the layout; nil for slots that are not stored.
         let positions: [Int?]
         /// What the slots that are not kept hold after reading.
         let absentValues: [(index: Int, value: StoredValue)]

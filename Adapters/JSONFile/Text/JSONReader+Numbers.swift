@@ -1,4 +1,4 @@
-/// A number as it stands in a text: checked, not yet of a type.
+/// A number in a text: checked, not yet of a type.
 package struct JSONNumber {
     /// The first 19 significant digits as an integer.
     let significand: UInt64
@@ -9,7 +9,7 @@ package struct JSONNumber {
     package let isInteger: Bool
     /// Whether the significand holds every digit that counts.
     let isExact: Bool
-    /// Where the number stands.
+    /// The bytes of the number.
     let range: Range<Int>
 }
 
@@ -97,7 +97,7 @@ extension JSONReader {
 // MARK: - Typed values
 
 extension JSONReader {
-    /// The number as a 64-bit unsigned integer; nil if it is none, or has a point or an exponent.
+    /// The number as a 64-bit unsigned integer; nil if it does not fit, or has a point or an exponent.
     package func unsigned(_ number: JSONNumber) -> UInt64? {
         guard number.isInteger, !number.isNegative || number.significand == 0 else { return nil }
         if number.exponent == 0 { return number.significand }
@@ -108,7 +108,7 @@ extension JSONReader {
         return overflow || carry ? nil : sum
     }
 
-    /// The number as a 64-bit signed integer; nil if it is none, or has a point or an exponent.
+    /// The number as a 64-bit signed integer; nil if it does not fit, or has a point or an exponent.
     package func integer(_ number: JSONNumber) -> Int64? {
         guard number.isInteger, number.exponent == 0 else { return nil }
         guard number.isNegative else { return Int64(exactly: number.significand) }
@@ -129,7 +129,7 @@ extension JSONReader {
         return value
     }
 
-    /// The double nearest to an integer times a power of ten; nil where that takes more than 64 bits of precision.
+    /// The double nearest to an integer times a power of ten; nil if that takes more than 64 bits of precision.
     static func nearest(significand: UInt64, exponent: Int) -> Double? {
         if significand <= 1 << 53, (-22...22).contains(exponent) {
             // Both operands are exact, so that the one operation rounds correctly.

@@ -78,8 +78,8 @@ extension JSONReader {
         return index
     }
 
-    /// The length of the well-formed UTF-8 sequence of more than one byte at `index` (Unicode, table 3-7); 0 if there
-    /// is none.
+    /// The length of the well-formed UTF-8 sequence of more than one byte at `index` (Unicode, table 3-7); 0 if no such
+    /// sequence begins there.
     func sequenceLength(at index: Int) -> Int {
         let lead = bytes[index]
         let length: Int
@@ -149,7 +149,7 @@ extension JSONReader {
         return value
     }
 
-    /// Writes what a checked text with escapes stands for; never longer than the text.
+    /// Writes a checked text with its escapes resolved; never longer than the text.
     private static func unescape(_ text: UnsafeRawBufferPointer, into target: UnsafeMutableBufferPointer<UInt8>) -> Int
     {
         var read = 0

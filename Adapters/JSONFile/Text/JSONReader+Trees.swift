@@ -13,12 +13,12 @@ extension JSONReader {
             var value: StoredValue
             switch try peek() {
             case .object:
-                try charge(TreeBudget.container, from: start, to: &budget)
+                try charge(TreeBudget.container, parts: 1, from: start, to: &budget)
                 try beginObject()
                 open.append(OpenContainer(isObject: true))
                 value = .null
             case .array:
-                try charge(TreeBudget.container, from: start, to: &budget)
+                try charge(TreeBudget.container, parts: 1, from: start, to: &budget)
                 try beginArray()
                 open.append(OpenContainer(isObject: false))
                 value = .null
@@ -37,7 +37,7 @@ extension JSONReader {
                     value = .object(open[top].members)
                 } else {
                     if try nextElement() {
-                        try charge(TreeBudget.element, from: start, to: &budget)
+                        try charge(TreeBudget.element, parts: 1, from: start, to: &budget)
                         break
                     }
                     value = .array(open[top].elements)
@@ -81,7 +81,8 @@ extension JSONReader {
         }
         let keyStart = position
         let body = try readStringBody()
-        try charge(TreeBudget.member + TreeBudget.string(length: body.range.count), from: start, to: &budget)
+        try charge(
+            TreeBudget.member + TreeBudget.string(length: body.range.count), parts: 2, from: start, to: &budget)
         position = keyStart
         object.key = try readString()
         guard object.members[object.key] == nil else {
@@ -91,12 +92,14 @@ extension JSONReader {
         return true
     }
 
-    private func charge(_ cost: Int, from start: Int, to budget: inout TreeBudget) throws(JSONFault) {
-        guard budget.spend(cost, textLength: position - start) else { throw fault(.valueTooLarge) }
+    private func charge(
+        _ cost: Int, parts: Int = 0, from start: Int, to budget: inout TreeBudget
+    ) throws(JSONFault) {
+        guard budget.spend(cost, parts: parts, textLength: position - start) else { throw fault(.valueTooLarge) }
     }
 }
 
-/// An array or object whose end has not been read; a stack of them stands in for recursion.
+/// An array or object whose end has not been read; a stack of them replaces recursion.
 private struct OpenContainer {
     let isObject: Bool
     var elements: [StoredValue] = []

@@ -35,7 +35,7 @@ package struct JSONReader {
         self.depth = depth
     }
 
-    /// What a value is, told by its first byte.
+    /// The type of a value, recognized by its first byte.
     package enum Kind: String, Sendable {
         case object = "an object"
         case array = "an array"
@@ -45,7 +45,7 @@ package struct JSONReader {
         case null = "null"
     }
 
-    /// Skips white space and tells what stands next, without consuming it.
+    /// Skips white space and returns the kind of what comes next, without consuming it.
     @inline(__always) package mutating func peek() throws(JSONFault) -> Kind {
         if position < bytes.count, bytes[position] == UInt8(ascii: "\"") { return .string }
         return try peekOther()
@@ -127,7 +127,7 @@ extension JSONReader {
         try open(UInt8(ascii: "["), expected: "an array")
     }
 
-    /// Moves past the next member's key and colon; leaves the object and returns nil where it ends.
+    /// Moves past the next member's key and colon; leaves the object and returns nil at its end.
     package mutating func nextKey() throws(JSONFault) -> String? {
         guard try advance(to: UInt8(ascii: "}"), expected: "',' or '}'") else { return nil }
         guard position < bytes.count else { throw fault(.unexpectedEnd(expected: "a key")) }

@@ -34,7 +34,9 @@ public struct JSONTextError: Error, Hashable, Sendable {
         case valueTooLarge
     }
 
+    /// What is wrong.
     public let reason: Reason
+    /// Where it is in the text.
     public let position: TextPosition
     /// The path of the innermost value at the position, such as `$.records.Trip[3].name`.
     public let path: String
@@ -47,26 +49,29 @@ public struct JSONTextError: Error, Hashable, Sendable {
 }
 
 extension JSONTextError: CustomStringConvertible {
+    /// Position, path, reason and way out, in one line.
     public var description: String { "\(position) (\(path)): \(reason)" }
 }
 
 extension JSONTextError.Reason: CustomStringConvertible {
+    /// The reason and the way out.
     public var description: String {
         switch self {
         case .byteOrderMark: "The text begins with a byte-order mark. Save it as UTF-8 without one."
-        case .unexpectedEnd(let expected): "The text ends where \(expected) should follow. It has been cut short."
-        case .unexpectedByte(let byte, let expected): "\(Self.name(of: byte)) stands where \(expected) should."
-        case .trailingComma: "A comma stands before a closing bracket. Remove it."
-        case .trailingBytes: "Something follows the end of the value. Remove it."
+        case .unexpectedEnd(let expected): "Expected \(expected), found the end of the text. Restore the missing part."
+        case .unexpectedByte(let byte, let expected): "Expected \(expected), found \(Self.name(of: byte))."
+        case .trailingComma: "A comma precedes a closing bracket. Remove it."
+        case .trailingBytes: "There is text after the end of the value. Remove it."
         case .invalidUTF8: "The bytes are not well-formed UTF-8. Save the text as UTF-8."
         case .loneSurrogate: "A \\u escape holds half of a surrogate pair. Write both halves, or the character itself."
         case .invalidEscape:
-            "The escape is none of \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal digits."
-        case .controlCharacter(let byte): "\(Self.name(of: byte)) stands in a string. Write it as an escape."
-        case .leadingZero: "A number begins with a superfluous zero. Remove it."
+            "Unknown escape. Use \\\", \\\\, \\/, \\b, \\f, \\n, \\r, \\t, or \\u with four hexadecimal digits."
+        case .controlCharacter(let byte): "A string contains \(Self.name(of: byte)). Write it as an escape."
+        case .leadingZero: "A number begins with a redundant zero. Remove it."
         case .numberTooLong(let limit): "The number has more than \(limit) bytes. Shorten it."
         case .numberOutOfRange: "The number fits neither a 64-bit integer nor a double. Write it as text."
-        case .nestingTooDeep(let limit): "Arrays and objects are nested deeper than \(limit). Flatten the value."
+        case .nestingTooDeep(let limit):
+            "Arrays and objects are nested more than \(limit) levels deep. Flatten the value."
         case .duplicateKey(let key):
             "The key \(JSONWriter.quoted(key)) appears twice in one object. Remove one of the two."
         case .valueTooLarge: "The value has too many parts to be read safely. Split it, or store it as data."

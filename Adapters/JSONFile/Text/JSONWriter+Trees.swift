@@ -35,7 +35,7 @@ extension JSONWriter {
             try punctuation("[")
             for index in elements.indices {
                 if index > 0 { try punctuation(", ") }
-                try spend(TreeBudget.element, from: start, of: &budget)
+                try spend(TreeBudget.element, parts: 1, from: start, of: &budget)
                 try tree(elements[index], depth: depth + 1, start: start, budget: &budget)
             }
             try punctuation("]")
@@ -48,7 +48,8 @@ extension JSONWriter {
                 let before = written
                 try string(keys[index])
                 try spend(
-                    TreeBudget.member + TreeBudget.string(length: written - before - 2), from: start, of: &budget)
+                    TreeBudget.member + TreeBudget.string(length: written - before - 2), parts: 2, from: start,
+                    of: &budget)
                 try punctuation(": ")
                 try tree(members[keys[index]] ?? .null, depth: depth + 1, start: start, budget: &budget)
             }
@@ -59,11 +60,11 @@ extension JSONWriter {
 
     private func open(depth: Int, start: Int, budget: inout TreeBudget) throws {
         guard depth < JSONReader.maximumDepth else { throw TreeFault.nestingTooDeep }
-        try spend(TreeBudget.container, from: start, of: &budget)
+        try spend(TreeBudget.container, parts: 1, from: start, of: &budget)
     }
 
-    private func spend(_ cost: Int, from start: Int, of budget: inout TreeBudget) throws {
-        guard budget.spend(cost, textLength: written - start) else { throw TreeFault.tooLarge }
+    private func spend(_ cost: Int, parts: Int = 0, from start: Int, of budget: inout TreeBudget) throws {
+        guard budget.spend(cost, parts: parts, textLength: written - start) else { throw TreeFault.tooLarge }
     }
 }
 

@@ -5,7 +5,7 @@ import MortiseEngine
 struct RecordDecoder {
     let plan: DocumentPlan
     let nextSequence: UInt64
-    /// Whether data may be in files of their own.
+    /// Whether data may be external.
     private let takesReferences: Bool
     /// Which records there are, where that had to be found out in advance.
     var known: RecordDirectory?
@@ -13,7 +13,7 @@ struct RecordDecoder {
     private(set) var directory: RecordDirectory
     private(set) var log: ReferenceLog
     /// By entity, so that a reference is made without a look-up of names.
-    private let identifiers: [NumberedIdentifiers]
+    private let identifiers: [IdentifierNamespace]
 
     /// The reader as it was before the first record.
     private var start: JSONReader?
@@ -30,7 +30,7 @@ struct RecordDecoder {
     init(_ plan: DocumentPlan, header: StoreDocumentHeader) {
         self.plan = plan
         identifiers = plan.entities.map {
-            NumberedIdentifiers(storeIdentifier: header.storeIdentifier, entityName: $0.name)
+            IdentifierNamespace(storeIdentifier: header.storeIdentifier, entityName: $0.name)
         }
         nextSequence = header.nextSequence
         takesReferences = header.formatVersion >= StoreDocument.versionOfReferences
@@ -138,7 +138,7 @@ extension RecordDecoder {
     @inline(__always) private mutating func readProperties(
         of entity: DocumentPlan.Entity, _ index: Int, _ reader: inout JSONReader
     ) throws {
-        var budget = TreeBudget()
+        var budget = TreeBudget(documentLength: reader.bytes.count)
         var position = 0
         while position < entity.slots.count {
             guard reader.consume(entity.slots[position].prefix) else { break }
@@ -226,8 +226,8 @@ extension RecordDecoder {
     private mutating func readTargets(_ reader: inout JSONReader, destination: Int) throws {
         try Self.expect(.array, in: &reader)
         let arrayOffset = reader.position
-        // Each target takes part of the text as a record too, 17 bytes on average where there are many. Whoever lists
-        // more is not to get memory for them.
+        // Each target takes up text as a record too, 17 bytes on average in large files. A document that lists more
+        // targets gets no memory for them.
         var bound = 10_000 + reader.bytes.count / 17
         try reader.beginArray()
         while try reader.nextElement() {

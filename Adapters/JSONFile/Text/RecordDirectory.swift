@@ -1,6 +1,6 @@
 /// Which records a document holds: the numbers of each entity's records, ascending.
 struct RecordDirectory {
-    /// Where a record stands.
+    /// The position of a record.
     struct Place: Hashable {
         var entity: Int
         /// The record's position among those of its entity.

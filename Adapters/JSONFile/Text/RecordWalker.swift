@@ -11,7 +11,7 @@ struct RecordWalker {
     private var reader: JSONReader
     private var entity: String?
 
-    /// Begins with a reader that stands before the value of `records`.
+    /// Begins with a reader positioned before the value of `records`.
     init(_ reader: JSONReader) { self.reader = reader }
 
     /// Enters the next record, up to its number; nil behind the last.
@@ -57,7 +57,7 @@ struct RecordWalker {
 }
 
 extension RecordDirectory {
-    /// Finds out which entity has which records, in advance, with a reader that stands before the value of `records`.
+    /// Finds out in advance which entity has which records, with a reader positioned before the value of `records`.
     ///
     /// Stops at whatever is wrong: reading the records finds that again, after everything that is wrong before it.
     init(scanning reader: JSONReader, _ plan: DocumentPlan) {

@@ -21,7 +21,7 @@ struct ReferenceCheck {
     let directory: RecordDirectory
     let log: ReferenceLog
 
-    /// - Parameter directory: Every record; merged, if the plan has polymorphic references.
+    /// Creates a check. The directory has every record; it is merged if the plan has polymorphic references.
     init(plan: DocumentPlan, directory: RecordDirectory, log: ReferenceLog) {
         self.plan = plan
         self.directory = directory
@@ -96,7 +96,7 @@ private struct OneToOneInverse {
     /// For each entity that can stand at the other end, what each of its records refers to, plus 1.
     private let targets: [Int: ContiguousArray<UInt64>]
 
-    /// Nil where the relationship is not one-to-one.
+    /// Nil if the relationship is not one-to-one.
     init?(of owner: DocumentPlan.Entity, _ slot: Int, destination: Int, in check: ReferenceCheck) {
         let property = owner.layout.slots[owner.slots[slot].index].property
         guard let name = property.relationship?.inverse else { return nil }

@@ -8,7 +8,7 @@ package enum StoreDocument {
     package static let format = "mortise-json"
     /// The newest version of the format that this library reads. It writes the oldest one that has what there is to write.
     package static let formatVersion: UInt64 = 2
-    /// The oldest version in which data may be in files of their own.
+    /// The oldest version in which data may be external.
     package static let versionOfReferences: UInt64 = 2
     /// No text shorter than this holds a document.
     package static let minimumSize = 127

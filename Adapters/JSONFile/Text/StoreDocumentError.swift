@@ -3,6 +3,7 @@ import MortiseCore
 /// What is wrong with the text of a JSON store, and where. The text has not been changed, and nothing that was read
 /// from it may be used.
 public struct StoreDocumentError: Error, Hashable, Sendable {
+    /// What is wrong with a document. FORMAT.md lists the reasons in the order in which they are looked for.
     public enum Reason: Hashable, Sendable {
         /// The file has no bytes.
         case empty
@@ -30,9 +31,9 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case invalidSchema(StoredSchemaFault)
         /// A value of another type is called for.
         case wrongType(expected: String, found: String)
-        /// The number is none of the attribute's kind.
+        /// The number is outside the range of the attribute's kind.
         case numberOutOfRange(StorageKind)
-        /// The text stands for no value of the attribute's kind.
+        /// The text is not a valid value of the attribute's kind.
         case invalidText(StorageKind)
         /// A text of the schema is not one of those defined.
         case invalidWord(String, expected: String)
@@ -70,17 +71,22 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case notUnique(properties: [String], other: UInt64)
     }
 
+    /// What is wrong.
     public let reason: Reason
     /// The entity, property and record at fault, as far as they were known.
     public let entity: String?
+    /// The property at fault; nil if it is not known.
     public let property: String?
+    /// The number of the record at fault; nil if it is not known.
     public let identifier: UInt64?
+    /// Where it is in the text.
     public let position: TextPosition
     /// The path of the innermost value at the position, such as `$.records.Trip[3].name`.
     public let path: String
 }
 
 extension StoreDocumentError: CustomStringConvertible {
+    /// Position, path, record, reason and way out, in one line.
     public var description: String {
         var subject = ""
         if let entity { subject += " " + entity }
@@ -91,6 +97,7 @@ extension StoreDocumentError: CustomStringConvertible {
 }
 
 extension StoreDocumentError.Reason: CustomStringConvertible {
+    /// The reason and the way out.
     public var description: String {
         switch self {
         case .empty: "The file is empty. Restore it from a copy, or remove it to begin a new store."
@@ -103,24 +110,24 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
                 + "Check the path."
         case .newerFormat(let version, let supported):
             "The file has format version \(version); this library reads up to \(supported). Update the library."
-        case .unknownFormatVersion: "There is no such format version. Versions are counted from 1."
+        case .unknownFormatVersion: "Unknown format version. Versions start at 1."
         case .malformed(let reason): reason.description
         case .sealMissing, .sealBroken: sealDescription
         case .unexpectedMember(nil, let expected): "The member \"\(expected)\" is missing here. Add it."
         case .unexpectedMember(let found?, let expected):
-            "\"\(found)\" stands where \"\(expected)\" should. Keep the document's members in their order."
-        case .unknownMember(let name): "The format has no member \"\(name)\" here. Remove it or correct its name."
+            "Expected the member \"\(expected)\", found \"\(found)\". Keep the document's members in order."
+        case .unknownMember(let name): "Unknown member \"\(name)\". Remove it, or correct its name."
         case .missingMember(let name): "The member \"\(name)\" is missing. Add it."
         case .invalidSchema(let fault): fault.description
-        case .wrongType(let expected, let found): "Here stands \(found), but \(expected) is called for."
+        case .wrongType(let expected, let found): "Expected \(expected), found \(found)."
         case .numberOutOfRange(let kind):
-            "The number is not one of the kind \(kind.rawValue). Correct it, or change the model."
-        case .invalidText(let kind): "The text is no \(kind.rawValue) in the form that FORMAT.md gives. Correct it."
-        case .invalidWord(let found, let expected): "\"\(found)\" is not defined here. Write \(expected)."
+            "The number is out of range for \(kind.rawValue). Correct it, or change the model."
+        case .invalidText(let kind): "Invalid \(kind.rawValue). Use the form in FORMAT.md, \"The records\"."
+        case .invalidWord(let found, let expected): "Expected \(expected), found \"\(found)\"."
         case .unknownEntity(let name): "The schema has no entity \"\(name)\". Correct the name, or remove its records."
         case .nextSequenceTooLarge(let limit):
-            "\"nextSequence\" has to be below \(limit). Set it to one more than the highest \"$id\"."
-        case .missingEntity(let name): "There is no list of records for the entity \(name). Add \"\(name)\": []."
+            "\"nextSequence\" must be below \(limit). Set it to one more than the highest \"$id\"."
+        case .missingEntity(let name): "The entity \(name) has no list of records. Add \"\(name)\": []."
         default: recordDescription
         }
     }
@@ -131,35 +138,36 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
             + "restore it from a copy."
         if case .sealBroken(let stored, let computed) = self {
             let (stored, computed) = (DocumentSeal.text(of: stored), DocumentSeal.text(of: computed))
-            return "The seal (\(stored)) does not fit the text (\(computed)). " + wayOut
+            return "The seal is \(stored), but the text's checksum is \(computed). " + wayOut
         }
         return "The text does not end with a seal. " + wayOut
     }
 
     private var recordDescription: String {
         switch self {
-        case .missingIdentifier: "A record has to begin with its number, as in {\"$id\": 17, …}. Add it."
+        case .missingIdentifier: "A record must begin with its number, as in {\"$id\": 17, …}. Add it."
         case .duplicateIdentifier: "Another record has this number too. Give one of them a number of its own."
         case .identifierOutOfOrder(let previous):
-            "The record stands behind record \(previous). Order the records by \"$id\"."
+            "Records must ascend by \"$id\"; this one comes after \(previous). Reorder them."
         case .identifierNotBelowNext(let next):
-            "The number has to be below \"nextSequence\", which is \(next). Raise \"nextSequence\"."
+            "The number must be below \"nextSequence\", which is \(next). Raise \"nextSequence\"."
         case .unknownProperty(let name): "The entity has no property \"\(name)\". Correct the name, or remove it."
         case .propertyNotStored(let name):
-            "\"\(name)\" is not kept in the file: it is ephemeral, or follows from the other side of the relationship. "
+            "\"\(name)\" is not stored: it is ephemeral, or it follows from the other side of the relationship. "
                 + "Remove it here."
         case .missingProperty(true): "The property is missing. Write null if it has no value."
-        case .missingProperty(false): "The property is missing, and it must have a value. Add it."
-        case .nullForRequired: "The property is null but must have a value. Give it one."
+        case .missingProperty(false): "The required property is missing. Add it with a value."
+        case .nullForRequired: "A required property is null. Give it a value."
         case .danglingReference(let target):
             "There is no record \(target). Refer to one that exists, or add that record."
         case .wrongDestination(let target, let found, let expected):
-            "Record \(target) is a \(found), but only a \(expected) can stand here. Refer to another record."
+            "Expected a record of \(expected), found record \(target), a \(found). Refer to another record."
         case .oneSidedReference(let target, let inverse):
             "Record \(target) does not refer back with \"\(inverse)\". Make both sides agree."
-        case .referencesOutOfOrder: "The numbers have to ascend, each once. Order them."
+        case .referencesOutOfOrder: "The numbers must ascend without repeats. Sort them."
         case .notUnique(let properties, let other):
-            "Record \(other) has the same \(properties.joined(separator: ", ")), which must be unique. Change one of them."
+            "Record \(other) has the same \(properties.joined(separator: ", ")), which must be unique. Change "
+                + "one of them."
         default: ""
         }
     }

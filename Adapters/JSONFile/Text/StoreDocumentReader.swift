@@ -23,20 +23,21 @@ package struct StoreDocumentReader {
         self.integrity = integrity
     }
 
-    /// Reads what stands before the records; records are neither read nor checked.
+    /// Reads everything before the records; records are neither read nor checked.
     package func readHeader() throws -> StoreDocumentHeader {
         try locating { try readHead().header }
     }
 
     /// Reads the whole document.
     ///
-    /// With a text that is not sealed as demanded no handler is called. All other errors can come at any time, also
-    /// behind the last record: what the handlers got is valid only once the method has returned.
+    /// If the seal does not match as the integrity demands, no handler is called. Any other error can come at any time,
+    /// even after the last record: what the handlers got is valid only once the method has returned.
     /// - Parameters:
-    ///   - header: Called once, before the first record.
+    ///   - handleHeader: Called once, before the first record.
     ///   - record: Called for each record, entities in the order of the document, records by ascending number. To-one
     ///     values are `.identifier` or `.null`, stored to-many values `.identifiers`, ascending; derived to-many values
     ///     are `.identifiers([])`, and ephemeral attributes have their default, or `.null`.
+    /// - Returns: The header.
     /// - Throws: `StoreDocumentError`, or what a handler throws.
     @discardableResult package func read(
         header handleHeader: (StoreDocumentHeader) throws -> Void = { _ in }, record: RecordHandler
@@ -217,7 +218,7 @@ extension StoreDocumentReader {
         return DocumentFault(.duplicateIdentifier, at: start, identifier: sequence)
     }
 
-    /// The error of a record whose unique values another has, for whoever finds that out.
+    /// The error of a record whose unique values another record has; the caller has found the conflict.
     package func error(
         ofRecord sequence: UInt64, entity: String, properties: [String], other: UInt64
     ) throws -> StoreDocumentError {

@@ -1,5 +1,6 @@
 /// What a JSON store refuses to write, because it could not be read back as it was.
 public struct StoreDocumentWriteError: Error, Hashable, Sendable {
+    /// Why the writer refuses a document: it would not read back.
     public enum Reason: Error, Hashable, Sendable {
         /// The schema contradicts itself or goes beyond a limit of the format.
         case invalidSchema(StoredSchemaFault)
@@ -15,7 +16,7 @@ public struct StoreDocumentWriteError: Error, Hashable, Sendable {
         case nextSequenceTooLarge(limit: UInt64)
         /// Two entities have a record of that number.
         case duplicateSequence
-        /// The value is none of the property's kind.
+        /// The value is not of the property's kind.
         case unfitValue(expected: String, found: String)
         /// The property must have a value.
         case nullForRequired
@@ -37,10 +38,13 @@ public struct StoreDocumentWriteError: Error, Hashable, Sendable {
         case oneSidedReference(target: UInt64, inverse: String)
     }
 
+    /// What is wrong.
     public let reason: Reason
-    /// The entity, property and record at fault, where there are.
+    /// The entity at fault; nil if no entity is.
     public let entity: String?
+    /// The property at fault; nil if no property is.
     public let property: String?
+    /// The number of the record at fault; nil if no record is.
     public let identifier: UInt64?
 
     package init(reason: Reason, entity: String?, property: String?, identifier: UInt64?) {
@@ -52,6 +56,7 @@ public struct StoreDocumentWriteError: Error, Hashable, Sendable {
 }
 
 extension StoreDocumentWriteError: CustomStringConvertible {
+    /// Entity, property, record, reason and way out, in one line.
     public var description: String {
         let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
         let record = identifier.map { " of record \($0)" } ?? ""
@@ -60,6 +65,7 @@ extension StoreDocumentWriteError: CustomStringConvertible {
 }
 
 extension StoreDocumentWriteError.Reason: CustomStringConvertible {
+    /// The reason and the way out.
     public var description: String {
         switch self {
         case .invalidSchema(let fault): fault.description
@@ -67,23 +73,24 @@ extension StoreDocumentWriteError.Reason: CustomStringConvertible {
         case .noEntity: "Begin an entity before writing records."
         case .sequenceOutOfOrder(let previous):
             "Record \(previous) was written before it. Write records in ascending order."
-        case .sequenceNotBelowNext(let next): "The number has to be below the next one, \(next)."
+        case .sequenceNotBelowNext(let next): "The number must be below the next record's, \(next)."
         case .nextSequenceTooLarge(let limit):
-            "Numbers of records are below \(limit), and all have been given out. Copy the records to a new store."
+            "All record numbers below \(limit) are used up. Copy the records to a new store."
         case .duplicateSequence: "A record of another entity has this number too. Numbers are unique in a store."
         case .unfitValue(let expected, let found):
-            "\(found) is no value of the kind \(expected). Check the store's schema."
-        case .nullForRequired: "The property has no value but must have one. Give it one, or make it optional."
-        case .nestingTooDeep(let limit): "The value is nested deeper than \(limit). Flatten it, or store it as Data."
+            "Expected \(expected), found \(found). Check the store's schema."
+        case .nullForRequired: "A required property has no value. Set it, or make it optional."
+        case .nestingTooDeep(let limit):
+            "The value is nested more than \(limit) levels deep. Flatten it, or store it as Data."
         case .valueTooLarge: "The record's coded values have too many parts. Split them, or store them as Data."
         case .unreadableURL(let text):
-            "The URL \"\(text)\" does not come back the same from its text. Store it as text."
-        case .foreignIdentifier(let text): "\(text) is no record of this store. Save or insert the model here first."
+            "The URL \"\(text)\" would not read back unchanged. Store it as text."
+        case .foreignIdentifier(let text): "\(text) is not a record of this store. Save or insert the model here first."
         case .duplicateReference(let target): "Record \(target) is referred to twice."
         case .danglingReference(let target):
             "There is no record \(target). Clear the relationship, or keep that record."
         case .wrongDestination(let target, let found, let expected):
-            "Record \(target) is a \(found), but only a \(expected) can stand here."
+            "Expected a record of \(expected), found record \(target), a \(found)."
         case .oneSidedReference(let target, let inverse):
             "Record \(target) does not refer back with \"\(inverse)\". Set both sides."
         }

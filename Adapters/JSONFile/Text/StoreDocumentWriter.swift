@@ -25,15 +25,18 @@ package struct StoreDocumentWriter: ~Copyable {
     private var log: ReferenceLog
     private var targets: ContiguousArray<UInt64> = []
     /// The family of the store's own identifiers that was met last.
-    private var ownSpace: UInt32?
+    private var ownNamespace: UInt32?
     /// The entity whose records are being written; before the first, -1.
     private var entity = -1
 
     /// Writes everything before the records.
     /// - Parameters:
+    ///   - storeIdentifier: The identifier of the store.
+    ///   - schema: The schema of the records.
     ///   - nextSequence: The number that the next new record will get.
-    ///   - hasReferences: Whether data of any record are in a file of their own.
+    ///   - hasReferences: Whether any record has data in an external file.
     ///   - sink: Takes the bytes, in pieces of up to 64 KiB.
+    /// - Throws: `StoreDocumentWriteError` for a schema that the format cannot express; what the sink throws.
     package init(
         storeIdentifier: String, schema: StoredSchema, nextSequence: UInt64, hasReferences: Bool = false,
         sink: @escaping JSONWriter.Sink
@@ -103,8 +106,11 @@ package struct StoreDocumentWriter: ~Copyable {
     }
 
     /// Writes a record of the current entity.
-    /// - Parameter value: The value of a slot of the entity's layout. It is asked once for each slot that is kept in
-    ///   the file, in order; to-many targets may come in any order. What it throws is passed on.
+    /// - Parameters:
+    ///   - sequence: The record's number.
+    ///   - value: Returns the value of a slot of the entity's layout. Called once for each slot that the file keeps, in
+    ///     order; to-many targets may come in any order.
+    /// - Throws: `StoreDocumentWriteError`; what `value` and the sink throw.
     package mutating func write(sequence: UInt64, value: (Int) throws -> StoredValue) throws {
         try withoutActuallyEscaping(value) { value in
             try write(sequence: sequence, ValueSource(values: value))
@@ -278,11 +284,11 @@ extension StoreDocumentWriter {
 
     private mutating func number(of identifier: PersistentIdentifier) throws -> UInt64 {
         // Whose identifiers a space has takes a look-up of names.
-        if identifier.space != ownSpace {
+        if identifier.namespace != ownNamespace {
             guard identifier.storeIdentifier == storeIdentifier else {
                 throw StoreDocumentWriteError.Reason.foreignIdentifier(identifier.description)
             }
-            ownSpace = identifier.space
+            ownNamespace = identifier.namespace
         }
         guard let target = identifier.sequenceNumber else {
             throw StoreDocumentWriteError.Reason.foreignIdentifier(identifier.description)

@@ -15,7 +15,7 @@ public enum StoredSchemaFault: Error, Hashable, Sendable {
     case unknownInverse(entity: String, property: String, inverse: String)
     /// A constraint or an index names what the entity does not have.
     case unknownConstrainedProperty(entity: String, property: String)
-    /// The default value is none of the attribute's kind, or cannot be written.
+    /// The default value is not of the attribute's kind, or cannot be written.
     case unsuitableDefault(entity: String, property: String)
     /// An option that the format has no word for.
     case unknownOption(entity: String, property: String)
@@ -50,6 +50,7 @@ public enum StoredSchemaLimit: Hashable, Sendable {
 }
 
 extension StoredSchemaFault: CustomStringConvertible {
+    /// The entity or property at fault and the way out.
     public var description: String {
         switch self {
         case .duplicateEntity(let entity): "The schema has two entities \(entity). Rename one."
@@ -63,12 +64,12 @@ extension StoredSchemaFault: CustomStringConvertible {
         case .unknownDestination(let entity, let property, let destination):
             "\(entity).\(property) leads to \(destination), which the schema does not have. Add that entity."
         case .unknownInverse(let entity, let property, let inverse):
-            "\(entity).\(property) names \(inverse) as its inverse, which is no relationship of its destination. "
+            "\(entity).\(property) names \(inverse) as its inverse, which is not a relationship of its destination. "
                 + "Correct it."
         case .unknownConstrainedProperty(let entity, let property):
-            "A constraint or index of \(entity) names \(property), which it does not have. Correct it."
+            "A constraint or index names \(entity).\(property), which does not exist. Correct it."
         case .unsuitableDefault(let entity, let property):
-            "The default of \(entity).\(property) is no value of the attribute's kind. Correct it."
+            "The default of \(entity).\(property) is not of the attribute's kind. Correct it."
         case .unknownOption(let entity, let property):
             "\(entity).\(property) has an option that the file format cannot keep. Remove it, or update the library."
         case .limitExceeded(let limit):

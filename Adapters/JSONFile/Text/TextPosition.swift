@@ -13,6 +13,7 @@ public struct TextPosition: Hashable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
+    /// Line and column, as in `line 3, column 7`.
     public var description: String { "line \(line), column \(column)" }
 }
 

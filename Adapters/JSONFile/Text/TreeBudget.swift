@@ -1,6 +1,10 @@
+import MortiseCore
+import MortiseEngine
+
 /// Bounds the memory that the coded values of one record may take, so that a small text cannot ask for much.
 ///
-/// Writer and reader count alike, and in the same order: a tree that one of them passes, the other passes too.
+/// Writer and reader count alike, and in the same order: a tree that one of them passes, the other passes too. What no engine
+/// refuses (`CodedBudget`) is always within it.
 package struct TreeBudget {
     /// What may be spent in any case, in bytes.
     package static let allowance = 10 << 20
@@ -16,20 +20,32 @@ package struct TreeBudget {
     private var spent = 0
     private var earlierText = 0
     private var currentText = 0
+    private var parts = 0
+    private var excess = 0
+    private var isAllowed = false
+    /// The length of the document that is read, whose strings may be behind what they make room for.
+    private let documentLength: Int
 
-    package init() {}
+    package init(documentLength: Int = 0) { self.documentLength = documentLength }
 
-    /// Counts an allocation made when `textLength` bytes of the current tree have been passed; false, where the
-    /// record's trees become too large.
-    mutating func spend(_ cost: Int, textLength: Int) -> Bool {
+    /// Counts an allocation of `cost` bytes and `parts` parts (as `CodedBudget` counts them, or fewer), made after
+    /// `textLength` bytes of the current tree. Returns false if the record's trees become too large.
+    mutating func spend(_ cost: Int, parts: Int = 0, textLength: Int) -> Bool {
         spent &+= cost
+        self.parts &+= parts
         currentText = textLength
-        return spent <= Self.allowance &+ Self.perTextByte &* (earlierText &+ textLength)
+        return isAllowed || spent <= Self.allowance &+ Self.perTextByte &* (earlierText &+ textLength)
+            || CodedBudget.admits(parts: self.parts, in: documentLength)
     }
 
     /// Goes on to another tree of the same record.
-    mutating func beginTree() {
+    /// - Parameter value: the tree to be written; nil when reading.
+    mutating func beginTree(_ value: StoredValue? = nil) {
         earlierText &+= currentText
         currentText = 0
+        guard let value else { return }
+        let cost = CodedBudget.Cost(value)
+        excess += cost.excess
+        isAllowed = cost.isAllowed && excess <= CodedBudget.parts
     }
 }

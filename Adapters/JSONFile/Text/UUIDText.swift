@@ -48,7 +48,7 @@ enum UUIDText {
         return spread &+ 0x3030_3030_3030_3030 &+ letters &* 7
     }
 
-    /// The UUID that a text in either case stands for; nil for every other text.
+    /// Parses a UUID in either case; nil for every other text.
     static func uuid(from text: UnsafeRawBufferPointer) -> UUID? {
         guard text.count == length, text[8] == 0x2D, text[13] == 0x2D, text[18] == 0x2D, text[23] == 0x2D else {
             return nil

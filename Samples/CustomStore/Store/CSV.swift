@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 
-/// Rows of cells as bytes (RFC 4180). A cell without quotation marks in which nothing stands is nil.
+/// Rows of cells as bytes (RFC 4180). An empty cell without quotation marks is nil.
 enum CSV {
     static func data(_ rows: some Sequence<[String?]>) -> Data {
         var data = Data()

@@ -1,7 +1,7 @@
 /// A 128-bit hash of a file's bytes: MurmurHash3 in its x64 form.
 ///
-/// It tells files apart quickly and is stored with them; it is no proof that two files are equal, and no protection
-/// against someone who wants two files to look equal.
+/// It tells files apart quickly and is stored with them; it does not prove that two files are equal, and does not
+/// protect against deliberately similar files.
 struct ContentHash {
     private var first: UInt64 = 0
     private var second: UInt64 = 0

@@ -2,7 +2,7 @@
 enum FileKind: String, Codable, CaseIterable, Sendable {
     case archive, audio, data, document, font, image, library, source, video, other
 
-    /// The kind that `fileExtension` (lower case, without the dot) stands for; `other` if it stands for none.
+    /// The kind of files with the extension `fileExtension` (lower case, without the dot); `other` for an unknown one.
     init(fileExtension: String) {
         self = Self.kinds[fileExtension] ?? .other
     }

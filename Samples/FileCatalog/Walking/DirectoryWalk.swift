@@ -14,7 +14,7 @@ enum WalkEvent {
 
 /// A walk through a whole directory tree: hidden entries and other file systems included, symbolic links not followed.
 ///
-/// It needs no stack of calls and few open files however deep the tree is. What cannot be read is told as a
+/// It needs no stack of calls and few open files however deep the tree is. What cannot be read is reported as a
 /// ``WalkEvent/problem(_:reason:)`` and does not end the walk.
 struct DirectoryWalk {
     /// The folder to walk; a symbolic link here, and only here, is followed.

@@ -5,7 +5,8 @@ import Mortise
 enum DeliberateScan {
     case albumsByArtist, invoiceLinesByCountry, playlistsByTrack, supportingEmployees, employeesByManager
 
-    /// So many records may be looked at without a word; a library that has outgrown this is warned of in the log.
+    /// The number of records that may be scanned without a warning in the log, which a library that has outgrown it
+    /// gets.
     ///
     /// The condition of each is on another record than the one that is asked for, where an index does not reach.
     var limit: Int {

@@ -22,7 +22,7 @@ struct KeyedModels<Model: PersistentModel> {
 
     /// The model that a column refers to.
     ///
-    /// - Throws: ``ChinookError/danglingKey(_:_:table:key:)`` if there is none.
+    /// - Throws: ``ChinookError/danglingKey(_:_:table:key:)`` if the model does not exist.
     func referred(from row: ChinookRow, _ column: String) throws -> Model {
         let identifier = try row.int(column)
         guard let model = models[identifier] else {

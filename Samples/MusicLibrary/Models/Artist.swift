@@ -1,6 +1,6 @@
 import Mortise
 
-/// Someone who made albums; they go when the artist goes.
+/// An artist with albums, which are deleted with the artist.
 @Model
 final class Artist {
     @Attribute(.unique) var artistId: Int

@@ -1,6 +1,6 @@
 import Mortise
 
-/// Someone who buys; the invoices go when the customer goes.
+/// A customer with invoices, which are deleted with the customer.
 @Model
 final class Customer {
     #Index<Customer>([\.country])

@@ -1,7 +1,7 @@
 import Foundation
 import Mortise
 
-/// Someone who works for the shop. Dates are midnight in UTC.
+/// An employee of the shop. Dates are midnight in UTC.
 @Model
 final class Employee {
     @Attribute(.unique) var employeeId: Int

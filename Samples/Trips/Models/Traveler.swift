@@ -1,6 +1,6 @@
 import Mortise
 
-/// Someone who travels. There is one traveler for each e-mail address: inserting a second one updates the first.
+/// A traveler. There is one for each e-mail address: inserting a second one updates the first.
 @Model
 final class Traveler {
     @Attribute(.unique) var email: String

@@ -1,7 +1,7 @@
 import Foundation
 import Mortise
 
-/// Plans trips away from the main actor, in a context of its own on the same container.
+/// Plans trips away from the main actor, in its own context on the same container.
 ///
 /// Models stay in the context they come from. What goes in and out of an actor is values and identifiers.
 @ModelActor
@@ -20,7 +20,7 @@ actor TripPlanner {
         return last?.persistentModelID
     }
 
-    /// The name of the trip with this identifier, or nil if there is none.
+    /// The name of the trip with this identifier, or nil if there is no such trip.
     func name(of identifier: PersistentIdentifier) -> String? {
         self[identifier, as: Trip.self]?.name
     }

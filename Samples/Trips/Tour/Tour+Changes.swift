@@ -3,7 +3,8 @@ import Mortise
 import Observation
 
 extension Tour {
-    /// Models are `Observable`: whoever read a property is told before it changes, which is how views stay up to date.
+    /// Models are `Observable`: a reader of a property is notified before it changes, which is how views stay up to
+    /// date.
     func observeATrip() throws {
         let trip = try trip(named: "Northern lights")
         withObservationTracking {

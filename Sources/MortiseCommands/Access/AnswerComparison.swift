@@ -4,10 +4,10 @@ import MortiseCore
 struct AnswerComparison {
     let isEqual: Bool
 
-    /// - Parameters:
-    ///   - content: the comparison of the two stores, `a`'s being the first. Where they hold the same, equal answers are
-    ///     those whose records stand at the same places. Where they do not, a place says nothing, and equal answers have
-    ///     the same values, and relationships that lead to the same places.
+    /// Compares the answers of two stores to one query. `content` is the comparison of the two stores, `a`'s first. If
+    /// the stores hold the same, equal answers are those whose records have the same positions. If they do not,
+    /// positions say nothing, and equal answers have the same values, and relationships that lead to the same
+    /// positions.
     /// - Throws: what `StoreVersion.check()` of either throws.
     init(_ a: StoreQueryRun, _ b: StoreQueryRun, _ content: ContentComparison) throws {
         isEqual =

@@ -6,13 +6,13 @@ struct ContentComparison {
     private(set) var differences: [String] = []
     private(set) var differing = 0
     private(set) var compared = 0
-    /// Which record of the second store stands at the place of one of the first.
+    /// Maps each record of the first store to the record of the second at the same position.
     private(set) var places = RecordMap()
     private static let listed = 5
 
     var isEqual: Bool { differing == 0 }
 
-    /// - Parameter progress: told how many records were looked at.
+    /// Compares two versions record by record. Calls `progress` with the number of records compared so far.
     /// - Throws: what `StoreVersion.check()` of either throws.
     init(
         _ a: any StoreVersion, _ b: any StoreVersion, _ schema: StoredSchema, _ layouts: [String: RecordLayout],
@@ -25,13 +25,13 @@ struct ContentComparison {
         while true {
             let (left, right) = (walk.next(), others.next())
             guard let left, let right else {
-                if let left { note("\(left.identifier) and what follows it is missing in the second") }
-                if let right { note("\(right.identifier) and what follows it is missing in the first") }
+                if let left { note("\(left.identifier) and all records after it are missing in the second") }
+                if let right { note("\(right.identifier) and all records after it are missing in the first") }
                 break
             }
             let (name, other) = (schema.entities[left.entity].name, schema.entities[right.entity].name)
             guard name == other else {
-                note("\(left.identifier) stands where \(right.identifier) does in the second")
+                note("the first has \(left.identifier) in the place of the second's \(right.identifier)")
                 break
             }
             map.set(name, left.row, right.identifier)

@@ -8,7 +8,8 @@ struct ContentDifference {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    /// - Parameter older: what the store held before, and with which schema.
+    /// Finds what differs between two states of one store. `older` is what the store held before, with the schema of
+    /// that time.
     /// - Throws: what `StoreVersion.check()` of either throws.
     init(_ older: StoreState, _ newer: StoreState) throws {
         let (before, after) = (older.version, newer.version)

@@ -36,7 +36,7 @@ struct IdentityWalk: Sequence, IteratorProtocol {
         for (number, entity) in schema.entities.enumerated() {
             guard let source = version.rows(ofEntity: entity.name), source.count > 0 else { continue }
             var head = Head(
-                entity: number, source: source, row: -1, identifier: PersistentIdentifier(space: 0, sequence: 0))
+                entity: number, source: source, row: -1, identifier: PersistentIdentifier(namespace: 0, sequence: 0))
             if head.advance() { heads.append(head) }
         }
         heads.sort { Self.precedes($1.identifier, $0.identifier) }

@@ -25,7 +25,7 @@ final class OpenStore {
     }
 
     /// Opens a store for reading.
-    /// - Throws: `ToolError.missing` where there is none, `.unsupported` for one that does not describe itself.
+    /// - Throws: `ToolError.missing` if the store does not exist, `.unsupported` if it does not describe itself.
     static func reading(_ location: StoreArgument) throws -> OpenStore {
         try reading(location.selfDescribing(), location.name)
     }
@@ -62,7 +62,7 @@ final class OpenStore {
     }
 
     /// Saves inserted and updated records.
-    /// - Throws: what the store throws; `ToolError.unsupported` for one whose snapshots are of a type of its own.
+    /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
     func save(
         inserted: [DefaultSnapshot] = [], updated: [DefaultSnapshot] = [], changedSlots: [SlotSet] = []
     ) throws -> [PersistentIdentifier: PersistentIdentifier] {

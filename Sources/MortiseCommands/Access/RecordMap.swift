@@ -18,7 +18,7 @@ struct RecordMap {
         entities[entity]?.targets[row] = target
     }
 
-    /// What the record became; nil where it has not become anything (yet).
+    /// The record that this one became; nil if it has not become any (yet).
     func target(of identifier: PersistentIdentifier) -> PersistentIdentifier? {
         guard let entity = entities[identifier.entityName], let row = entity.source.row(of: identifier) else {
             return nil

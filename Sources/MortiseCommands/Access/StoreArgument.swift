@@ -26,17 +26,39 @@ struct StoreArgument {
     }
 
     /// The configuration as one that can do something in particular.
-    /// - Throws: `ToolError.unsupported`; `ToolError.missing` where there is no store.
+    /// - Throws: `ToolError.unsupported`; `ToolError.missing` if the store does not exist.
     func capable<T>(of type: T.Type, _ what: String) throws -> T {
         guard let configuration = configuration as? T else { throw ToolError.unsupported(store: name, what: what) }
         return configuration
     }
 
-    /// - Throws: `ToolError.missing` where there is no store; what the adapter throws.
+    /// - Throws: `ToolError.missing` if the store does not exist; what the adapter throws.
     func checkPresence() throws {
         if let files = try (configuration as? any SelfDescribingConfiguration)?.storeFiles(), files.isEmpty {
             throw ToolError.missing(store: name)
         }
+    }
+
+    /// Parses the argument that names a new store of this store's kind.
+    /// - Parameter text: a URL of the same scheme without options, or a path.
+    /// - Returns: the path.
+    /// - Throws: `ToolError.usage`.
+    func path(ofNewStore text: String) throws -> String {
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        let known = ToolContext.current.registry.knownSchemes.map(\.name)
+        guard scheme.count < text.count, known.contains(scheme) else { return text }
+        guard scheme == url.scheme else {
+            throw ToolError.usage(
+                "the new store is of the same kind as \(name): expected \(url.scheme):PATH, found \(text.shown(limit: 300)); "
+                    + "to copy into another kind of store use \"mortise copy\"")
+        }
+        let target = try StoreURL(text)
+        guard target.options.isEmpty, !target.path.isEmpty else {
+            throw ToolError.usage(
+                "the new store is given by its path alone: expected \(url.scheme):PATH, found \(text.shown(limit: 300))"
+            )
+        }
+        return target.path
     }
 
     /// Where two URLs lead, to tell whether they lead to the same place.

@@ -12,8 +12,21 @@ struct StoreQueryRun {
     /// A declaration that would spare a scan of all records.
     let suggestion: String?
 
-    /// - Throws: `QueryPlanError`; `QueryEvaluationError`; what the store throws.
+    /// How long one match of a regular expression may take.
+    @TaskLocal static var matchLimit = Duration.seconds(5)
+
+    /// - Throws: `QueryPlanError`; `QueryEvaluationError`, also where a match of a regular expression takes longer than
+    ///   `matchLimit`; what the store throws.
     init(_ query: StoreQuery, in store: OpenStore) throws {
+        try query.checkDepth()
+        let hasPattern = query.conjuncts.contains { $0.expression.matchesPatterns }
+        self =
+            hasPattern
+            ? try MatchWatch.run(limit: Self.matchLimit) { try StoreQueryRun(running: query, in: store) }
+            : try StoreQueryRun(running: query, in: store)
+    }
+
+    private init(running query: StoreQuery, in store: OpenStore) throws {
         let version = try store.version()
         let reader = store.reader(of: version)
         self.reader = reader
@@ -30,7 +43,7 @@ struct StoreQueryRun {
             plan.detail = answer.detail ?? plan.detail
             plan.isFullScan = answer.isFullScan ?? plan.isFullScan
             if query.purpose == .count, query.conjuncts.allSatisfy({ plan.claim(of: $0) == .exact }) {
-                counted = answer.count.map { plan.takesWindow ? $0 : query.window(of: $0).count }
+                counted = answer.count.map { plan.appliesLimit ? $0 : query.window(of: $0).count }
             }
             let tables = try answer.entities.map { try Self.table($0, reader) }
             found = answer.rows.map { RecordReference(table: tables[$0.table], row: $0.row) }
@@ -50,7 +63,7 @@ struct StoreQueryRun {
         found = try executor.filter(found, by: left)
         if query.purpose != .count, plan.order != .total { found = try executor.sort(found, by: query.order) }
         try version.check()
-        records = plan.takesWindow ? found : Array(found[query.window(of: found.count)])
+        records = plan.appliesLimit ? found : Array(found[query.window(of: found.count)])
         count = counted ?? records.count
         suggestion = plan.suggestion
         explanation = FetchExplanation(
@@ -66,7 +79,7 @@ struct StoreQueryRun {
             },
             order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
             orderClaim: plan.order, offset: query.offset, limit: query.limit,
-            windowIsPushed: plan.takesWindow, mergesPendingChanges: false, isFullScan: plan.isFullScan,
+            windowIsPushed: plan.appliesLimit, mergesPendingChanges: false, isFullScan: plan.isFullScan,
             rowsScanned: scanned, rowsReturned: count, detail: plan.detail)
     }
 
@@ -80,5 +93,13 @@ struct StoreQueryRun {
     ) throws -> (identifiers: [PersistentIdentifier], scanned: Int, detail: String?, isFullScan: Bool?) {
         let found = try store.rows(for: plan)
         return (found.snapshots.map(\.persistentIdentifier), found.scanned, found.detail, found.isFullScan)
+    }
+}
+
+extension QueryExpression {
+    /// Whether any part looks for a regular expression.
+    fileprivate var matchesPatterns: Bool {
+        if case .matches = self { return true }
+        return children.contains { $0.matchesPatterns }
     }
 }

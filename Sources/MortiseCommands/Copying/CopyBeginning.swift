@@ -36,7 +36,7 @@ struct CopyBeginning {
         for found in IdentityWalk(target, schema) {
             guard let expected = walk.next() else { throw fault("it has more records, such as \(found.identifier)") }
             guard expected.entity == found.entity else {
-                throw fault("\(found.identifier) stands where \(expected.identifier) should")
+                throw fault("expected \(expected.identifier), found \(found.identifier)")
             }
             map.set(schema.entities[found.entity].name, expected.row, found.identifier)
             count += 1
@@ -53,7 +53,7 @@ struct CopyBeginning {
                 if property.property.attribute?.options.contains(.ephemeral) == true { continue }
                 let (a, b) = (rows.value(row: expected.row, slot: slot), copies.value(row: found.row, slot: slot))
                 if !Self.isBeginning(b, of: a, property.role, map) {
-                    throw fault("\(found.identifier).\(property.name) is another than that of \(expected.identifier)")
+                    throw fault("\(found.identifier).\(property.name) differs from that of \(expected.identifier)")
                 }
             }
         }

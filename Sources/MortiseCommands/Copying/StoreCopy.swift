@@ -38,7 +38,7 @@ struct StoreCopy {
         map = RecordMap(version, source.schema)
     }
 
-    /// Copies what is not there yet.
+    /// Copies the records that the target lacks.
     /// - Parameter isResuming: whether the target holds the beginning already, which is checked.
     /// - Throws: `ToolError.notABeginning`, `.interrupted`, `.unequalCopy`; what the stores throw, also for a part of the
     ///   source that cannot be read. Batches that were saved stay.
@@ -91,7 +91,7 @@ struct StoreCopy {
         for (element, snapshot) in zip(batch.elements, snapshots) {
             guard let identifier = remapped[snapshot.persistentIdentifier] else {
                 throw ModelContextError.storeContract(
-                    store: target.name, fault: "It did not say which record a new one became.")
+                    store: target.name, fault: "It returned no identifier for a new record.")
             }
             map.set(snapshot.layout.entityName, element.row, identifier)
         }
@@ -106,8 +106,8 @@ struct StoreCopy {
         guard interruption?.isRequested == true else { return }
         progress.interrupt()
         throw ToolError.interrupted(
-            "interrupted after \(FigureText.count(copied)) of \(FigureText.count(total)) records; the same command with "
-                + "--resume goes on")
+            "interrupted after \(FigureText.count(copied)) of \(FigureText.count(total)) records; run the same "
+                + "command with --resume to continue")
     }
 
     /// Sets the relationships that lead to records which were not there when their owners were saved.

@@ -46,7 +46,7 @@ struct PredicateLexer {
         guard text.utf8.count <= Self.longestText else {
             throw PredicateTextError(
                 "", TextPlace(start: 0, count: 1),
-                "the text has \(text.utf8.count) bytes, and no more than \(Self.longestText) are taken")
+                "the text has \(text.utf8.count) bytes; the limit is \(Self.longestText)")
         }
         characters = Array(text)
     }
@@ -119,7 +119,7 @@ struct PredicateLexer {
             }
         }
         if let next = peek(), next.isNameStart || next == "." && peek(1)?.isDigit == true {
-            throw fault(start, "a number does not go on like this; dates, UUIDs and data stand in quotation marks")
+            throw fault(start, "invalid number; write dates, UUIDs and data in quotation marks")
         }
         return .number(String(characters[start..<position].filter { $0 != "_" }))
     }
@@ -134,12 +134,12 @@ struct PredicateLexer {
             if next == close { return result }
             result += next == "\\" ? try escape() : String(next)
         }
-        throw fault(start, "the text has no end; close it with \(close)")
+        throw fault(start, "the text is not closed; end it with \(close)")
     }
 
     private mutating func escape() throws(PredicateTextError) -> String {
         let start = position - 1
-        guard let next = peek() else { throw fault(start, "the text has no end") }
+        guard let next = peek() else { throw fault(start, "the text is not closed") }
         position += 1
         switch next {
         case "n": return "\n"
@@ -157,7 +157,7 @@ struct PredicateLexer {
             }
         default: break
         }
-        throw fault(start, "there is no such escape; known are \\n, \\t, \\r, \\0, \\\\, \\\", \\' and \\u{…}")
+        throw fault(start, "unknown escape; use \\n, \\t, \\r, \\0, \\\\, \\\", \\' or \\u{…}")
     }
 
     private mutating func sign(_ next: Character) throws(PredicateTextError) -> PredicateToken.Kind {
@@ -167,7 +167,7 @@ struct PredicateLexer {
         }
         position += 1
         if "=<>!+-*/%()[]{},.$".contains(next) { return .sign(next == "=" ? "==" : String(next)) }
-        throw fault(position - 1, "\"\(String(next).shown())\" means nothing here")
+        throw fault(position - 1, "unexpected \"\(String(next).shown())\"")
     }
 
     private func matches(_ sign: String) -> Bool {

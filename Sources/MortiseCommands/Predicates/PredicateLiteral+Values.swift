@@ -7,7 +7,7 @@ struct UnfitLiteral: Error {
 }
 
 extension PredicateLiteral {
-    /// The value of a kind for which the literal stands.
+    /// The literal's value as a value of that kind.
     func value(of kind: StorageKind) throws(UnfitLiteral) -> StoredValue {
         switch (self, kind) {
         case (.null, _): return .null
@@ -42,7 +42,7 @@ extension PredicateLiteral {
             }
             return .uuid(uuid)
         case (.text(let text), .url):
-            guard let url = URL(string: text) else { throw UnfitLiteral(reason: "it is no URL") }
+            guard let url = URL(string: text) else { throw UnfitLiteral(reason: "it is not a URL") }
             return .url(url)
         case (.text(let text), .data): return .data(try Self.data(text))
         default: break

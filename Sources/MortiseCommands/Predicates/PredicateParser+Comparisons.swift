@@ -36,7 +36,7 @@ extension PredicateParser {
     private static let tests: Set<String> = [
         "in", "between", "contains", "beginswith", "startswith", "endswith", "matches", "is",
     ]
-    /// The keywords that follow a value, so that what stands before one is no quantifier but a name.
+    /// The keywords that follow a value: a word before one of them is a name, not a quantifier.
     static let words = tests.union(["and", "or", "not", "asc", "ascending", "desc", "descending"])
 
     // MARK: Operators
@@ -47,7 +47,7 @@ extension PredicateParser {
     ) throws(PredicateTextError) -> (PredicateOperand, PredicateOperand) {
         switch (left.sort, right.sort) {
         case (.literal, .literal):
-            throw fault(left.place.through(right.place), "there is no property here; name one on one side")
+            throw fault(left.place.through(right.place), "expected a property on one side of the comparison")
         case (.literal, _): return (try typed(left, like: right), right)
         case (_, .literal): return (left, try typed(right, like: left))
         default: return (left, right)
@@ -69,7 +69,7 @@ extension PredicateParser {
             } catch {
                 throw fault(
                     operand.place,
-                    "\(operand.name) is no value for \(other.name), which is of kind \(kind.rawValue): "
+                    "cannot compare \(other.name) (\(kind.rawValue)) with \(operand.name): "
                         + error.reason)
             }
         case .coded: return made(literal.natural, .coded)
@@ -104,7 +104,7 @@ extension PredicateParser {
         guard areComparable(a, b) else {
             throw fault(
                 place,
-                "\(left.name) is \(left.sortText) and \(right.name) is \(right.sortText); they do not compare"
+                "cannot compare \(left.name), which is \(left.sortText), with \(right.name), which is \(right.sortText)"
                     + Self.hint(for: a))
         }
         if !isEquality {
@@ -144,7 +144,8 @@ extension PredicateParser {
     private mutating func modifier(_ allowed: [String]) throws(PredicateTextError) {
         try expectSign("[")
         guard let word = current.keyword, allowed.contains(word) else {
-            throw fault(current.place, "in brackets stands \(allowed.joined(separator: " or ")) here")
+            throw fault(
+                current.place, "expected \(allowed.joined(separator: " or ")) in brackets, found \(current.shown)")
         }
         _ = take()
         try expectSign("]")
@@ -164,7 +165,7 @@ extension PredicateParser {
         var values: [QueryExpression] = []
         for member in members {
             guard case .literal = member.sort else {
-                throw fault(member.place, "in a list stand values; write or between comparisons with properties")
+                throw fault(member.place, "a list takes values only; join comparisons with properties by \"or\"")
             }
             values.append(try typed(member, like: left).expression)
         }
@@ -174,7 +175,7 @@ extension PredicateParser {
     private mutating func range(_ left: PredicateOperand) throws(PredicateTextError) -> PredicateOperand {
         let lower = try sum()
         guard skipKeyword("and") || skipSign(",") || skipSign("&&") else {
-            throw fault(current.place, "between takes two values with \"and\" between them")
+            throw fault(current.place, "between takes two values joined by \"and\"")
         }
         let upper = try sum()
         let parts = [
@@ -195,11 +196,11 @@ extension PredicateParser {
             try modifier(["cd"])
             return try textTest(left, keepsGuard: true) { .localizedStandardContains($0, $1) }
         }
-        return try textTest(left) { .hasRun($0, $1) }
+        return try textTest(left) { .containsSequence($0, $1) }
     }
 
-    /// A test of text for text.
-    /// - Parameter keepsGuard: whether the test throws for null, so that it must not be asked.
+    /// Parses the right side of a test of text for text. `keepsGuard` says that the test throws for null, so that it
+    /// must not be evaluated then.
     private mutating func textTest(
         _ left: PredicateOperand, constantOnly: Bool = false, keepsGuard: Bool = false,
         _ make: (QueryExpression, QueryExpression) -> QueryExpression
@@ -210,11 +211,11 @@ extension PredicateParser {
         var isConstant = false
         var isEmpty = false
         if case .constant(.string(let text)) = right.expression { (isConstant, isEmpty) = (true, text.isEmpty) }
-        if constantOnly, !isConstant { throw fault(right.place, "here has to stand text in quotation marks") }
+        if constantOnly, !isConstant { throw fault(right.place, "expected text in quotation marks") }
         if right.isOptional { throw fault(right.place, "\(right.name) may be nil; write text in quotation marks") }
         let place = left.place.through(right.place)
         if isConstant, !isEmpty, !constantOnly, !keepsGuard {
-            // In nil there is no text, so that this is false without being told; indexes know the plain form.
+            // In nil there is no text, so the test is false without a guard; indexes know the plain form.
             return PredicateOperand(make(left.expression, right.expression), .condition, place)
         }
         var result = guarded(left) { make($0, right.expression) }
@@ -225,14 +226,14 @@ extension PredicateParser {
     private mutating func pattern(_ left: PredicateOperand) throws(PredicateTextError) -> PredicateOperand {
         try checkText(left)
         guard case .text(let pattern) = current.kind else {
-            throw fault(current.place, "here has to stand a regular expression in quotation marks")
+            throw fault(current.place, "expected a regular expression in quotation marks")
         }
         let place = take().place
-        guard (try? Regex(pattern)) != nil else { throw fault(place, "this is no regular expression") }
+        guard (try? Regex(pattern)) != nil else { throw fault(place, "invalid regular expression") }
         return guarded(left) { .matches($0, pattern) }
     }
 
-    /// The test on the value, false where there is none.
+    /// The test on the value; false for nil.
     private mutating func guarded(
         _ operand: PredicateOperand, _ make: (QueryExpression) -> QueryExpression
     ) -> PredicateOperand {
@@ -250,7 +251,7 @@ extension PredicateParser {
         default:
             throw fault(
                 operand.place,
-                "\(operand.name) is \(operand.sortText), and this is a test of text"
+                "expected text, but \(operand.name) is \(operand.sortText)"
                     + Self.hint(for: operand))
         }
     }
@@ -271,10 +272,10 @@ extension PredicateParser {
             return try compare(isNegated ? .notEqual : .equal, left, try sum())
         }
         guard case .record(let entity, _) = left.sort else {
-            throw fault(left.place, "\(left.name) is \(left.sortText); only records are of an entity")
+            throw fault(left.place, "expected a record, but \(left.name) is \(left.sortText)")
         }
         guard case .word(let name, _) = current.kind else {
-            throw fault(current.place, "here has to stand the name of an entity, or nil")
+            throw fault(current.place, "expected the name of an entity or nil, found \(current.shown)")
         }
         let place = take().place
         let family = context.schema.subtree(of: entity)
@@ -292,14 +293,14 @@ extension PredicateParser {
         _ members: [PredicateOperand]
     ) throws(PredicateTextError) -> PredicateOperand {
         guard comparison == .equal || comparison == .notEqual else {
-            throw fault(left.place, "records' numbers are only equal or not here; use ==, != or in")
+            throw fault(left.place, "a record's number cannot be ordered here; use ==, != or in")
         }
         var wanted: [QueryExpression] = []
         for member in members {
             guard case .literal(let literal) = member.sort, case .integer(let number) = literal.natural, number >= 0
-            else { throw fault(member.place, "here has to stand the number of a record, such as 17") }
+            else { throw fault(member.place, "expected the number of a record, such as 17") }
             for name in context.schema.subtree(of: entity) {
-                let identifiers = NumberedIdentifiers(storeIdentifier: context.storeIdentifier, entityName: name)
+                let identifiers = IdentifierNamespace(storeIdentifier: context.storeIdentifier, entityName: name)
                 wanted.append(.constant(.identifier(identifiers[UInt64(number)])))
             }
         }

@@ -20,7 +20,7 @@ extension PredicateParser {
         case .sign("$"): return try path()
         case .word: return try word(token)
         case .sign, .end:
-            throw fault(token.place, "\(token.shown) stands where a property or a value should")
+            throw fault(token.place, "expected a property or value, found \(token.shown)")
         }
     }
 
@@ -99,8 +99,7 @@ extension PredicateParser {
         default:
             throw fault(
                 collection.place,
-                "\(collection.name) is \(collection.sortText), and here has to stand a to-many "
-                    + "relationship")
+                "expected a to-many relationship, but \(collection.name) is \(collection.sortText)")
         }
         let result = try body(&self)
         scope = outer
@@ -113,6 +112,7 @@ extension PredicateParser {
     mutating func path(stopsAtRecords: Bool = false) throws(PredicateTextError) -> PredicateOperand {
         var result = root()
         var isFirst = true
+        var steps = 1
         if current.keyword == "self" {
             result.place = take().place
             isFirst = false
@@ -125,7 +125,11 @@ extension PredicateParser {
             }
             guard current.isSign(".") else { return result }
             if stopsAtRecords, case .records = result.sort, !isEndOfRecords(peek()) { return result }
-            _ = take()
+            let dot = take()
+            steps += 1
+            if steps > Self.deepest {
+                throw fault(dot.place, "this path has more than \(Self.deepest) steps; shorten it")
+            }
             result = try step(result, isFirst: false)
         }
     }
@@ -148,7 +152,7 @@ extension PredicateParser {
         let start = current.place
         let isSpecial = skipSign("$")
         guard case .word(let name, let isQuoted) = current.kind else {
-            throw fault(current.place, "\(current.shown) stands where the name of a property should")
+            throw fault(current.place, "expected the name of a property, found \(current.shown)")
         }
         let place = (isFirst ? start : base.place).through(take().place)
         let full = isFirst ? name : base.name + "." + name
@@ -179,7 +183,7 @@ extension PredicateParser {
         _ base: PredicateOperand, _ name: String, _ place: TextPlace, _ full: String
     ) throws(PredicateTextError) -> PredicateOperand {
         guard name == "id", case .record(let entity, _) = base.sort else {
-            throw fault(place, "there is only $id, the number of a record")
+            throw fault(place, "unknown name after \"$\"; $id is the number of a record")
         }
         return PredicateOperand(.identifier(base.expression), .identifier(entity: entity), place, name: full)
     }
@@ -203,7 +207,7 @@ extension PredicateParser {
         switch property.content {
         case .attribute(let attribute):
             if attribute.options.contains(.ephemeral) {
-                throw fault(start, "\(full) is kept in memory only, and no store has it")
+                throw fault(start, "\(full) is ephemeral, so no store holds it")
             }
             if attribute.kind == .coded { return PredicateOperand(expression, .coded, place, name: full) }
             return PredicateOperand(

@@ -2,8 +2,8 @@ import MortiseCore
 
 /// Reads tokens into an expression, from what binds least to what binds most.
 struct PredicateParser {
-    /// How deep parentheses, negations and quantifiers may be nested, and how long a calculation may be.
-    private static let deepest = 64
+    /// How deep parentheses, negations and quantifiers may be nested, and how long a calculation or a path may be.
+    static let deepest = 64
 
     /// What names stand for: properties of a variable's record, or members of a variable's coded value.
     enum Scope {
@@ -30,7 +30,7 @@ struct PredicateParser {
     // MARK: Wholes
 
     mutating func wholeCondition() throws(PredicateTextError) -> QueryExpression {
-        if current.kind == .end { throw fault(current.place, "there is no condition; write one such as price > 100") }
+        if current.kind == .end { throw fault(current.place, "expected a condition, such as price > 100") }
         let condition = try condition(try disjunction())
         try expectEnd("\"and\", \"or\" or the end")
         return condition
@@ -91,14 +91,14 @@ struct PredicateParser {
     @discardableResult
     mutating func expectSign(_ sign: String) throws(PredicateTextError) -> TextPlace {
         guard current.isSign(sign) else {
-            throw fault(current.place, "\"\(sign)\" is missing; here stands \(current.shown)")
+            throw fault(current.place, "expected \"\(sign)\", found \(current.shown)")
         }
         return take().place
     }
 
     private func expectEnd(_ expected: String) throws(PredicateTextError) {
         guard current.kind == .end else {
-            throw fault(current.place, "\(current.shown) stands where \(expected) should")
+            throw fault(current.place, "expected \(expected), found \(current.shown)")
         }
     }
 
@@ -112,7 +112,7 @@ struct PredicateParser {
         _ body: (inout PredicateParser) throws(PredicateTextError) -> R
     ) throws(PredicateTextError) -> R {
         guard depth < Self.deepest else {
-            throw fault(current.place, "this is nested more than \(Self.deepest) times; write it flatter")
+            throw fault(current.place, "nested more than \(Self.deepest) levels deep; simplify the predicate")
         }
         depth += 1
         let result = try body(&self)
@@ -171,7 +171,8 @@ struct PredicateParser {
         case .literal(.bool(let value)): return .constant(.bool(value))
         default:
             throw fault(
-                operand.place, "\(operand.name) is \(operand.sortText) and no condition; compare it with something")
+                operand.place,
+                "expected a condition, but \(operand.name) is \(operand.sortText); compare it with a value")
         }
     }
 
@@ -196,7 +197,7 @@ struct PredicateParser {
         while case .sign(let sign) = current.kind, let operation = operations[sign] {
             let place = take().place
             length += 1
-            if length > Self.deepest { throw fault(place, "this calculation has more than \(Self.deepest) parts") }
+            if length > Self.deepest { throw fault(place, "the calculation has more than \(Self.deepest) parts") }
             let right = try operand(&self)
             left = try calculate(operation, sign, left, right)
         }
@@ -213,7 +214,9 @@ struct PredicateParser {
         }
         let inner = try nested { parser throws(PredicateTextError) in try parser.signed() }
         guard case .value(let kind, let isOptional) = inner.sort, kind.isNumber, kind != .uint64 else {
-            throw fault(inner.place, "\(inner.name) is \(inner.sortText); only numbers with a sign can be negated")
+            throw fault(
+                inner.place,
+                "cannot negate \(inner.name), which is \(inner.sortText); only signed numbers can be negated")
         }
         return PredicateOperand(
             .negate(inner.expression, kind), .value(kind, isOptional: isOptional), start.through(inner.place))
@@ -234,10 +237,10 @@ struct PredicateParser {
         }
         if isOptional || isOtherOptional {
             let name = isOptional ? left.name : right.name
-            throw fault(place, "\(name) may be nil, and there is no calculating with nil")
+            throw fault(place, "cannot calculate with \(name), which may be nil")
         }
         if operation == .remainder, kind == .float || kind == .double || kind == .decimal {
-            throw fault(place, "% is for whole numbers")
+            throw fault(place, "% takes whole numbers")
         }
         return PredicateOperand(
             .arithmetic(operation, a.expression, b.expression, kind), .value(kind, isOptional: false), place)

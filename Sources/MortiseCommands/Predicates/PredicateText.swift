@@ -11,7 +11,10 @@ public struct PredicateText: Sendable {
     /// Names the store in the identifiers that a predicate mentions.
     let storeIdentifier: String
 
-    /// - Parameter storeIdentifier: the store whose records `$id` numbers are those of.
+    /// Prepares parsing predicates on a store.
+    /// - Parameters:
+    ///   - schema: the store's schema.
+    ///   - storeIdentifier: the store whose record numbers `$id` compares with.
     public init(schema: StoredSchema, storeIdentifier: String) {
         self.schema = schema
         self.storeIdentifier = storeIdentifier
@@ -54,18 +57,22 @@ public struct PredicateText: Sendable {
 
 /// The store has no entity of that name.
 public struct UnknownEntity: Error, Hashable, Sendable, CustomStringConvertible, ClassifiedStoreError {
+    /// The name that no entity has.
     public let name: String
+    /// The names of the store's entities.
     public let known: [String]
 
+    /// The unknown name, the most similar one, and the known ones, in one line.
     public var description: String {
         let names = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
         return "the store has no entity \"\(name.shown())\"" + Suggestion.text(name, among: known)
             + "; its entities are \(known.isEmpty ? "none" : names)"
     }
+    /// `usage`: the name is at fault.
     public var errorClass: StoreErrorClass { .usage }
 }
 
-/// Finds what somebody may have meant.
+/// Finds a name that may have been meant.
 enum Suggestion {
     /// `, did you mean "price"?`, or nothing where nothing is near.
     static func text(_ name: String, among known: [String]) -> String {

@@ -30,7 +30,9 @@ public struct PredicateTextError: Error, Hashable, Sendable {
 }
 
 extension PredicateTextError: CustomStringConvertible, ClassifiedStoreError {
+    /// The column and the message, in one line.
     public var description: String { "column \(column): \(message)" }
+    /// `usage`: the predicate is at fault.
     public var errorClass: StoreErrorClass { .usage }
 }
 

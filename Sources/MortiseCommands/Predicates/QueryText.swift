@@ -13,7 +13,7 @@ struct QueryText {
         let tokens = try lexer.tokens()
         guard case .word(let name, _)? = tokens.first?.kind else {
             throw PredicateTextError(
-                text, tokens.first?.place ?? TextPlace(start: 0, count: 1), "a query begins with the name of an entity")
+                text, tokens.first?.place ?? TextPlace(start: 0, count: 1), "expected the name of an entity")
         }
         entity = name
         try PredicateText(schema: store.schema, storeIdentifier: store.store.identifier).check(name)
@@ -23,7 +23,7 @@ struct QueryText {
         }
         if let stray = tokens.dropFirst().first, stray.kind != .end, starts.first != 1 {
             throw PredicateTextError(
-                text, stray.place, "\(stray.shown) stands where where, sort, limit or the end should")
+                text, stray.place, "expected \"where\", \"sort\", \"limit\" or the end, found \(stray.shown)")
         }
         var found: [String: String] = [:]
         var lastClause = -1
@@ -47,13 +47,13 @@ struct QueryText {
         limit = try found["limit"].map { digits in
             guard let number = Int(digits.filter { !$0.isWhitespace }), number >= 0 else {
                 throw PredicateTextError(
-                    text, tokens[starts.last ?? 0].place, "behind limit stands a number that is not negative")
+                    text, tokens[starts.last ?? 0].place, "expected a number of records after \"limit\"")
             }
             return number
         }
     }
 
-    /// Whether a word is the name of a property where it stands: behind a dot or an operator it cannot begin a clause.
+    /// Whether a word is a property's name because of its position: after a dot or an operator, a clause cannot begin.
     private static func isName(_ tokens: [PredicateToken], _ index: Int) -> Bool {
         if case .sign(let sign) = tokens[index - 1].kind { sign != ")" && sign != "]" } else { false }
     }

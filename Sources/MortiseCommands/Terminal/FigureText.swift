@@ -43,6 +43,13 @@ enum FigureText {
         String(format: "%.\(places)f", value)
     }
 
+    /// A figure whose name begins with a noun in the plural: `1 transaction dropped`, `2 transactions dropped`.
+    static func figure(_ number: Int64, _ name: String) -> String {
+        let words = name.split(separator: " ", maxSplits: 1)
+        guard number == 1, let noun = words.first, noun.hasSuffix("s") else { return "\(count(number)) \(name)" }
+        return (["1", String(noun.dropLast())] + words.dropFirst().map(String.init)).joined(separator: " ")
+    }
+
     static func plural(_ number: some BinaryInteger, _ noun: String, _ plural: String? = nil) -> String {
         "\(count(number)) \(number == 1 ? noun : plural ?? noun + "s")"
     }

@@ -6,7 +6,7 @@ extension MaintenanceReport {
         let output = ToolContext.current.output
         switch format {
         case .text:
-            let parts = figures.map { "\(FigureText.count($0.value)) \($0.name)" }.joined(separator: ", ")
+            let parts = figures.map { FigureText.figure($0.value, $0.name) }.joined(separator: ", ")
             let mark = problems.isEmpty ? output.styled(summary, .green) : output.styled(summary, .red)
             try output.line(mark + (parts.isEmpty ? "" : ": " + parts))
             for note in notes { try output.line("note: \(note.shown(limit: 1_000))") }

@@ -37,7 +37,7 @@ final class Output {
         }
     }
 
-    /// The columns that fit into a line; nil where it is no terminal or one that does not tell.
+    /// The columns that fit into a line; nil if the output is not a terminal, or one that does not report it.
     var width: Int? {
         guard isTerminal else { return nil }
         var size = winsize()

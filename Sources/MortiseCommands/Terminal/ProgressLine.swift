@@ -5,7 +5,7 @@ import Foundation
 enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
     /// Where the standard error is a terminal.
     case auto
-    /// Everywhere; where it is no terminal, a line of its own each time.
+    /// Everywhere; outside a terminal, on a new line each time.
     case always
     case never
 }
@@ -21,9 +21,7 @@ final class ProgressLine {
     private var last: ContinuousClock.Instant?
     private var shownColumns = 0
 
-    /// - Parameters:
-    ///   - what: in a word, such as "copied".
-    ///   - first: how much was done before.
+    /// Starts measuring. `what` is one word, such as "copied"; `first` is the number of items done before.
     init(_ what: String, of total: Int, from first: Int = 0, _ choice: ProgressChoice) {
         self.what = what
         self.total = total

@@ -16,7 +16,7 @@ struct RecordColumns {
 
     let columns: [Column]
 
-    /// - Parameter text: names separated by commas; nil for a record's number and all its properties.
+    /// Parses a list of columns: names separated by commas. Nil means the record's number and all its properties.
     /// - Throws: `PredicateTextError`; `UnknownEntity`.
     init(_ text: String?, entity: String, _ store: OpenStore) throws {
         let reading = PredicateText(schema: store.schema, storeIdentifier: store.store.identifier)
@@ -59,7 +59,7 @@ struct RecordPrinter {
     private let format: RecordFormat
     private let output = ToolContext.current.output
 
-    /// - Parameter version: what the reader reads from.
+    /// Creates a printer. `version` is what the reader reads from.
     init(
         _ columns: RecordColumns, _ reader: RecordReader, _ format: RecordFormat, checking version: any StoreVersion
     ) {

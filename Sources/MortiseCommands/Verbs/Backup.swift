@@ -9,13 +9,15 @@ struct Backup: ParsableCommand {
             The copy opens as the store does. To copy into another kind of store use "mortise copy".
 
             EXAMPLES
-              mortise backup log:library.log backups/library-2026-05-01.log
+              mortise backup log:library.log log:backups/library-2026-05-01.log
             """)
 
     @OptionGroup var store: StoreOption
 
-    @Argument(help: "The path of the copy, where there is nothing yet.")
-    var newPath: String
+    @Argument(
+        help: ArgumentHelp(
+            "The copy: a URL of the same kind, or its path. Nothing may exist there yet.", valueName: "new-store"))
+    var newStore: String
 
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
@@ -24,6 +26,6 @@ struct Backup: ParsableCommand {
         let argument = try store.argument()
         let configuration = try argument.capable(of: (any BackupConfiguration).self, "be backed up")
         try argument.checkPresence()
-        try configuration.backUpStore(to: newPath).print(format, summary: "backed up")
+        try configuration.backUpStore(to: argument.path(ofNewStore: newStore)).print(format, summary: "backed up")
     }
 }

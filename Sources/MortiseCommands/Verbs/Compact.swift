@@ -4,9 +4,10 @@ import MortiseCore
 /// `mortise compact`
 struct Compact: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Makes a store smaller: drops the history that its URL does not ask to keep.",
+        abstract: "Makes a store smaller: drops the history that its URL does not ask to keep, and unused data.",
         discussion: """
-            No record changes. A crash at any moment leaves the store as it was, or compacted.
+            No record changes. External files that no record names are removed, including those that an opening has \
+            moved aside. A crash at any moment leaves the store as it was, or compacted.
 
             EXAMPLES
               mortise compact 'log:library.log?keepDays=30'

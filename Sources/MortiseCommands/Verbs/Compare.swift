@@ -4,13 +4,13 @@ import MortiseCore
 /// `mortise compare`
 struct Compare: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Compares two stores: should I switch? Same data, same answers, plans, times, durability and size.",
+        abstract: "Compares two stores: contents, query results, plans, timings, durability and size.",
         discussion: """
-            Both need one schema. A query is written as "Entity where PREDICATE sort KEYS limit N", each part but the first \
-            where it is wanted. Records are told apart by their place in the order of insertion, not by their numbers: \
-            where both stores hold the same, equal answers have the records of the same places in the same order; where \
-            they do not, equal answers have the same values and lead to the same places. The exit status is 1 where data \
-            or an answer differs.
+            Both stores must have the same schema. Write a query as "Entity where PREDICATE sort KEYS limit N"; only the \
+            entity is required. Records are identified by their position in the order of insertion, not by their numbers. \
+            If both stores hold the same records, equal results are the same positions in the same order. Otherwise, \
+            equal results have the same values and refer to the same positions. The exit status is 1 if data or a result \
+            differs.
 
             EXAMPLES
               mortise compare json:library.json log:library.log --query 'Track where unitPrice > 1 sort -name limit 10' \
@@ -23,13 +23,13 @@ struct Compare: ParsableCommand {
     @Argument(help: "The URL of the other.")
     var second: String
 
-    @Option(help: "A query to ask both; may be given several times.")
+    @Option(help: "A query to run on both; may be given several times.")
     var query: [String] = []
 
-    @Option(help: "How often to ask each query; the time told is the median.")
+    @Option(help: "How often to run each query; the median time is shown.")
     var times = 5
 
-    @Flag(help: "Show values that differ, and not only their places.")
+    @Flag(help: "Show the values that differ, not only where they are.")
     var values = false
 
     @Option(help: "How to print: text or json.")
@@ -70,7 +70,7 @@ struct Compare: ParsableCommand {
         if !content.isEqual || differing > 0 {
             throw StoresDiffer(
                 description: content.isEqual
-                    ? "\(FigureText.plural(differing, "query", "queries")) gave other answers"
+                    ? "\(FigureText.plural(differing, "query", "queries")) gave different results"
                     : "the stores differ in \(FigureText.plural(content.differing, "place")), the first: "
                         + (content.differences.first ?? ""))
         }

@@ -7,11 +7,10 @@ struct Copy: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies all records of a store into another one, of any kind.",
         discussion: """
-            Records keep their order, values and relationships; their numbers may become others. The target is made where \
-            it is not there. One that holds records is left alone, unless --resume or --replace says what to do. A copy \
-            that was ended, by Ctrl-C, by a crash or by a loss of power, goes on with --resume, which first makes sure \
-            that the target holds the beginning of the source. At the end the target is opened anew, and content and order \
-            of both are compared.
+            Records keep their order, values and relationships; their numbers may change. A missing target is created. A \
+            target that holds records is not changed without --resume or --replace. After an interruption (Ctrl-C, a \
+            crash, a loss of power) --resume continues the copy; it first checks that the target holds the beginning of \
+            the source. At the end the target is opened again, and content and order of both stores are compared.
 
             EXAMPLES
               mortise copy json:library.json log:library.log
@@ -24,13 +23,13 @@ struct Copy: ParsableCommand {
     @Argument(help: "The URL of the store to copy into.")
     var target: String
 
-    @Flag(help: "Go on with a copy that was interrupted.")
+    @Flag(help: "Continue an interrupted copy.")
     var resume = false
 
-    @Flag(help: "Remove the records that the target holds first.")
+    @Flag(help: "First remove the records that the target holds.")
     var replace = false
 
-    @Option(help: "How many records to save at once.")
+    @Option(parsing: .unconditional, help: "How many records to save at once.")
     var batch = 10_000
 
     @Flag(inversion: .prefixedNo, help: "Compare both stores at the end.")
@@ -78,7 +77,7 @@ struct Copy: ParsableCommand {
         }
     }
 
-    /// In a function of its own, so that the target's memory is given free before it is read again.
+    /// In a separate function, so that the target's memory is released before it is read again.
     private func fill(
         _ argument: StoreArgument, from source: OpenStore, _ total: Int, _ interruption: Interruption
     ) throws {
@@ -134,7 +133,7 @@ enum SchemaDifferences {
         var found: [String] = []
         if a.version != b.version { found.append("version \(a.version) and \(b.version)") }
         for entity in a.entities where b.entity(named: entity.name) == nil {
-            found.append("\(entity.name) is only there")
+            found.append("\(entity.name) exists only in the target")
         }
         for entity in b.entities {
             guard let other = a.entity(named: entity.name) else {

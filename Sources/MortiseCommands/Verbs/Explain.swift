@@ -4,7 +4,7 @@ import MortiseCore
 /// `mortise explain`
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Runs a query and tells how: what the store did itself, which index it used, how many rows it read.",
+        abstract: "Runs a query and shows how: what the store did itself, which index it used, how many rows it read.",
         discussion: """
             EXAMPLES
               mortise explain json:library.json Track --where 'unitPrice > 1' --sort name --limit 10
@@ -28,7 +28,7 @@ struct Explain: ParsableCommand {
             try output.line("\(run.explanation)")
             try output.line("  \(FigureText.duration(seconds))")
             if run.explanation.isFullScan, let suggestion = run.suggestion {
-                try output.line("  \(output.styled("declare", .yellow)) \(suggestion) to spare the scan")
+                try output.line("  \(output.styled("declare", .yellow)) \(suggestion) to avoid the scan")
             }
         case .json: try output.line(Self.json(run, seconds))
         }

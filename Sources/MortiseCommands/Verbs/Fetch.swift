@@ -3,7 +3,7 @@ import MortiseCore
 
 /// What a verb asks a store for.
 struct QueryOptions: ParsableArguments {
-    @Argument(help: "The entity whose records are fetched, those of its subentities too.")
+    @Argument(help: "The entity whose records are fetched, including its subentities.")
     var entity: String
 
     @Option(
@@ -11,21 +11,21 @@ struct QueryOptions: ParsableArguments {
         help: ArgumentHelp(
             "The condition, such as 'price > 100 && destination == \"Paris\"'.",
             discussion:
-                "Dates, UUIDs, decimals and data stand in quotation marks; see the grammar in the documentation.",
+                "Write dates, UUIDs, decimals and data in quotation marks; see the grammar in the documentation.",
             valueName: "predicate"))
     var condition: String?
 
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A key of the order, with a minus before it for the largest first.",
-            discussion: "Several keys are separated by commas or given one by one.", valueName: "key"))
+            "A sort key; a minus before it puts the largest first.",
+            discussion: "Separate several keys by commas, or repeat the option.", valueName: "key"))
     var sort: [String] = []
 
-    @Option(help: "How many records to fetch at most.")
+    @Option(parsing: .unconditional, help: "The maximum number of records to fetch.")
     var limit: Int?
 
-    @Option(help: "How many records to pass over first.")
+    @Option(parsing: .unconditional, help: "The number of records to skip.")
     var offset = 0
 
     func validate() throws {
@@ -68,7 +68,7 @@ struct Fetch: ParsableCommand {
     @Option(help: "How to print: table, json (one array) or csv.")
     var format: RecordFormat = .table
 
-    @Flag(help: "Print only how many there are; with --format json as {\"count\":3}, with csv under a heading.")
+    @Flag(help: "Print only the count; with --format json as {\"count\":3}, with csv under a heading.")
     var count = false
 
     func run() throws {

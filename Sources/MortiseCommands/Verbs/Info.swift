@@ -5,24 +5,31 @@ import MortiseCore
 /// `mortise info`
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tells what a store holds: schema, counts, size, capabilities, and the last transactions.",
+        abstract: "Shows what a store holds: schema, counts, size, capabilities and the last transactions.",
         discussion: """
-            The store is opened for reading. One whose files come to no more than 64 MB is checked to the last byte besides, \
-            where its kind can be; of a larger one only what opening reads is, and "mortise verify" checks the rest. What \
-            was checked and found stands behind "health". The exit status is 65 where something is wrong.
+            If a store has more than 4 MB, only its headers are read, so that the answer comes at once; records are not \
+            counted, and transactions not listed. With --check every store is opened, and every byte is read if its kind \
+            supports that. The line "health" shows what was checked and found. The exit status is 65 if something is wrong.
 
             EXAMPLES
               mortise info json:library.json
+              mortise info json:library.json --check
               mortise info log:library.log --transactions 20 --format json
             """)
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: "How many of the last transactions to list, where the store keeps its history.")
+    @Option(parsing: .unconditional, help: "How many of the last transactions to list, if the store keeps its history.")
     var transactions = 5
+
+    @Flag(help: "Read the whole store, whatever its size: count records and check every byte.")
+    var check = false
 
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
+
+    /// The size in bytes up to which a store is opened even without --check.
+    private static let largest: Int64 = 4_000_000
 
     func validate() throws {
         if transactions < 0 { throw ValidationError("The number of transactions must not be negative.") }
@@ -31,22 +38,27 @@ struct Info: ParsableCommand {
     func run() throws {
         let argument = try self.store.argument()
         let configuration = try argument.selfDescribing()
-        let store = try OpenStore.reading(argument)
+        guard let schema = try configuration.storedSchema() else { throw ToolError.missing(store: argument.name) }
         let files = try configuration.storeFiles()
-        let version = try store.version()
-        let health = try StoreHealth(configuration, store, version, bytes: files.reduce(0) { $0 + $1.bytes })
+        let bytes = files.filter { $0.role != "external values" }.reduce(0) { $0 + $1.bytes }
+        let store = check || bytes <= Self.largest ? try OpenStore.reading(argument) : nil
+        let version = try store?.version()
+        var health = StoreHealth.unknown
+        if let store, let version {
+            health = try StoreHealth.of(configuration, store, version, checksAll: check)
+        }
         let found = StoreFacts(
-            url: argument.name, store: store.store, schema: store.schema, version: version, files: files,
+            url: argument.name, store: store?.store, schema: schema, version: version, files: files,
             health: health, durability: configuration.durabilityGrade,
             transactions: transactions == 0
                 ? []
-                : try (store.store as? any StoredHistoryProviding)?.storedTransactions(after: 0, last: transactions))
+                : try (store?.store as? any StoredHistoryProviding)?.storedTransactions(after: 0, last: transactions))
         let output = ToolContext.current.output
         switch format {
         case .text: try found.print(to: output)
         case .json: try output.line(found.json.description)
         }
-        try store.close()
+        try store?.close()
         if !health.problems.isEmpty { throw StoreDamage(store: argument.name, problems: health.problems) }
     }
 }
@@ -54,9 +66,10 @@ struct Info: ParsableCommand {
 /// What `info` tells of a store.
 private struct StoreFacts {
     let url: String
-    let store: any DataStore
+    /// Nil for a store of which only the headers were read; so is the version.
+    let store: (any DataStore)?
     let schema: StoredSchema
-    let version: any StoreVersion
+    let version: (any StoreVersion)?
     let files: [StoreFile]
     let health: StoreHealth
     let durability: DurabilityGrade
@@ -65,23 +78,25 @@ private struct StoreFacts {
 
     private var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
 
-    private func count(_ entity: StoredEntity) -> Int { version.rows(ofEntity: entity.name)?.count ?? 0 }
+    private func count(_ entity: StoredEntity) -> Int? {
+        version.map { $0.rows(ofEntity: entity.name)?.count ?? 0 }
+    }
 
-    private var records: Int { schema.entities.reduce(0) { $0 + count($1) } }
+    private var records: Int? { version == nil ? nil : schema.entities.reduce(0) { $0 + (count($1) ?? 0) } }
 
     func print(to output: Output) throws {
         func fact(_ name: String, _ value: String) throws {
             try output.line(output.styled(name + String(repeating: " ", count: 14 - name.count), .bold) + value)
         }
         try fact("store", url)
-        try fact("identifier", store.identifier.shown())
+        if let store { try fact("identifier", store.identifier.shown()) }
         try fact(
             "schema", "version \(schema.version), " + FigureText.plural(schema.entities.count, "entity", "entities"))
-        try fact("records", FigureText.count(records))
+        try fact("records", records.map { FigureText.count($0) } ?? "not counted; pass --check")
         let parts = files.map { "\($0.role) \(FigureText.bytes($0.bytes))" }.joined(separator: ", ")
         try fact("size", FigureText.bytes(bytes) + (files.count > 1 ? " (\(parts))" : ""))
         try fact("durability", "\(durability)")
-        try fact("capabilities", "\(store.capabilities)")
+        if let store { try fact("capabilities", "\(store.capabilities)") }
         try fact("health", health.text)
         for note in health.notes { try fact("note", note.shown(limit: 500)) }
         for problem in health.problems { try fact("problem", problem.shown(limit: 500)) }
@@ -97,7 +112,7 @@ private struct StoreFacts {
         for entity in schema.entities {
             var heading = output.styled(entity.name.shown(), .bold)
             if let superentity = entity.superentity { heading += ": \(superentity.shown())" }
-            heading += "  " + FigureText.plural(count(entity), "record")
+            if let count = count(entity) { heading += "  " + FigureText.plural(count, "record") }
             try output.line(heading)
             var line = " "
             for property in entity.properties {
@@ -134,7 +149,7 @@ private struct StoreFacts {
         let entities = schema.entities.map { entity in
             JSONText.object([
                 ("name", .text(entity.name)), ("superentity", entity.superentity.map { .text($0) } ?? .null),
-                ("records", .number(count(entity))),
+                ("records", count(entity).map { .number($0) } ?? .null),
                 ("properties", .list(entity.properties.map(Self.json))),
                 (
                     "uniquenessConstraints",
@@ -144,8 +159,9 @@ private struct StoreFacts {
             ])
         }
         return .object([
-            ("store", .text(url)), ("identifier", .text(store.identifier)),
-            ("schemaVersion", .text("\(schema.version)")), ("records", .number(records)), ("bytes", .raw("\(bytes)")),
+            ("store", .text(url)), ("identifier", store.map { .text($0.identifier) } ?? .null),
+            ("schemaVersion", .text("\(schema.version)")), ("records", records.map { .number($0) } ?? .null),
+            ("bytes", .raw("\(bytes)")),
             (
                 "files",
                 .list(
@@ -154,7 +170,10 @@ private struct StoreFacts {
                     })
             ),
             ("durability", .text("\(durability)")),
-            ("capabilities", .list(store.capabilities.all.sorted().map { .text($0.rawValue) })),
+            (
+                "capabilities",
+                store.map { .list($0.capabilities.all.sorted().map { .text($0.rawValue) }) } ?? .null
+            ),
             ("health", health.json),
             ("transactions", transactions.map { .list($0.map(TransactionText.json)) } ?? .null),
             ("entities", .list(entities)),

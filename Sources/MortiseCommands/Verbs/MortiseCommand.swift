@@ -4,16 +4,16 @@ import ArgumentParser
 struct MortiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mortise",
-        abstract: "Looks into any store, asks it questions, checks it and copies it to another one.",
+        abstract: "Inspects, queries, checks and copies stores.",
         discussion: """
             A store is named by its URL, such as json:library.json or log:library.log, with options as in \
-            "log:library.log?durability=batched&interval=50ms". A name with an @ before it is looked up in the \
-            configuration: "@library" is the store whose URL stands under stores.library.url, or in the environment \
-            under MORTISE_STORES_LIBRARY_URL.
+            "log:library.log?durability=batched&interval=50ms". A name after an @ is looked up in the \
+            configuration: the URL of "@library" is the setting stores.library.url, in the environment \
+            MORTISE_STORES_LIBRARY_URL.
 
-            Exit status: 0 all went well, 1 what was compared differs, 64 the command line is not understood, 65 a \
-            store is damaged, 66 there is no store, 69 its kind cannot do this, 73 something is in the way, 74 a device \
-            failed, 75 the store is locked, 77 permission denied, 78 stores contradict each other, 130 interrupted.
+            Exit status: 0 success, 1 the compared stores differ, 64 invalid command line, 65 damaged store, 66 no such \
+            store, 69 not supported by this kind of store, 73 the target exists, 74 device failure, 75 the store is \
+            locked, 77 permission denied, 78 the stores do not match, 130 interrupted.
 
             Shell completions: mortise --generate-completion-script bash (or zsh, fish).
             """,

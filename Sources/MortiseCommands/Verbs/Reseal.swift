@@ -4,9 +4,9 @@ import MortiseCore
 /// `mortise reseal`
 struct Reseal: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks a store that was edited by hand, and makes its checksum anew.",
+        abstract: "Checks a store that was edited by hand, and renews its checksum.",
         discussion: """
-            Everything is checked first; where something is wrong its line and column are told, and the store stays as it \
+            Everything is checked first. If something is wrong, its line and column are shown and the store stays as it \
             is.
 
             EXAMPLES

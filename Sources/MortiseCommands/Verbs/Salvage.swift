@@ -6,17 +6,19 @@ struct Salvage: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Saves what can be read of a damaged store into a new one.",
         discussion: """
-            The damaged store stays as it is. Records keep their numbers. What was lost is listed, and the exit status is \
-            65 where something was.
+            The damaged store stays as it is. Records keep their numbers. Losses are listed; the exit status is 65 if \
+            there are any.
 
             EXAMPLES
-              mortise salvage log:library.log rescued.log
+              mortise salvage log:library.log log:rescued.log
             """)
 
     @OptionGroup var store: StoreOption
 
-    @Argument(help: "The path of the new store, where there is nothing yet.")
-    var newPath: String
+    @Argument(
+        help: ArgumentHelp(
+            "The new store: a URL of the same kind, or its path. Nothing may exist there yet.", valueName: "new-store"))
+    var newStore: String
 
     @Option(help: "How to print: text or json.")
     var format: ReportFormat = .text
@@ -25,7 +27,7 @@ struct Salvage: ParsableCommand {
         let argument = try store.argument()
         let configuration = try argument.capable(of: (any SalvageableConfiguration).self, "be salvaged")
         try argument.checkPresence()
-        let report = try configuration.salvageStore(to: newPath)
+        let report = try configuration.salvageStore(to: argument.path(ofNewStore: newStore))
         try report.print(format, summary: report.problems.isEmpty ? "salvaged whole" : "salvaged in part")
         if !report.problems.isEmpty { throw StoreDamage(store: argument.name, problems: report.problems) }
     }

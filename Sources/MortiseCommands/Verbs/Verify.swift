@@ -6,7 +6,7 @@ struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reads every byte of a store and lists what is wrong.",
         discussion: """
-            Changes nothing and takes no lock. The exit status is 65 where something is wrong.
+            Changes nothing and takes no lock. The exit status is 65 if something is wrong.
 
             EXAMPLES
               mortise verify log:library.log
@@ -23,7 +23,6 @@ struct Verify: ParsableCommand {
         try argument.checkPresence()
         let report = try configuration.verifyStore()
         guard report.problems.isEmpty else {
-            // One line for whoever looks at the errors only, and all of them on the standard output.
             try report.print(format, summary: "damaged")
             throw StoreDamage(store: argument.name, problems: report.problems)
         }
@@ -36,7 +35,6 @@ struct StoreDamage: ClassifiedStoreError, CustomStringConvertible {
     let store: String
     let problems: [String]
     var errorClass: StoreErrorClass { .damaged }
-    var description: String {
-        "\(store) is damaged: \(FigureText.plural(problems.count, "problem")), the first: \(problems.first ?? "")"
-    }
+    /// The problems themselves are on the standard output.
+    var description: String { "\(store) is damaged: found \(FigureText.plural(problems.count, "problem"))" }
 }

@@ -5,9 +5,9 @@ import MortiseCore
 /// `mortise watch`
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints what others save to a store, as they save it, until it is ended.",
+        abstract: "Prints what others save to a store while they save it, until it is interrupted.",
         discussion: """
-            Of a store that keeps its history every transaction is told; of others what differs since the last look. \
+            If the store keeps its history, every transaction is printed; otherwise, the difference since the last poll. \
             Values are shown only with --values.
 
             EXAMPLES
@@ -17,16 +17,16 @@ struct Watch: ParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: "How many milliseconds to wait between two looks.")
+    @Option(parsing: .unconditional, help: "The number of milliseconds between two polls.")
     var interval = 250
 
-    @Option(help: "End after so many changes of the store.")
+    @Option(help: "End after this many changes of the store.")
     var changes: Int?
 
-    @Option(help: "End after so many seconds.")
+    @Option(help: "End after this many seconds.")
     var seconds: Double?
 
-    @Flag(help: "Show the values that are new.")
+    @Flag(help: "Show the new values.")
     var values = false
 
     @Option(help: "How to print: text, or json with one object for each change.")
@@ -34,8 +34,10 @@ struct Watch: ParsableCommand {
 
     func validate() throws {
         if interval < 1 || interval > 3_600_000 { throw ValidationError("Wait 1 to 3600000 milliseconds.") }
-        if let changes, changes < 1 { throw ValidationError("Wait for 1 change or more.") }
-        if let seconds, !(seconds > 0 && seconds < 1e9) { throw ValidationError("Wait for more than 0 seconds.") }
+        if let changes, changes < 1 { throw ValidationError("The number of changes must be at least 1.") }
+        if let seconds, !(seconds > 0 && seconds < 1e9) {
+            throw ValidationError("The number of seconds must be above 0.")
+        }
     }
 
     func run() throws {
@@ -63,7 +65,7 @@ private struct StoreWatcher {
     private var state: StoreState
     private var mark: String
     /// A file's time does not tell two changes apart that follow each other at once: it is looked at twice.
-    private var looksAgain = false
+    private var readRetries = false
     private var lastTransaction: UInt64 = 0
     private let output = ToolContext.current.output
 
@@ -87,8 +89,8 @@ private struct StoreWatcher {
     /// - Returns: how many changes that were.
     mutating func look() throws -> Int {
         let current = try configuration.changeMark()
-        guard current != mark || looksAgain else { return 0 }
-        looksAgain = current != mark
+        guard current != mark || readRetries else { return 0 }
+        readRetries = current != mark
         mark = current
         let (newer, transactions) = try steadily { [argument, lastTransaction] in
             // Closed again at once: a file that is open in this process would be given as it was then.
@@ -115,7 +117,7 @@ private struct StoreWatcher {
         return 1
     }
 
-    /// Who reads beside a writer may see a file half written, for a moment.
+    /// Beside a writer, a reader may see a half-written file for a moment.
     private func steadily<R>(_ body: () throws -> R) throws -> R {
         var attempts = 0
         while true {
@@ -156,7 +158,7 @@ private struct StoreWatcher {
         for record in difference.inserted { try print("insert", record, nil, stamp) }
     }
 
-    /// - Parameter properties: those that changed; nil for all.
+    /// Prints a change. `properties` are those that changed; nil for all.
     private func print(
         _ verb: String, _ record: PersistentIdentifier, _ properties: [String]?,
         _ stamp: [(String, JSONText)]

@@ -10,11 +10,13 @@ import Synchronization
 /// })
 /// ```
 public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertible {
+    /// The subject's name in reports.
     public let name: String
+    /// The cases that are not run, each with its reason.
     public let exclusions: [ConformanceExclusion]
     private let makeStorage: @Sendable () throws -> SubjectStorage
     private let claims: Claims
-    /// Opens a storage in a folder, for what only a process of its own can try.
+    /// Opens a storage in a folder, for cases that need another process.
     let inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
     /// How long a case may take. One that takes longer is ended as a failure; its thread and its storage stay as they are.
     public private(set) var timeLimit: Duration = .seconds(120)
@@ -22,9 +24,12 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     /// What the store can do: as declared here, or as the store says of itself where nothing is declared.
     public var capabilities: StoreCapabilities { claims.capabilities(of: makeStorage) }
 
+    /// Describes a store that the kit tests.
     /// - Parameters:
-    ///   - capabilities: what the store can do beyond what every store has to, and `faultInjection` where its storage can
-    ///     be made to fail. Nil takes the store's own word; a store that says nothing is found out where it can do more.
+    ///   - name: the subject's name in reports.
+    ///   - capabilities: what the store can do beyond the minimum, and `faultInjection` if its storage can be made to
+    ///     fail. Nil takes what the store declares; if it declares nothing, the kit finds out.
+    ///   - exclusions: cases that are not run, each with its reason.
     ///   - storage: makes a new, empty storage; called once for each case.
     public init(
         _ name: String, capabilities: StoreCapabilities? = nil, exclusions: [ConformanceExclusion] = [],
@@ -33,11 +38,14 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
         self.init(name, Claims(capabilities), exclusions, storage, nil)
     }
 
-    /// A store that keeps what it has in a folder. Each case gets a temporary one, a crash is a copy of it, and the kit as
-    /// a program can kill processes that save to it.
+    /// Describes a store that keeps its data in a folder. Each case gets a temporary folder, a crash is a copy of it,
+    /// and the kit's program can kill processes that save to it.
     /// - Parameters:
-    ///   - base: where the folders are made; the system's place for temporary files where it is nil.
-    ///   - folder: opens the storage in a folder that is there.
+    ///   - name: the subject's name in reports.
+    ///   - capabilities: what the store can do beyond the minimum; nil takes what the store declares.
+    ///   - exclusions: cases that are not run, each with its reason.
+    ///   - base: where to make the folders; nil takes the system's temporary folder.
+    ///   - folder: makes the configuration of a store in an existing folder.
     public init(
         _ name: String, capabilities: StoreCapabilities? = nil, exclusions: [ConformanceExclusion] = [],
         base: URL? = nil, folder: @escaping @Sendable (URL) throws -> any DataStoreConfiguration
@@ -57,7 +65,9 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
         self.inFolder = inFolder
     }
 
+    /// The name.
     public var id: String { name }
+    /// The name.
     public var description: String { name }
 
     func storage() throws -> SubjectStorage { try makeStorage() }
@@ -72,8 +82,8 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
         ConformanceSubject(name, claims, exclusions, makeStorage, inFolder).limitingCases(to: timeLimit)
     }
 
-    /// The same subject with another time for each case, two minutes where nothing is said: for a store far away, or for
-    /// finding soon where one stands still.
+    /// The same subject with another time limit for each case; the default is two minutes. Use a longer one for a
+    /// remote store, or a shorter one to find sooner where a store hangs.
     public func limitingCases(to limit: Duration) -> ConformanceSubject {
         var subject = self
         subject.timeLimit = limit
@@ -91,7 +101,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
         case (.passed, let exclusion?):
             throw ConformanceFailure(
                 of: conformanceCase, expected: "a failure, since the case is excluded (\(exclusion.reason))",
-                found: "that it passes", hint: "The exclusion is not needed any more. Remove it.")
+                found: "that it passes", hint: "The exclusion is no longer needed. Remove it.")
         default: break
         }
     }
@@ -124,6 +134,7 @@ private final class Claims: Sendable {
 
 /// Says that a subject does not pass a case, and why. Every exclusion shows in the report.
 public struct ConformanceExclusion: Hashable, Codable, Sendable {
+    /// Why a case is left out.
     public enum Class: String, Hashable, Codable, Sendable, CaseIterable {
         /// The storage cannot do this, and never will.
         case unsupported
@@ -133,10 +144,14 @@ public struct ConformanceExclusion: Hashable, Codable, Sendable {
         case future
     }
 
+    /// The identifier of the case.
     public let caseID: String
+    /// Why the case does not apply, for the report.
     public let reason: String
+    /// Why the case is left out, for programs.
     public let `class`: Class
 
+    /// Leaves out a case.
     public init(_ caseID: String, _ class: Class, reason: String) {
         self.caseID = caseID
         self.class = `class`

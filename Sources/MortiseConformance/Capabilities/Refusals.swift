@@ -57,7 +57,7 @@ enum Refusals {
         try context.session().store(Entry("kept"))
         try context.expect(
             !context.store.store.capabilities.contains(.durability),
-            "a store that does not say to be durable, since that is not claimed", found: "one that says so",
+            "a store that does not claim durability, since its subject does not", found: "one that claims it",
             hint: claimIt)
     }
 

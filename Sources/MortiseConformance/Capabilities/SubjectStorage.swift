@@ -25,13 +25,14 @@ public struct SubjectStorage {
         self.cleanUp = cleanUp
     }
 
-    /// A storage in a temporary folder of its own, which is made here and removed at the end.
+    /// Makes a storage in a new temporary folder, which is removed at the end.
     ///
-    /// A crash is what the folder holds at that moment: the kit goes on with a copy of it, while the old store is still
-    /// open on the original. That is what a process leaves that is killed.
+    /// A crash is what the folder holds at that moment: the kit goes on with a copy of it while the old store is still
+    /// open on the original. A killed process leaves the same.
     /// - Parameters:
-    ///   - base: where the folder is made; the system's place for temporary files where it is nil.
-    ///   - configuration: opens the storage in a folder.
+    ///   - base: where to make the folder; nil takes the system's temporary folder.
+    ///   - configuration: makes the configuration of a store in an existing folder.
+    /// - Returns: the storage.
     /// - Throws: what `FileManager` throws.
     public static func folder(
         in base: URL? = nil, _ configuration: @escaping (URL) throws -> any DataStoreConfiguration
@@ -62,7 +63,7 @@ public struct StorageFaults {
     ///   - operationCount: how many operations the storage has done so far.
     ///   - failOperation: makes one operation fail, counted from now, 1 being the next; nil takes that back.
     ///   - crash: leaves the storage as a loss of power does right after that operation, counted from the beginning as
-    ///     `operationCount` does. Operations are counted anew afterwards.
+    ///     `operationCount` does. The count begins again afterwards.
     public init(
         operationCount: @escaping () -> Int, failOperation: @escaping (Int?) -> Void,
         crash: @escaping (Int) throws -> Void

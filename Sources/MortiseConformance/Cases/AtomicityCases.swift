@@ -32,7 +32,7 @@ extension ConformanceCase {
             "atomicity.vanished-record-in-the-store", level: .core,
             requirement:
                 "The store itself refuses to update a record that is not there, and stores nothing of that save.",
-            hint: "The missing record is skipped, or inserted anew; both lose what another save did."
+            hint: "The missing record is skipped, or inserted again; both lose what another save did."
         ) { c in
             let a = try c.session()
             let kept = Entry("kept", rank: 1)
@@ -53,7 +53,7 @@ extension ConformanceCase {
             "atomicity.deleted-twice-in-the-store", level: .core,
             requirement:
                 "The store itself refuses to delete a record that is not there, and stores nothing of that save.",
-            hint: "A deletion that finds nothing is passed over in silence."
+            hint: "A deletion that finds nothing is silently ignored."
         ) { c in
             let a = try c.session()
             let gone = Entry("gone")
@@ -66,7 +66,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "atomicity.denied-deletion", level: .core,
-            requirement: "A save that a delete rule denies stores nothing of its other changes, and can be mended.",
+            requirement: "A save that a delete rule denies stores nothing of its other changes, and can be repaired.",
             hint: "Changes were written before everything was checked."
         ) { c in
             let a = try c.session()

@@ -2,6 +2,7 @@ public import MortiseCore
 
 /// The store under the container, for what the `DataStore` protocol asks of it and no context shows.
 public struct BareStore {
+    /// The store.
     public let store: any DataStore
     private let log: CaseContext?
     private let editingState = EditingState(author: "conformance")
@@ -11,6 +12,7 @@ public struct BareStore {
         self.log = log
     }
 
+    /// The store's identifier.
     public var identifier: String { store.identifier }
 
     /// The same store, whose calls are not noted: for many of them, or from other threads.
@@ -18,16 +20,20 @@ public struct BareStore {
 
     /// What a save returned, without the store's types.
     public struct SaveResult {
+        /// The identifier that the store returned.
         public let storeIdentifier: String
+        /// The permanent identifier of each inserted record by its temporary one.
         public let remapped: [PersistentIdentifier: PersistentIdentifier]
     }
 
     /// A record as the store hands it out: its values by property name.
     public struct Record {
+        /// The record.
         public let identifier: PersistentIdentifier
+        /// The values by property name.
         public let values: [String: StoredValue]
 
-        /// The identifiers in a relationship; nil where the property is missing or holds something else.
+        /// The identifiers in a relationship; nil if the property is missing or holds something else.
         public func related(_ property: String) -> [PersistentIdentifier]? {
             switch values[property] {
             case .null: []
@@ -52,12 +58,16 @@ public struct BareStore {
         return records
     }
 
+    /// How many records the store counts.
+    /// - Throws: what the store throws.
     public func count<T: PersistentModel>(_ type: T.Type, offset: Int? = nil, limit: Int? = nil) throws -> Int {
         let count = try store.fetchCount(request(type, offset, limit))
         log?.note("store.fetchCount \(T.self)\(Self.text(offset, limit)) → \(count)")
         return count
     }
 
+    /// The identifiers that the store returns.
+    /// - Throws: what the store throws.
     public func identifiers<T: PersistentModel>(
         _ type: T.Type, offset: Int? = nil, limit: Int? = nil
     ) throws -> [PersistentIdentifier] {

@@ -36,7 +36,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.delete-without-subclasses", level: .core,
             requirement: "delete(model:includeSubclasses: false) leaves the subclasses' records.",
-            hint: "includeSubclasses is not looked at."
+            hint: "includeSubclasses is ignored."
         ) { c in
             try c.session().store(Vehicle("V", wheels: 2), Truck("T", load: 1))
             let a = try c.session()
@@ -47,7 +47,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.delete-follows-the-rules", level: .core,
             requirement: "A batch delete follows the delete rules: it cascades and nullifies.",
-            hint: "The store deletes without looking at the references to what it deletes."
+            hint: "The store deletes without checking references to the deleted records."
         ) { c in
             let a = try c.session()
             a.insert(Track("t", album: Album("a")), Person("Ada", team: Team("red")))

@@ -35,7 +35,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.insert-many", level: .full,
             requirement: "A batch of thousands of records is stored whole and in order.",
-            hint: "What goes to the storage at once has a limit, and the rest is left out."
+            hint: "The storage limits how much it takes at once, and the rest is left out."
         ) { c in
             let count = 2_500
             c.note("insert \(count) badges in a batch")
@@ -70,7 +70,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.insert-with-relationships", level: .core,
             requirement: "Records of a batch can relate to stored ones, and the other side follows.",
-            hint: "Relationships of records without a model are not looked at."
+            hint: "Relationships of records without a model are ignored."
         ) { c in
             let a = try c.session()
             let team = Team("red")
@@ -100,7 +100,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.insert-with-failing-storage", level: .full, capability: .faultInjection,
-            requirement: "A batch of new records that the storage does not take throws, and nobody sees any of it.",
+            requirement: "A batch of new records that the storage refuses throws, and no reader sees any of it.",
             hint: "Memory is changed before the storage is."
         ) { c in
             let a = try c.session()

@@ -1,7 +1,7 @@
 import Foundation
 import MortiseCore
 
-/// Batch updates, whoever carries them out: the store where it claims that it does, else the framework.
+/// Batch updates, carried out by the store if it claims to, else by the framework.
 extension ConformanceCase {
     private static func expectUnchanged(_ c: CaseContext, _ what: String) throws {
         let entries = try c.session().all(Entry.self)
@@ -13,7 +13,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.update-where", level: .core,
             requirement: "update(_:where:) changes what matches, at once, counts it, and changes nothing else.",
-            hint: "The condition is not looked at, or the last record is left out."
+            hint: "The condition is ignored, or the last record is left out."
         ) { c in
             try storeEntries(c)
             let a = try c.session()
@@ -28,7 +28,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-counts-what-matched", level: .core,
-            requirement: "update(_:where:) counts what matched, whether or not it differs afterwards.",
+            requirement: "update(_:where:) counts the matches, whether or not they differ afterwards.",
             hint: "Only records that differ are counted."
         ) { c in
             try storeEntries(c)
@@ -45,8 +45,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-of-subclasses", level: .core,
-            requirement: "An update reaches the records of subclasses, unless it is told not to.",
-            hint: "includeSubclasses is not looked at, or only the superclass's own records are found."
+            requirement: "An update reaches the records of subclasses, unless it excludes them.",
+            hint: "includeSubclasses is ignored, or only the superclass's own records are found."
         ) { c in
             try c.session().store(Vehicle("V", wheels: 2), Truck("T", load: 1))
             let a = try c.session()
@@ -76,8 +76,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-calculates", level: .core,
-            requirement: "An update can add, multiply and clear; nil stays nil where it is calculated with.",
-            hint: "Nil is taken for zero."
+            requirement: "An update can add, multiply and clear; calculations with nil stay nil.",
+            hint: "Nil is read as zero."
         ) { c in
             try storeEntries(c)
             c.note("update Entry: rank += 10, score *= 2, note = nil")
@@ -95,7 +95,7 @@ extension ConformanceCase {
             "batch.update-is-seen-in-memory", level: .core,
             requirement:
                 "Models that are in memory show the values of an update: here at once, elsewhere at the next fetch.",
-            hint: "A cache is not told which records a batch has changed."
+            hint: "A cache does not learn which records a batch has changed."
         ) { c in
             let a = try c.session()
             let entry = Entry("one", rank: 1)
@@ -148,7 +148,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.update-of-relationships", level: .core,
             requirement: "An update sets a to-one relationship in every record, and the other side follows.",
-            hint: "The identifier is written, and what is derived from it is not."
+            hint: "The identifier is written, but not the side derived from it."
         ) { c in
             let a = try c.session()
             let team = Team("red")
@@ -189,7 +189,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-with-failing-storage", level: .full, capability: .faultInjection,
-            requirement: "An update that the storage does not take throws, and nobody sees any of it.",
+            requirement: "An update that the storage refuses throws, and no reader sees any of it.",
             hint: "Memory is changed before the storage is."
         ) { c in
             let a = try c.session()

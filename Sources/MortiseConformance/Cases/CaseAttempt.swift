@@ -3,7 +3,7 @@ import Foundation
 import MortiseCore
 import Synchronization
 
-/// One run of a case, on a thread of its own: a store that never answers is then a failure, and not the end of the run.
+/// One run of a case, on its own thread, so that a store that never answers is a failure and does not end the run.
 final class CaseAttempt: Sendable {
     private let conformanceCase: ConformanceCase
     private let subject: ConformanceSubject
@@ -37,7 +37,7 @@ final class CaseAttempt: Sendable {
     private var standstill: ConformanceFailure {
         ConformanceFailure(
             of: conformanceCase, expected: "an end within \(subject.timeLimit)",
-            found: "none; the store has not come back from what follows the last of these operations",
+            found: "none; the store has not returned from the call that follows the last of these operations",
             operations: log.shown,
             hint: "A lock is taken twice, or not given back where an error is thrown. The storage stays as it is.")
     }

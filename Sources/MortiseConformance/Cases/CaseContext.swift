@@ -3,7 +3,9 @@ import Foundation
 
 /// What a case works with: the fresh store, opened when it is first asked for, and a log of what was done to it.
 public final class CaseContext {
+    /// The case that runs.
     public let conformanceCase: ConformanceCase
+    /// The store that the case runs against.
     public let subject: ConformanceSubject
     private let storage: SubjectStorage
     private var opened: ModelContainer?
@@ -39,7 +41,7 @@ public final class CaseContext {
         }
     }
 
-    /// A new context, with a name of its own in the log.
+    /// A new context, with its own name in the log.
     public func session() throws -> CaseSession {
         let container = try container
         sessionCount += 1
@@ -147,8 +149,12 @@ public final class CaseContext {
     /// Adds an operation to the log.
     public func note(_ operation: String) { log.note(operation) }
 
-    /// A failure of this case, with the operations so far.
-    /// - Parameter hint: the usual cause, where it is another than the case's.
+    /// Makes a failure of this case, with the operations so far.
+    /// - Parameters:
+    ///   - expected: what a correct store does.
+    ///   - found: what this store did.
+    ///   - hint: the usual cause, if it is not the one that the case names.
+    /// - Returns: the failure, for the case to throw.
     public func failure(expected: String, found: String, hint: String? = nil) -> ConformanceFailure {
         return ConformanceFailure(
             of: conformanceCase, expected: expected, found: found, operations: log.shown, hint: hint)
@@ -173,7 +179,7 @@ public final class CaseContext {
         if !condition { throw failure(expected: expected, found: found(), hint: hint) }
     }
 
-    /// - Throws: `ConformanceFailure` where there is no value.
+    /// - Throws: `ConformanceFailure` if the value is nil.
     public func require<Value>(_ value: Value?, _ expected: String, hint: String? = nil) throws -> Value {
         guard let value else { throw failure(expected: expected, found: "none", hint: hint) }
         return value

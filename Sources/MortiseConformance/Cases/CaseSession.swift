@@ -3,7 +3,9 @@ public import Foundation
 
 /// A context of a case, whose operations go into the case's log.
 public final class CaseSession {
+    /// The session's name in reports.
     public let name: String
+    /// The session's context.
     public let context: ModelContext
     private let log: CaseContext
 
@@ -15,6 +17,7 @@ public final class CaseSession {
 
     private func note(_ text: String) { log.note("\(name): \(text)") }
 
+    /// Inserts models and records the step for the report.
     public func insert(_ models: any PersistentModel...) {
         note("insert \(models.map { "\(type(of: $0))" }.joined(separator: ", "))")
         for model in models { insert(one: model) }
@@ -22,6 +25,7 @@ public final class CaseSession {
 
     private func insert<M: PersistentModel>(one model: M) { context.insert(model) }
 
+    /// Deletes a model and records the step for the report.
     public func delete(_ model: any PersistentModel) {
         note("delete \(model.persistentModelID)")
         delete(one: model)
@@ -35,6 +39,8 @@ public final class CaseSession {
         try body()
     }
 
+    /// Saves and records the step for the report.
+    /// - Throws: what the save throws.
     public func save() throws {
         note("save")
         try context.save()
@@ -47,6 +53,8 @@ public final class CaseSession {
         try context.save()
     }
 
+    /// Fetches and records the step for the report.
+    /// - Throws: what the fetch throws.
     public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
         let models = try context.fetch(descriptor)
         note("fetch \(Self.text(descriptor)) → \(models.count)")
@@ -56,12 +64,16 @@ public final class CaseSession {
     /// All models of a type, in identity order.
     public func all<T: PersistentModel>(_ type: T.Type) throws -> [T] { try fetch(FetchDescriptor<T>()) }
 
+    /// Counts and records the step for the report.
+    /// - Throws: what the fetch throws.
     public func count<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
         let count = try context.fetchCount(descriptor)
         note("count \(Self.text(descriptor)) → \(count)")
         return count
     }
 
+    /// Fetches identifiers and records the step for the report.
+    /// - Throws: what the fetch throws.
     public func identifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
         let identifiers = try context.fetchIdentifiers(descriptor)
         note("fetch identifiers of \(Self.text(descriptor)) → \(identifiers.count)")
@@ -69,7 +81,7 @@ public final class CaseSession {
     }
 
     /// The only model of a type.
-    /// - Throws: `ConformanceFailure` where there is none, or more than one.
+    /// - Throws: `ConformanceFailure` unless there is exactly one.
     public func only<T: PersistentModel>(_ type: T.Type) throws -> T {
         let models = try all(type)
         guard let model = models.first, models.count == 1 else {
@@ -79,7 +91,7 @@ public final class CaseSession {
     }
 
     /// The first model that matches.
-    /// - Throws: `ConformanceFailure` where there is none.
+    /// - Throws: `ConformanceFailure` if no model matches.
     public func first<T: PersistentModel>(_ type: T.Type, _ predicate: Predicate<T>) throws -> T {
         try log.require(
             try fetch(FetchDescriptor(predicate: predicate)).first, "a \(type) that matches the predicate")

@@ -147,12 +147,12 @@ extension ConformanceCase {
             return [(#Predicate { $0.text > wave }, [1]), (#Predicate { $0.text == wave }, [0])]
         },
         comparison(
-            "booleans", "true and false are told apart.", hint: "Any number but 0 is true, or false is null.",
+            "booleans", "true and false are distinct.", hint: "Any number but 0 is true, or false is null.",
             [true, false, true], of: { \.flag }
         ) { [(#Predicate { $0.flag == true }, [0, 2]), (#Predicate { $0.flag == false }, [1])] },
         comparison(
             "enums-of-numbers", "An enum of numbers is compared by its raw value.",
-            hint: "Cases are kept by their place, or in too few bits.", [Priority.low, .normal, .high],
+            hint: "Cases are kept by position, or in too few bits.", [Priority.low, .normal, .high],
             of: { \.priority }
         ) {
             let high = 1_000_000_000_000

@@ -67,7 +67,7 @@ extension ConformanceCase {
         ConformanceCase(
             "concurrency.updates-of-different-records", level: .full, capability: .concurrency,
             requirement: "Updates of different records that several threads make at once all count.",
-            hint: "The whole state is written back by whoever comes last."
+            hint: "The last writer writes the whole state back."
         ) { c in
             let a = try c.session()
             for number in 0..<4 { a.context.insert(Entry("e\(number)", rank: 0)) }
@@ -139,16 +139,16 @@ extension ConformanceCase {
         ConformanceCase(
             "store.capabilities-are-declared", level: .core,
             requirement: "The store says that it can do what its subject claims, and no more.",
-            hint: "capabilities follow from the store's protocols; what is more than that, the store says itself."
+            hint: "Capabilities follow from the store's protocols; the store declares the others itself."
         ) { c in
             let store = try c.store.store.capabilities.all
             let subject = c.subject.capabilities.all.subtracting([.faultInjection])
             try c.expect(
                 store.subtracting(subject).sorted().map(\.rawValue), is: [],
-                "what the store says and its subject does not claim:")
+                "what the store declares and its subject does not claim:")
             try c.expect(
                 subject.subtracting(store).sorted().map(\.rawValue), is: [],
-                "what the subject claims and its store does not say:")
+                "what the subject claims and its store does not declare:")
         },
         ConformanceCase(
             "store.updated-records-keep-their-pairs", level: .full,
@@ -175,8 +175,8 @@ extension ConformanceCase {
             a.change("rank") { entry.rank = 2 }
             try a.save()
             let found = try c.session().only(Entry.self)
-            try c.expect(entry.rank, is: found.rank, "rank in the context that saved, beside that in a fresh one:")
-            try c.expect(entry.name, is: found.name, "name in the context that saved, beside that in a fresh one:")
+            try c.expect(entry.rank, is: found.rank, "rank in the context that saved, compared with a fresh one:")
+            try c.expect(entry.name, is: found.name, "name in the context that saved, compared with a fresh one:")
         },
         ConformanceCase(
             "reopening.relationships-of-every-kind", level: .core, capability: .reopening,

@@ -29,11 +29,11 @@ extension ConformanceCase {
             let found = try c.session().first(Entry.self, #Predicate { $0.name == "one" })
             try c.expect(found.rank, is: 10, "rank, changed by A:")
             try c.expect(found.note, is: "new", "note, changed by B:")
-            try c.expect(found.group, is: "g", "group, changed by nobody:")
+            try c.expect(found.group, is: "g", "group, which nobody changed:")
         },
         conflict(
             "same-property", "Of two changes of one property the later save counts.",
-            hint: "The store keeps the first, or refuses the second though nobody asked it to."
+            hint: "The store keeps the first, or refuses the second although no policy asks for it."
         ) { c, a, b, mine, theirs in
             a.change("rank in A") { mine.rank = 10 }
             b.change("rank in B") { theirs.rank = 20 }
@@ -102,7 +102,7 @@ extension ConformanceCase {
                 try c.session().first(Entry.self, #Predicate { $0.name == "one" }).rank, is: 20, "rank:")
         },
         conflict(
-            "other-records-are-none", level: .full, "A save is in no conflict with changes of other records.",
+            "other-records-are-none", level: .full, "A save does not conflict with changes to other records.",
             hint: "The whole store has one version, and a save on top of an older one fails for good."
         ) { c, a, b, _, theirs in
             b.context.mergePolicy = .error
@@ -151,7 +151,7 @@ extension ConformanceCase {
             "conflicts.superseded-version", level: .core, capability: .versions,
             requirement:
                 "The store refuses a save on top of a version that is not its latest, and stores nothing of it.",
-            hint: "baseVersion is not looked at inside the transaction; a save between check and write is lost."
+            hint: "baseVersion is not checked inside the transaction; a save between check and write is lost."
         ) { c in
             try c.session().store(Entry("one", rank: 1))
             let store = try c.require(try c.store.store as? any VersionedDataStore, "a VersionedDataStore")

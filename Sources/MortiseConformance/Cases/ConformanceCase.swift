@@ -18,13 +18,16 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
         /// Everything.
         case full
 
+        /// Orders from the lowest level to the highest.
         public static func < (lhs: Level, rhs: Level) -> Bool { lhs.rawValue < rhs.rawValue }
 
+        /// The level of that name; nil for an unknown one.
         public init?(name: String) {
             guard let level = Level.allCases.first(where: { $0.description == name }) else { return nil }
             self = level
         }
 
+        /// The level's name.
         public var description: String {
             switch self {
             case .firstHour: "first-hour"
@@ -36,6 +39,7 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
 
     /// The stable name: area, a full stop, and what is required.
     public let id: String
+    /// The level from which on the case is required.
     public let level: Level
     /// What is required, in one sentence.
     public let requirement: String
@@ -66,8 +70,11 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     /// The part of the id before the full stop.
     public var area: String { id.split(separator: ".").first.map(String.init) ?? id }
 
+    /// The case's identifier.
     public var description: String { id }
+    /// Two cases are equal if their identifiers are.
     public static func == (lhs: ConformanceCase, rhs: ConformanceCase) -> Bool { lhs.id == rhs.id }
+    /// Hashes the identifier.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// Whether the subject lacks a capability that the case takes, so that its refusal is what is tested.
@@ -78,7 +85,7 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     }
 
     /// Runs the case in a context that was made for it.
-    /// - Throws: `ConformanceFailure`; what the store throws where nobody expects it.
+    /// - Throws: `ConformanceFailure`; what the store throws unexpectedly.
     public func run(in context: CaseContext) throws {
         if let capability = missing(in: context.subject) {
             try Refusals.check(capability, in: context)
@@ -94,9 +101,8 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
         case failed(ConformanceFailure)
     }
 
-    /// Runs the case on a fresh storage of the subject and cleans up; whatever is thrown is a failure, and so is no end
-    /// within the subject's time limit.
-    /// - Parameter shrinks: whether random cases look for the smallest failure.
+    /// Runs the case on a fresh storage of the subject and cleans up. Any error is a failure, and so is running beyond
+    /// the subject's time limit. `shrinks` says whether random cases look for the smallest failure.
     func outcome(on subject: ConformanceSubject, shrinks: Bool = true) -> Outcome {
         CaseAttempt(self, on: subject, shrinks: shrinks).outcome()
     }

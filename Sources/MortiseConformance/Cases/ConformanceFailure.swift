@@ -1,8 +1,12 @@
 /// What a store did otherwise than required.
 public struct ConformanceFailure: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+    /// The case that failed.
     public let caseID: String
+    /// What the case requires, in one sentence.
     public let requirement: String
+    /// What the case expected.
     public let expected: String
+    /// What the store did instead.
     public let found: String
     /// What was done to the store until then, in order.
     public let operations: [String]
@@ -21,6 +25,7 @@ public struct ConformanceFailure: Error, Hashable, Codable, Sendable, CustomStri
         self.hint = hint ?? conformanceCase.hint
     }
 
+    /// The failure as text of several lines: requirement, steps, expected and found, hint.
     public var description: String {
         var lines = [
             "\(caseID): \(requirement)",

@@ -18,7 +18,7 @@ extension ConformanceCase {
         ConformanceCase(
             "uniqueness.enforced-compound", level: .core, capability: .uniqueness,
             requirement: "A store that enforces uniqueness looks at all properties of a compound constraint, together.",
-            hint: "The compound constraint was not made in the store."
+            hint: "The store has no compound constraint."
         ) { c in
             try c.store.save(inserted: [
                 Account("a@x", country: "NO", number: 1), Account("b@x", country: "NO", number: 2),
@@ -117,7 +117,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.leaves-no-references", level: .core, capability: .batchDelete,
-            requirement: "After the store's own batch delete no record refers to what is gone.",
+            requirement: "After the store's own batch delete no record refers to a deleted one.",
             hint: "References to what a batch deletes are left behind."
         ) { c in
             let a = try c.session()
@@ -132,7 +132,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.identifiers-go-on", level: .full, capability: .batchDelete,
-            requirement: "Records that are inserted after a batch delete get identifiers that none had before.",
+            requirement: "Records inserted after a batch delete get identifiers that no record had before.",
             hint: "The counter of identifiers starts again with an empty table."
         ) { c in
             let a = try c.session()
@@ -149,7 +149,7 @@ extension ConformanceCase {
             "batch.declines-predicates", level: .core, capability: .batchDelete,
             requirement:
                 "A predicate that the store's batch delete does not evaluate is declined, and deletes nothing.",
-            hint: "Throw preferInMemoryFilter for predicates; what is not looked at deletes everything."
+            hint: "Throw preferInMemoryFilter for predicates; ignoring one deletes everything."
         ) { c in
             try storeItems(c)
             let a = try c.session()
@@ -160,7 +160,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.is-seen-by-other-contexts", level: .core,
             requirement: "A batch delete is seen by other contexts at their next fetch.",
-            hint: "Caches are not told of deletions that no save made."
+            hint: "Caches miss deletions that no save made."
         ) { c in
             try c.session().store(Entry("a", group: "x"), Entry("b", group: "y"))
             let b = try c.session()
@@ -174,7 +174,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.of-nothing", level: .full,
             requirement: "A batch delete that matches nothing succeeds and changes nothing.",
-            hint: "No match is taken for an error."
+            hint: "An empty match is reported as an error."
         ) { c in
             try c.session().store(Entry("a"))
             let a = try c.session()

@@ -26,7 +26,7 @@ extension ConformanceCase {
         ConformanceCase(
             "delete.every-record", level: .core,
             requirement: "All records of an entity can be deleted in one save, and new ones inserted afterwards.",
-            hint: "A loop over request.deleted leaves one out, or the emptied entity is taken for unknown."
+            hint: "A loop over request.deleted leaves one out, or the emptied entity counts as unknown."
         ) { c in
             let a = try c.session()
             let entries = (0..<10).map { Entry("e\($0)") }
@@ -41,7 +41,7 @@ extension ConformanceCase {
         ConformanceCase(
             "delete.is-seen-by-other-contexts", level: .core,
             requirement: "A context that has a model of a record deleted elsewhere does not fetch it any more.",
-            hint: "A cache of a context, or of the store, is not told of deletions."
+            hint: "A cache of a context, or of the store, misses deletions."
         ) { c in
             let a = try c.session()
             let entry = Entry("a")

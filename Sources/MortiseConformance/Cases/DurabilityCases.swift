@@ -106,7 +106,7 @@ extension ConformanceCase {
         },
         durable(
             "usable-afterwards", "After the end of the process the storage can be saved to, and ended again.",
-            hint: "A lock or a temporary file of the old process stands in the way."
+            hint: "A lock or a temporary file of the old process is in the way."
         ) { c in
             for round in 0..<3 {
                 try c.session().store(Entry("e\(round)"))
@@ -167,7 +167,7 @@ extension ConformanceCase {
     static let storageCases: [ConformanceCase] = [
         failing(
             "failed-operation-fails-the-save", "A save of which an operation of the storage fails throws, or is whole.",
-            hint: "The error of a write or a sync is passed over."
+            hint: "The error of a write or a sync is ignored."
         ) { c in
             let count = try operations(c) { try c.session().store(Entry("0a"), Entry("0b")) }
             try c.expect(count > 0, "operations of the storage in a save", found: "none")
@@ -206,7 +206,7 @@ extension ConformanceCase {
         },
         failing(
             "reopens-after-a-failure", "After a save failed because of the storage, the storage opens again as it was.",
-            hint: "Half of the failed save is on the storage, or a temporary file stands in the way."
+            hint: "Half of the failed save is on the storage, or a temporary file is in the way."
         ) { c in
             let count = try operations(c) { try c.session().store(Entry("0a"), Entry("0b")) }
             for number in 1...max(count, 1) {

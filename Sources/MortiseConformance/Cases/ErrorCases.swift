@@ -22,7 +22,7 @@ extension ConformanceCase {
     }
 
     private static let namingHint =
-        "Name the entity and the record in the error: whoever reads it has no debugger there."
+        "Name the entity and the record in the error: its reader has no debugger."
 
     static let errorCases: [ConformanceCase] = [
         ConformanceCase(
@@ -120,7 +120,7 @@ extension ConformanceCase {
         ConformanceCase(
             "errors.closed-store-says-so", level: .core, capability: .closing,
             requirement: "A store that was closed throws that it is closed, for reading and for writing.",
-            hint: "The store goes on in memory, or ends the process."
+            hint: "The store continues in memory, or ends the process."
         ) { c in
             try c.session().store(Entry("one"))
             let store = try c.store

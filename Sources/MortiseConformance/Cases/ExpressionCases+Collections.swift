@@ -21,7 +21,7 @@ extension ConformanceCase {
             return #Predicate { $0.tags.starts(with: tags) }
         },
         query(
-            "expressions.array-count", "The count of an array is exact.", hint: "The count was taken for a least one.",
+            "expressions.array-count", "The count of an array is exact.", hint: "The count was read as a minimum.",
             finds: ["timber", "engine"]
         ) { #Predicate { $0.numbers.count == 2 } },
         query(
@@ -59,8 +59,8 @@ extension ConformanceCase {
             hint: "All elements were asked for.", finds: ["anvil", "Candle", "timber", "engine"]
         ) { #Predicate { $0.numbers.contains { $0 > 2 } } },
         query(
-            "expressions.array-all-satisfy", "Every element has to meet the condition, and where there is none all do.",
-            hint: "One element was taken for enough, or none for a refusal.",
+            "expressions.array-all-satisfy", "Every element has to meet the condition; an empty array meets it.",
+            hint: "One element was enough, or the empty array failed.",
             finds: ["bell", "Candle", "engine", "e\u{301}crin", "bellows", "horn"]
         ) { #Predicate { $0.numbers.allSatisfy { $0 > 1 } } },
         query(
@@ -68,12 +68,12 @@ extension ConformanceCase {
             finds: ["anvil", "engine"]
         ) { #Predicate { $0.numbers.filter { $0 > 1 }.count == 2 } },
         query(
-            "expressions.array-minimum", "The smallest element is found wherever it stands.",
-            hint: "The array was taken for sorted.", finds: ["anvil", "timber"]
+            "expressions.array-minimum", "The smallest element is found at any position.",
+            hint: "The array was assumed to be sorted.", finds: ["anvil", "timber"]
         ) { #Predicate { $0.numbers.min() == 1 } },
         query(
-            "expressions.array-maximum", "The largest element is found wherever it stands.",
-            hint: "The array was taken for sorted.", finds: ["anvil", "timber"]
+            "expressions.array-maximum", "The largest element is found at any position.",
+            hint: "The array was assumed to be sorted.", finds: ["anvil", "timber"]
         ) { #Predicate { $0.numbers.max() == 3 } },
         query(
             "expressions.dictionary-key", "A key is found as it is written.",
@@ -131,7 +131,7 @@ extension ConformanceCase {
         ) { #Predicate { $0.friends.count == 1 } },
         query(
             "expressions.to-many-is-empty", "A to-many relationship without members is empty.",
-            hint: "A join without rows was taken for null.",
+            hint: "A join without rows was read as null.",
             finds: ["bell", "Candle", "engine", "e\u{301}crin", "bellows", "horn"]
         ) { #Predicate { $0.peers.isEmpty } },
         query(
@@ -140,8 +140,8 @@ extension ConformanceCase {
         ) { #Predicate { $0.peers.contains { $0.size > 3 } } },
         query(
             "expressions.to-many-all-satisfy",
-            "Every member has to meet the condition, and where there is none all do.",
-            hint: "One member was taken for enough, or none for a refusal.",
+            "Every member has to meet the condition; an empty relationship meets it.",
+            hint: "One member was enough, or the empty relationship failed.",
             finds: ["bell", "Candle", "timber", "engine", "e\u{301}crin", "bellows", "horn"]
         ) { #Predicate { $0.peers.allSatisfy { $0.size < 4 } } },
         query(
@@ -170,7 +170,7 @@ extension ConformanceCase {
         },
         query(
             "expressions.inherited-property", "Inherited and own properties are compared with each other.",
-            hint: "A slot of the superentity was taken for one of the subentity.", finds: ["engine"], in: storeItems,
+            hint: "A slot of the superentity was used for the subentity.", finds: ["engine"], in: storeItems,
             { (item: SpecialItem) in item.name }
         ) { #Predicate<SpecialItem> { $0.size == $0.extra } },
         query(
@@ -179,7 +179,7 @@ extension ConformanceCase {
         ) { #Predicate { $0.size > 4 } },
         query(
             "expressions.type-check", "is holds for the subclass's records.",
-            hint: "The type was taken for the superclass.", finds: ["engine", "horn"]
+            hint: "The superclass was tested instead of the type.", finds: ["engine", "horn"]
         ) { #Predicate { $0 is SpecialItem } },
         query(
             "expressions.type-cast", "as? gives nil for records of other types.",

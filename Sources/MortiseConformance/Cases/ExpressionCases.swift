@@ -17,19 +17,19 @@ extension ConformanceCase {
             "expressions.inequality-and-nil", "!= holds for nil and a value.", hint: nullHint,
             finds: ["bell", "Candle", "timber", "engine", "e\u{301}crin", "bellows", "horn"]
         ) { #Predicate { $0.note != "n" } },
-        query("expressions.less", "< leaves out what is equal.", hint: operatorHint, finds: ["anvil", "e\u{301}crin"]) {
+        query("expressions.less", "< leaves out equal values.", hint: operatorHint, finds: ["anvil", "e\u{301}crin"]) {
             #Predicate { $0.size < 2 }
         },
         query(
-            "expressions.less-or-equal", "<= holds for what is equal.", hint: operatorHint,
+            "expressions.less-or-equal", "<= holds for equal values.", hint: operatorHint,
             finds: ["anvil", "bell", "e\u{301}crin"]
         ) { #Predicate { $0.size <= 2 } },
         query(
-            "expressions.greater", "> leaves out what is equal.", hint: operatorHint,
+            "expressions.greater", "> leaves out equal values.", hint: operatorHint,
             finds: ["engine", "bellows", "horn"]
         ) { #Predicate { $0.size > 4 } },
         query(
-            "expressions.greater-or-equal", ">= holds for what is equal.", hint: operatorHint,
+            "expressions.greater-or-equal", ">= holds for equal values.", hint: operatorHint,
             finds: ["timber", "engine", "bellows", "horn"]
         ) { #Predicate { $0.size >= 4 } },
         query(
@@ -38,11 +38,11 @@ extension ConformanceCase {
         ) { #Predicate { $0.note == nil } },
         query(
             "expressions.boolean-property", "A boolean property is a condition by itself.",
-            hint: "A column without a comparison was passed over.", finds: ["anvil", "Candle"]
+            hint: "A column without a comparison was ignored.", finds: ["anvil", "Candle"]
         ) { #Predicate { $0.flag } },
         query(
             "expressions.constant", "A predicate that is false finds nothing.",
-            hint: "A condition without a property was passed over.", finds: []
+            hint: "A condition without a property was ignored.", finds: []
         ) { #Predicate { _ in false } },
         query(
             "expressions.enum", "An enum is compared by its raw value.",
@@ -64,7 +64,7 @@ extension ConformanceCase {
             return #Predicate { names.contains($0.name) }
         },
         query(
-            "expressions.captured-empty-sequence", "Nothing is among no values.",
+            "expressions.captured-empty-sequence", "An empty sequence contains nothing.",
             hint: "IN () is no SQL, and was left out.", finds: []
         ) {
             let names: [String] = []
@@ -108,17 +108,17 @@ extension ConformanceCase {
             finds: ["bell", "engine", "e\u{301}crin", "horn"]
         ) { #Predicate { ($0.rank ?? 9) > 8 } },
         query(
-            "expressions.guarded-unwrap", "What stands before a forced unwrap guards it.",
+            "expressions.guarded-unwrap", "A condition before a forced unwrap guards it.",
             hint: "Conditions were evaluated in another order than written.", finds: ["Candle", "timber", "bellows"]
         ) { #Predicate { $0.rank != nil && $0.rank! > 1 } },
         impossible(
             "expressions.forced-unwrap", "A forced unwrap of nil throws, and neither matches nor ends the process.",
-            hint: "The unwrap was passed over.", "unwrappedNull",
+            hint: "The unwrap was ignored.", "unwrappedNull",
             matching: { if case .unwrappedNull = $0 { true } else { false } }
         ) { #Predicate { $0.rank! > 1 } },
         query(
             "expressions.optional-chain", "A chain over nil is nil, and not the answer for an empty value.",
-            hint: "A missing text was taken for an empty one.", finds: ["Candle"]
+            hint: "A missing text was read as an empty one.", finds: ["Candle"]
         ) { #Predicate { $0.note?.isEmpty == true } },
         query(
             "expressions.addition", "Sums are compared.", hint: operatorHint, finds: ["bell"]
@@ -131,7 +131,7 @@ extension ConformanceCase {
             "expressions.multiplication", "Products are compared.", hint: operatorHint, finds: ["Candle"]
         ) { #Predicate { $0.size * 2 == 6 } },
         query(
-            "expressions.unary-minus", "A minus sign turns a number around.", hint: "The sign was passed over.",
+            "expressions.unary-minus", "A minus sign turns a number around.", hint: "The sign was ignored.",
             finds: ["Candle", "timber", "engine", "bellows", "horn"]
         ) { #Predicate { -$0.size < -2 } },
         query(
@@ -159,7 +159,7 @@ extension ConformanceCase {
             finds: ["timber"]
         ) { #Predicate { $0.name.contains("imb") } },
         query(
-            "expressions.text-contains-wildcard", "% and _ in a text stand for themselves.",
+            "expressions.text-contains-wildcard", "% and _ in a text are ordinary characters.",
             hint: "Escape the wildcards of LIKE.", finds: ["bellows"]
         ) { #Predicate { ($0.note ?? "").contains("%") } },
         query(
@@ -186,11 +186,11 @@ extension ConformanceCase {
         query(
             "expressions.text-localized-standard",
             "localizedStandardContains looks without regard to case and diacritics, as people search.",
-            hint: "It was taken for contains, or for the collation's own idea of case alone.", finds: ["e\u{301}crin"]
+            hint: "It was treated as contains, or used only the collation's rules for case.", finds: ["e\u{301}crin"]
         ) { #Predicate { $0.name.localizedStandardContains("ECR") } },
         query(
             "expressions.text-regular-expression", "A regular expression matches anywhere in a text, as a pattern.",
-            hint: "The pattern was looked for as text, or taken for one of LIKE or GLOB.", finds: ["bell", "bellows"]
+            hint: "The pattern was searched as text, or read as one of LIKE or GLOB.", finds: ["bell", "bellows"]
         ) {
             #Predicate { $0.name.contains(/b.l+/) }
         },

@@ -30,7 +30,7 @@ extension ConformanceCase {
         ConformanceCase(
             "fetch.only-the-entity", level: .firstHour,
             requirement: "A fetch returns the records of its entity and of no other.",
-            hint: "Records are kept together and not told apart by entity."
+            hint: "Records are kept together without their entity."
         ) { c in
             try c.session().store(
                 Entry("entry"), Team("team"), Project("project"), Person("person"), Badge(1), Vehicle("V", wheels: 1))
@@ -45,7 +45,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "fetch.predicate-equality", level: .firstHour,
-            requirement: "A predicate of equality finds what is equal, and nothing else.",
+            requirement: "A predicate of equality finds equal values, and nothing else.",
             hint: "Throw DataStoreError.preferInMemoryFilter for predicates that the store does not evaluate."
         ) { c in
             try storeEntries(c)
@@ -57,8 +57,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "fetch.predicate-comparison", level: .core,
-            requirement: "Predicates that compare numbers and dates find what is in the range, its ends as they say.",
-            hint: "An end of a range is included that should not be, or nil is taken for a small number."
+            requirement: "Predicates on numbers and dates find values in the range, ends included as written.",
+            hint: "An end of a range is included that should not be, or nil counts as a small number."
         ) { c in
             try storeEntries(c)
             try expect(["delta", "bravo", "Echo", "échelle"], #Predicate { $0.score >= 1.5 }, c)
@@ -72,7 +72,7 @@ extension ConformanceCase {
         ConformanceCase(
             "fetch.predicate-nil", level: .core,
             requirement: "A predicate tells nil from every value: nil equals nil and nothing else.",
-            hint: "Null is compared as in SQL, where it equals nothing, not even null; or \"\" is taken for nil."
+            hint: "Null is compared as in SQL, where it equals nothing, not even null; or \"\" is read as nil."
         ) { c in
             try storeEntries(c)
             try expect(["alpha", "Echo"], #Predicate { $0.rank == nil }, c)
@@ -147,7 +147,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "fetch.sees-pending-changes", level: .core,
-            requirement: "A fetch takes the context's unsaved changes into account, unless it is told not to.",
+            requirement: "A fetch takes the context's unsaved changes into account, unless it asks not to.",
             hint:
                 "The store is asked for the filtered records, though unsaved changes may match where stored values do not."
         ) { c in

@@ -32,7 +32,7 @@ extension ConformanceCase {
         ) { c, context in try c.expect(try all(context).count, is: 0, "transactions:") },
         history(
             "one-for-each-save", "Each save that changes something is one transaction, oldest first.",
-            hint: "Each record makes a transaction of its own, or saves are put together."
+            hint: "Each record makes its own transaction, or saves are merged."
         ) { c, context in
             for name in ["a", "b", "c"] {
                 context.insert(Entry(name))
@@ -200,7 +200,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "history.after-reopening", level: .core, capability: .history, and: [.reopening],
-            requirement: "The history is there after reopening, and goes on with higher numbers.",
+            requirement: "The history survives reopening, and continues with higher numbers.",
             hint: "The history is kept in memory, or its numbers start again."
         ) { c in
             try c.session().store(Entry("a"))

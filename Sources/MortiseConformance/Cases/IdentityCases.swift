@@ -162,7 +162,7 @@ extension ConformanceCase {
             a.delete(entry)
             try a.save()
             let b = try c.session()
-            try c.expect(b.context.model(for: identifier).isDeleted, "a stand-in that is deleted")
+            try c.expect(b.context.model(for: identifier).isDeleted, "a deleted placeholder")
             try c.expectError(
                 "ModelContextError.noSuchModel",
                 matching: { $0 as? ModelContextError == .noSuchModel(identifier) }
@@ -172,7 +172,7 @@ extension ConformanceCase {
             "identity.stable-over-reopening", level: .core, capability: .reopening,
             requirement:
                 "Identifiers are the same after the store is opened again, and those of deleted records stay unused.",
-            hint: "The store's identifier is made anew at opening, or records are numbered as they are read."
+            hint: "Opening makes a new store identifier, or records are numbered as they are read."
         ) { c in
             let a = try c.session()
             let entries = [Entry("a"), Entry("b"), Entry("c")]

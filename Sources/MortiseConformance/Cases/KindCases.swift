@@ -10,7 +10,7 @@ extension ConformanceCase {
         return ConformanceCase(
             "limits.\(name)".lowercased(), level: .core,
             requirement: "\(name) comes back from its smallest to its largest value.",
-            hint: "The number is kept in a narrower type, or the smallest value stands for nil."
+            hint: "The number is kept in a narrower type, or the smallest value means nil."
         ) { c in
             try c.roundTrip(
                 values, of: property(), name,
@@ -32,7 +32,7 @@ extension ConformanceCase {
         ConformanceCase(
             "optionals.\(kind)", level: .full,
             requirement: "An optional \(kind) tells nil from zero or empty, and can be set and cleared by updates.",
-            hint: "The kind has no null of its own, or a null in an update is taken for \"not changed\"."
+            hint: "The kind has no null, or a null in an update is read as \"not changed\"."
         ) { c in
             try c.rewrite([nil, zero, nil, value, zero, nil], of: property(), kind) { OptionalSample(label: "x") }
         }

@@ -28,7 +28,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.nan-is-not-nil", level: .core,
             requirement: "An optional number that is NaN comes back as NaN, and nil as nil.",
-            hint: "Databases turn NaN into NULL; NaN then needs a form of its own."
+            hint: "Databases turn NaN into NULL; store it in another form."
         ) { c in
             try c.roundTrip(
                 [Double.nan, nil, 0, -0.0, .infinity], of: \OptionalSample.real, "real",

@@ -32,7 +32,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.optionals-set-and-cleared", level: .core,
             requirement: "An optional property can be set, changed and cleared again, each time to stay.",
-            hint: "A null in an updated snapshot is taken for \"not changed\"."
+            hint: "A null in an updated snapshot is read as \"not changed\"."
         ) { c in
             func make() -> OptionalSample { OptionalSample(label: "x") }
             try c.rewrite(["a", nil, "", nil, "b"], of: \OptionalSample.text, "text", make: make)

@@ -50,7 +50,7 @@ extension ConformanceCase {
         ) { SortDescriptor(\.real, order: $0) },
         order(
             "nan", "NaN comes before every number, and after every one downwards.",
-            hint: "NaN compares as nothing, and the order is none.", [1, .nan, -.infinity, .infinity],
+            hint: "Comparisons with NaN are false, so nothing is in order.", [1, .nan, -.infinity, .infinity],
             order: [1, 2, 0, 3], of: { \.real }
         ) { SortDescriptor(\.real, order: $0) },
         order(

@@ -105,7 +105,7 @@ struct PlanProbe {
         let exact = query.conjuncts.filter { plan.claim(of: $0) == .exact }
         let promised = try executor.filter(all, by: claimed.map(\.expression))
         let allowed = try executor.filter(all, by: exact.map(\.expression))
-        let window = plan.takesWindow && query.hasWindow
+        let window = plan.appliesLimit && query.isLimited
         if window {
             let sorted = try executor.sort(promised, by: query.order).map(truth.identifier)
             let expected = Array(sorted[query.window(of: sorted.count)])
@@ -187,7 +187,7 @@ struct PlanProbe {
 
     private static func text(_ plan: FetchPlan) -> String {
         let claims = plan.query.conjuncts.map { plan.claim(of: $0).rawValue }
-        return (claims + ["order \(plan.order)"] + (plan.takesWindow ? ["window"] : [])).joined(separator: ", ")
+        return (claims + ["order \(plan.order)"] + (plan.appliesLimit ? ["window"] : [])).joined(separator: ", ")
             + " (\(plan.detail))"
     }
 }

@@ -66,7 +66,7 @@ extension ConformanceCase {
             try c.expect(found.records.map(\.entityName), is: ["Project"], "entities of the rows:")
         },
         promise(
-            "empty-store", "An empty store has no rows for any query, and throws none.",
+            "empty-store", "An empty store has no rows for any query, and throws no error.",
             hint: "The first read fails before anything was written."
         ) { c in
             let probe = try PlanProbe(c)
@@ -99,7 +99,7 @@ extension ConformanceCase {
         },
         promise(
             "full-scan-is-told", "A plan that looks at every record says so.",
-            hint: "isFullScan is false though no index is used; whoever refuses full scans relies on it."
+            hint: "isFullScan is false though no index is used; callers that refuse full scans rely on it."
         ) { c in
             let a = try c.session()
             a.change("insert 100 entries") {
@@ -116,7 +116,7 @@ extension ConformanceCase {
         promise(
             "refused-scan", level: .full,
             "Where full scans are refused, a fetch that needs one throws and nothing else.",
-            hint: "isFullScan has to be told by the plan, not found out by its rows."
+            hint: "The plan has to report isFullScan before its rows are read."
         ) { c in
             try storeEntries(c)
             let probe = try PlanProbe(c)
@@ -170,7 +170,7 @@ extension ConformanceCase {
         },
         promise(
             "after-an-update", "A changed record is found by its new values, and not by its old ones.",
-            hint: "An index was not told of the update."
+            hint: "The update did not reach an index."
         ) { c in
             try storeEntries(c)
             let a = try c.session()
@@ -185,7 +185,7 @@ extension ConformanceCase {
             try probe.check(StoreQuery("Entry", order: [.init(try probe.property("rank"))], limit: 3))
         },
         promise(
-            "after-a-deletion", "A deleted record is in no rows.", hint: "An index was not told of the deletion."
+            "after-a-deletion", "A deleted record is in no rows.", hint: "The deletion did not reach an index."
         ) { c in
             try storeEntries(c)
             let a = try c.session()
@@ -225,7 +225,7 @@ extension ConformanceCase {
             let probe = try PlanProbe(c)
             let query = StoreQuery("Item", conjuncts: [.onModels(id: 0, text: "code")], limit: 1)
             let plan = try probe.plan(query)
-            try c.expect(!plan.takesWindow, "a window that is left to the framework", found: "one that is taken")
+            try c.expect(!plan.appliesLimit, "a window that is left to the framework", found: "one that is taken")
             try c.expect(try probe.rows(plan).records.count >= 8, "all 8 items, or more to filter")
         },
         promise(

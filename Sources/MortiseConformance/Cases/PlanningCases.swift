@@ -171,7 +171,7 @@ extension ConformanceCase {
         },
         planning(
             "window-at-its-ends", level: .full, "A limit of 0, and an offset beyond the end, leave nothing.",
-            hint: "0 was taken for no limit, or an index runs past the end."
+            hint: "0 was read as no limit, or an index runs past the end."
         ) { p in
             try [(0, 0), (6, nil), (7, 3), (5, 100), (Int.max, Int.max)].map { offset, limit in
                 StoreQuery("Entry", order: [.init(try p.property("name"))], offset: offset, limit: limit)

@@ -25,7 +25,7 @@ extension ConformanceCase {
         ConformanceCase(
             "reopening.after-every-kind-of-change", level: .core, capability: .reopening,
             requirement: "Updates and deletions are there after reopening, as insertions are.",
-            hint: "What is written at closing is what was first read, or deletions are only made in memory."
+            hint: "Closing writes what was first read, or deletions are made in memory only."
         ) { c in
             var a = try c.session()
             try a.store(Entry("changed", rank: 1), Entry("gone"), Entry("kept"))
@@ -63,7 +63,7 @@ extension ConformanceCase {
         ConformanceCase(
             "reopening.empty-store", level: .core, capability: .reopening,
             requirement: "A store that was opened and never written, or emptied, opens again and is empty.",
-            hint: "An empty file is taken for a damaged one."
+            hint: "An empty file is treated as damaged."
         ) { c in
             _ = try c.session().all(Entry.self)
             try c.reopen()

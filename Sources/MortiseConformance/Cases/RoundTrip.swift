@@ -37,7 +37,7 @@ extension CaseContext {
         }
     }
 
-    /// Gives a stored property one value after the other, each in a save of its own, and checks it after each.
+    /// Gives a stored property one value after the other, each in a separate save, and checks it after each.
     func rewrite<M: PersistentModel, Value>(
         _ values: [Value], of property: ReferenceWritableKeyPath<M, Value>, _ name: String, make: () -> M
     ) throws {

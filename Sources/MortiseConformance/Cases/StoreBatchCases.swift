@@ -38,13 +38,13 @@ extension ConformanceCase {
             try c.expect(result.count, is: 3, "count:")
             // The first had the rank already.
             try c.expect(
-                result.updated.sorted(), is: [entries[2], entries[4]].map(\.persistentModelID), "records told:")
-            try c.expect(result.deleted.count, is: 0, "records told to be deleted:")
+                result.updated.sorted(), is: [entries[2], entries[4]].map(\.persistentModelID), "records reported:")
+            try c.expect(result.deleted.count, is: 0, "records reported as deleted:")
         },
         ConformanceCase(
             "batch.store-changes-the-named", level: .core, capability: .batchUpdate,
             requirement: "The store changes the records that a batch names, and no others.",
-            hint: "Only batches with a query are looked at."
+            hint: "Only batches with a query are handled."
         ) { c in
             try storeEntries(c)
             let entries = try c.session().all(Entry.self)
@@ -57,7 +57,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.store-refuses-missing-records", level: .core, capability: .batchUpdate,
             requirement: "The store refuses a batch that names a record which is not there, and changes nothing.",
-            hint: "The missing record is passed over."
+            hint: "The missing record is ignored."
         ) { c in
             let a = try c.session()
             let gone = Entry("gone", rank: 1)
@@ -74,7 +74,7 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.store-checks-the-version", level: .full, capability: .batchUpdate, and: [.versions],
             requirement: "A batch on another version than the latest throws VersionSuperseded, and changes nothing.",
-            hint: "The base of a batch is not looked at, and what was saved since is overwritten."
+            hint: "The base of a batch is not checked, so later saves are overwritten."
         ) { c in
             let versioned = try c.require(try c.store.store as? any VersionedDataStore, "a store with versions")
             try storeEntries(c)
@@ -90,8 +90,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.store-clears-references", level: .core, capability: .batchUpdate,
-            requirement: "A batch that deletes clears the references to what is gone, and tells both.",
-            hint: "References are cleared by saves only, or the records that held them are not told."
+            requirement: "A batch that deletes clears the references to deleted records, and reports both.",
+            hint: "References are cleared by saves only, or the records that held them are not reported."
         ) { c in
             let a = try c.session()
             let badge = Badge(1)
@@ -104,8 +104,8 @@ extension ConformanceCase {
             try c.expect(try b.all(Badge.self).map(\.number), is: [2], "numbers left:")
             try c.expect(try b.all(Person.self).map { $0.badge == nil }, is: [true, true], "whether badges are gone:")
             try c.expect(result.count, is: 1, "count:")
-            try c.expect(result.deleted, is: [badge.persistentModelID], "records told to be deleted:")
-            try c.expect(result.updated, is: [ada.persistentModelID], "records told to be updated:")
+            try c.expect(result.deleted, is: [badge.persistentModelID], "records reported as deleted:")
+            try c.expect(result.updated, is: [ada.persistentModelID], "records reported as updated:")
         },
     ]
 

@@ -27,7 +27,7 @@ extension ConformanceCase {
             "store.snapshots-have-every-property", level: .core,
             requirement:
                 "A fetched snapshot has a value, or an explicit null, for every property, inherited ones included.",
-            hint: "A nil is left out where a null has to stand."
+            hint: "A nil is left out instead of written as null."
         ) { c in
             try c.session().store(OptionalSample(label: "x"), Truck("T", load: 1), Person("Ada"))
             let store = try c.store
@@ -59,7 +59,7 @@ extension ConformanceCase {
         ConformanceCase(
             "store.identifier-is-stable", level: .core, capability: .reopening,
             requirement: "The store has the same identifier whenever the same storage is opened.",
-            hint: "The identifier is made anew at opening. Keep it in the storage, or derive it from its place."
+            hint: "Opening makes a new identifier. Keep it in the storage, or derive it from its path."
         ) { c in
             let before = try c.store.identifier
             try c.session().store(Entry("x"))

@@ -18,7 +18,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.normal-forms-are-kept-apart", level: .core,
             requirement: "Two texts that are canonically equivalent come back each in its own normal form.",
-            hint: "Equal strings are stored once, in a dictionary whose keys are Swift strings, say."
+            hint: "Equal strings are stored once, for example in a dictionary whose keys are Swift strings."
         ) { c in
             try c.roundTrip(
                 ["é", "e\u{301}", "é", "Å", "\u{212B}", "A\u{30A}", "ﬁ", "가", "\u{1100}\u{1161}"],
@@ -65,7 +65,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "values.text-inside-coded-values", level: .core,
-            requirement: "Text inside arrays and structs comes back with the same scalars as text of its own.",
+            requirement: "Text inside arrays and structs comes back with the same scalars as plain text.",
             hint: "Coded values take another way through the store than plain text does."
         ) { c in
             try c.roundTrip(

@@ -21,7 +21,7 @@ extension ConformanceCase {
         ConformanceCase(
             "uniqueness.pending-records-are-united", level: .core,
             requirement: "Of several new records with the same unique value one is stored, with the last values.",
-            hint: "The store adds the records that gave way."
+            hint: "The store adds the records that were merged away."
         ) { c in
             let a = try c.session()
             try a.store(
@@ -36,7 +36,7 @@ extension ConformanceCase {
             "uniqueness.compound", level: .core,
             requirement:
                 "Properties that are unique together may repeat one by one, and unite records when all are equal.",
-            hint: "Each property of a compound constraint is taken for unique by itself."
+            hint: "Each property of a compound constraint is treated as unique by itself."
         ) { c in
             try c.session().store(
                 Account("a@x", country: "NO", number: 1), Account("b@x", country: "NO", number: 2),
@@ -50,7 +50,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "uniqueness.nil-is-never-equal", level: .core,
-            requirement: "Records with nil in a unique set of properties do not stand in each other's way.",
+            requirement: "Records with nil in a unique set of properties do not conflict.",
             hint: "Null is compared like a value."
         ) { c in
             try c.session().store(
@@ -109,7 +109,7 @@ extension ConformanceCase {
         ConformanceCase(
             "uniqueness.enforced-by-the-store", level: .core, capability: .uniqueness,
             requirement: "A store that enforces uniqueness refuses a save with two records alike, and stores neither.",
-            hint: "The constraint was not made in the store, or the save is not atomic."
+            hint: "The store lacks the constraint, or the save is not atomic."
         ) { c in
             try c.expectError("an error from the store") {
                 try c.store.save(inserted: [

@@ -6,7 +6,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.every-kind", level: .firstHour,
             requirement: "A property of every storage kind comes back as it was saved.",
-            hint: "One kind of value goes through a form that cannot hold it."
+            hint: "One kind of value is converted to a form that cannot hold it."
         ) { c in
             let a = try c.session()
             let sample = ValueSample()
@@ -32,8 +32,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "values.data", level: .core,
-            requirement: "Data comes back byte for byte: none, every byte, and a megabyte.",
-            hint: "Bytes are taken for text, or a length is kept in too few bits."
+            requirement: "Data comes back byte for byte: empty, every byte, and a megabyte.",
+            hint: "Bytes are read as text, or a length is kept in too few bits."
         ) { c in
             var large = Data(count: 1 << 20)
             var state: UInt32 = 1
@@ -49,7 +49,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.booleans", level: .core,
             requirement: "true and false come back as such, and can be exchanged by an update.",
-            hint: "False is taken for the absence of a value."
+            hint: "False is read as the absence of a value."
         ) { c in
             try c.roundTrip([true, false], of: \ValueSample.flag, "flag", make: ValueSample.init)
             try c.rewrite([nil, false, nil, true, false], of: \OptionalSample.flag, "flag") {
@@ -110,7 +110,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.dictionaries", level: .core,
             requirement: "Dictionaries keep every key with its value, keys that look like anything included.",
-            hint: "A key is taken for a path or a name of the format's own."
+            hint: "A key is read as a path or as a name of the format."
         ) { c in
             try c.roundTrip(
                 [[:], ["": 0, "a.b": 1, "$type": 2, "null": 3, "é": 4, "\u{0}": 5, "persistentIdentifier": .max]],

@@ -62,7 +62,7 @@ extension ConformanceCase {
         },
         versions(
             "deletions-later", "An old version still shows what was deleted later.",
-            hint: "Deleted rows are reused while somebody reads them."
+            hint: "Deleted rows are reused while a version still reads them."
         ) { c, store in
             let a = try c.session()
             let entry = Entry("one")
@@ -103,7 +103,7 @@ extension ConformanceCase {
         },
         versions(
             "identifiers-and-rows", "Each row of a version is found by its identifier, and gives it back.",
-            hint: "Rows are numbered anew in each version."
+            hint: "Rows are numbered again in each version."
         ) { c, store in
             let a = try c.session()
             let entries = [Entry("a"), Entry("b"), Entry("c")]
@@ -158,7 +158,7 @@ extension ConformanceCase {
         },
         versions(
             "unknown-entity", level: .full, "A version has no rows of an entity that the store does not hold.",
-            hint: "An unknown entity is taken for an empty one, or ends the process."
+            hint: "An unknown entity is treated as empty, or ends the process."
         ) { c, store in
             try c.expect(
                 store.currentVersion.rows(ofEntity: "NoSuchEntity") == nil, "no rows of an unknown entity",

@@ -19,7 +19,7 @@ extension ConformanceCase {
     static let windowCases: [ConformanceCase] = [
         ConformanceCase(
             "window.limit-and-offset", level: .firstHour,
-            requirement: "Offset leaves out so many at the start, then limit takes so many.",
+            requirement: "Offset skips that many at the start, then limit returns at most that many.",
             hint: "Off by one, or the limit is applied before the offset."
         ) { c in
             try storeLetters(c)
@@ -34,8 +34,8 @@ extension ConformanceCase {
         ConformanceCase(
             "window.at-its-ends", level: .core,
             requirement:
-                "A limit of 0, and an offset at or beyond the end, leave nothing; large limits take what is there.",
-            hint: "0 is taken for \"no limit\", or an index runs past the end."
+                "A limit of 0, and an offset at or beyond the end, leave nothing; large limits return what exists.",
+            hint: "0 is read as \"no limit\", or an index runs past the end."
         ) { c in
             try storeLetters(c)
             let a = try c.session()
@@ -88,7 +88,7 @@ extension ConformanceCase {
         ConformanceCase(
             "window.in-the-store-itself", level: .core,
             requirement: "The store's own fetch, count and identifiers agree on every limit and offset.",
-            hint: "fetchCount or fetchIdentifiers has a query of its own that leaves out limit or offset."
+            hint: "fetchCount or fetchIdentifiers uses another query, without limit or offset."
         ) { c in
             try storeLetters(c)
             let store = try c.store

@@ -14,15 +14,15 @@ import Darwin
 /// Durability as only processes can show it: a child saves to a storage in a folder and is killed, at random or at a
 /// chosen point; then the storage is opened, and has to hold every save that was acknowledged, and each whole.
 ///
-/// The program that runs this is its own child: `ConformanceProgram` starts it again with arguments of its own.
+/// The program that runs this is its own child: `ConformanceProgram` starts it again with special arguments.
 public struct KillRun: Sendable {
     /// When a child is killed.
     enum Point: Hashable, Sendable {
         /// So long after it was started.
         case after(microseconds: UInt32)
-        /// When it has said to begin its so many-th save.
+        /// When it has announced save number N.
         case beginning(Int)
-        /// When it has said to be done with its so many-th save.
+        /// When it has acknowledged save number N.
         case acknowledged(Int)
 
         static func random(_ numbers: inout RandomNumbers) -> Point {
@@ -34,8 +34,11 @@ public struct KillRun: Sendable {
         }
     }
 
+    /// What a run of kills found.
     public struct Result: Codable, Sendable {
+        /// The name of the store that was killed.
         public let subject: String
+        /// How often a process was killed.
         public let kills: Int
         /// How many saves were acknowledged by the children before they died.
         public let saves: Int
@@ -43,7 +46,7 @@ public struct KillRun: Sendable {
         public let faults: [String]
     }
 
-    /// How many processes are killed where nobody says, for a store that claims durability.
+    /// How many processes are killed by default, for a store that claims durability.
     public static let usual = 20
 
     let subject: ConformanceSubject
@@ -72,7 +75,7 @@ public struct KillRun: Sendable {
     }
 
     #if os(Linux) || os(macOS)
-    /// Kills so many children, one after the other, all of which save to the same storage.
+    /// Kills children, one after the other, all of which save to the same storage.
     func run() throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "conformance-kills-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -126,7 +129,7 @@ public struct KillRun: Sendable {
         func count(_ word: String) -> Int {
             String(decoding: text, as: UTF8.self).components(separatedBy: word).count - 1
         }
-        // A child that stands still would keep this waiting for ever.
+        // A child that hangs would keep this waiting for ever.
         let isLate = Atomic(false)
         let watch = DispatchWorkItem { [identifier = process.processIdentifier] in
             isLate.store(true, ordering: .relaxed)

@@ -1,8 +1,7 @@
 import Foundation
 import MortiseCore
 
-/// What a process does that is going to be killed: saves, one after the other, each of which can be told from the others
-/// afterwards.
+/// The work of a process that is going to be killed: saves, one after the other, which can be distinguished afterwards.
 ///
 /// The save of number n inserts three entries of the group n, changes the rank of those of the group before, and deletes
 /// those of the group before that; none of these may be there without the others.
@@ -33,9 +32,9 @@ struct SaveLoop {
         return last
     }
 
-    /// Saves until the process ends.
-    /// - Parameter tell: called before and after each save.
-    func run(upTo limit: Int = .max, _ tell: (String) -> Void) throws {
+    /// Saves until the process ends, or `limit` is reached. Calls `report` before and after each save. Throws what the
+    /// container throws.
+    func run(upTo limit: Int = .max, _ report: (String) -> Void) throws {
         var number = try Self.last(in: container) + 1
         let context = ModelContext(container)
         var previous = try context.fetch(FetchDescriptor<Entry>())
@@ -51,9 +50,9 @@ struct SaveLoop {
                 context.insert(entry)
                 previous.append(entry)
             }
-            tell("begin \(number)")
+            report("begin \(number)")
             try context.save()
-            tell("done \(number)")
+            report("done \(number)")
             number += 1
         }
     }

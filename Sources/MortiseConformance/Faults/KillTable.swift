@@ -3,13 +3,16 @@ import Synchronization
 
 /// Which cases catch which faults: the kit's proof of itself.
 public struct KillTable: Sendable {
+    /// A faulty store and the cases that it fails.
     public struct Row: Sendable {
+        /// The fault.
         public let fault: StoreFault
         /// The ids of the cases that a store with the fault fails, those first that fewest other faults fail: what they say
         /// is nearest to what is wrong.
         public let caughtBy: [String]
     }
 
+    /// One row for each fault.
     public let rows: [Row]
     /// The cases that a store without a fault fails, which none should be: the store, a colon, and the case's id.
     public let falseAlarms: [String]

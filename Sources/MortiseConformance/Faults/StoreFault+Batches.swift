@@ -48,7 +48,7 @@ extension StoreFault {
         batch("batch-around-uniqueness", "takes a batch after which two records have the same unique values") {
             $0.enforcesBatches = false
         },
-        batch("store-batch-leaves-references", "leaves references to what it was told to delete by a query") {
+        batch("store-batch-leaves-references", "leaves references to what it deletes by a query") {
             $0.clearAllReferences = { _, _ in }
         },
         StoreFault(

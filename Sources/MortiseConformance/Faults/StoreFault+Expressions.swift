@@ -96,7 +96,7 @@ extension StoreFault {
         taking("exchanges-branches", "exchanges the branches of a conditional") { part in
             if case .conditional(let a, let b, let c) = part { .conditional(a, c, b) } else { nil }
         },
-        taking("drops-the-default", "leaves out what stands behind ??") { part in
+        taking("drops-the-default", "leaves out the operand after ??") { part in
             guard case .coalesce(let a, .constant(.integer)) = part else { return nil }
             return a
         },
@@ -151,30 +151,34 @@ extension StoreFault {
     private static let textFaults: [StoreFault] = [
         taking("contains-as-beginning", "looks for a text at the beginning of another only") { part in
             switch part {
-            case .hasRun(let a, let b) where b.isText: .startsWith(a, b)
+            case .containsSequence(let a, let b) where b.isText: .startsWith(a, b)
             case .contains(let a, let b) where b.isText: .startsWith(a, b)
             default: nil
             }
         },
         taking("wildcards", "takes % and _ in a text for wildcards") { part in
             switch part {
-            case .hasRun(_, .constant(.string(let text))), .contains(_, .constant(.string(let text))):
+            case .containsSequence(_, .constant(.string(let text))), .contains(_, .constant(.string(let text))):
                 text == "%" || text == "_" ? .constant(.bool(true)) : nil
             default: nil
             }
         },
         taking("beginning-anywhere", "looks for the beginning of a text anywhere in it") { part in
             guard case .startsWith(let a, let b) = part, b.isText else { return nil }
-            return .hasRun(a, b)
+            return .containsSequence(a, b)
         },
         taking("nothing-begins-nothing", "takes no text for one that starts with the empty one") { part in
             if case .startsWith(_, .constant(.string(""))) = part { .constant(.bool(false)) } else { nil }
         },
         taking("searches-exactly", "takes localizedStandardContains for contains") { part in
-            if case .localizedStandardContains(let a, let b) = part { .hasRun(a, b) } else { nil }
+            if case .localizedStandardContains(let a, let b) = part { .containsSequence(a, b) } else { nil }
         },
         taking("patterns-as-text", "looks for the text of a regular expression") { part in
-            if case .matches(let a, let pattern) = part { .hasRun(a, .constant(.string(pattern))) } else { nil }
+            if case .matches(let a, let pattern) = part {
+                .containsSequence(a, .constant(.string(pattern)))
+            } else {
+                nil
+            }
         },
         taking("counts-at-least", "takes a count for a least one") { part in
             guard case .compare(.equal, .count(let a), let b) = part else { return nil }
@@ -185,7 +189,7 @@ extension StoreFault {
     private static let elementFaults: [StoreFault] = [
         taking("elements-as-text", "looks for an element inside the text of all") { part in
             guard case .contains(let a, let b) = part, b.isText, case .property = a else { return nil }
-            return .exists(a, variable: 77, .hasRun(.variable(77), b))
+            return .exists(a, variable: 77, .containsSequence(.variable(77), b))
         },
         taking("arrays-start-anywhere", "looks for the beginning of an array anywhere in it") { part in
             switch part {

@@ -17,7 +17,7 @@ extension StoreFault {
     }
 
     private static func reservesSmallest(_ kind: StorageKind, _ smallest: Int64) -> StoreFault {
-        keeping("smallest-\(kind.rawValue)", "keeps no smallest \(kind.rawValue), which stands for nil", [kind]) {
+        keeping("smallest-\(kind.rawValue)", "keeps no smallest \(kind.rawValue), which means nil", [kind]) {
             $0 == .integer(smallest) ? .integer(smallest + 1) : nil
         }
     }
@@ -194,7 +194,7 @@ extension StoreFault {
         },
         StoreFault("cuts-before-sorting", "takes the window before it sorts", in: .planning) { steps in
             steps.found = { found, plan in
-                guard plan.takesWindow, !plan.query.order.isEmpty else { return found }
+                guard plan.appliesLimit, !plan.query.order.isEmpty else { return found }
                 let rows = Set(found.sorted { $0.row < $1.row }[plan.query.window(of: found.count)])
                 return found.filter(rows.contains)
             }

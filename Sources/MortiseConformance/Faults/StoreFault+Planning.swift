@@ -46,22 +46,22 @@ extension StoreFault {
         plans("window-under-a-residual", "takes the window of rows that are still to be filtered") { plan in
             plan.claims = [:]
             plan.order = .total
-            plan.takesWindow = true
+            plan.appliesLimit = true
         },
         plans("window-before-the-order", "takes the window of rows that are still to be sorted") { plan in
             plan.order = .none
-            plan.takesWindow = true
+            plan.appliesLimit = true
         },
         plans("claims-what-is-not-there", "claims a condition that the query does not have") { $0.claims[99] = .exact },
         plans("claims-too-many-keys", "claims an order of more keys than there are") { plan in
             plan.order = .prefix(plan.query.order.count + 1)
-            plan.takesWindow = false
+            plan.appliesLimit = false
         },
         StoreFault("claims-a-prefix", "claims an order of the first key and has none", in: .planning) { steps in
             steps.changePlan = { plan, _ in
                 if plan.query.order.isEmpty { return }
                 plan.order = .prefix(1)
-                plan.takesWindow = false
+                plan.appliesLimit = false
             }
         },
         plans("claims-every-order", "claims an order that only code can say") { $0.order = .total },

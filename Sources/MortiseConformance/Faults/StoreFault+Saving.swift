@@ -45,7 +45,7 @@ extension StoreFault {
         StoreFault("swallows-errors", "reports a failed save as done") { steps in
             steps.swallowsErrors = true
         },
-        StoreFault("passes-over-missing", "passes in silence over updates and deletions of records that are gone") {
+        StoreFault("passes-over-missing", "silently ignores updates and deletions of records that are gone") {
             steps in
             steps.passesOverMissing = true
         },

@@ -33,7 +33,7 @@ extension StoreFault {
             steps.findsNull = true
         },
         versioned("knows-every-entity", "has rows of entities that it does not hold") { $0.knowsEveryEntity = true },
-        versioned("numbers-rows-anew", "numbers its rows anew in every version") { $0.numbersRowsAnew = true },
+        versioned("numbers-rows-anew", "numbers its rows again in every version") { $0.numbersRowsAnew = true },
         versioned("forgets-old-versions", "shows the latest state in versions that many saves have followed") {
             $0.forgetsAfter = 20
         },

@@ -4,6 +4,7 @@ import MortiseCore
 ///
 /// The kit proves itself on these: each is caught by at least one case, and the store without a fault by none.
 public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConvertible {
+    /// Names the fault in reports.
     public let id: String
     /// What the store does wrong.
     public let summary: String
@@ -27,8 +28,11 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         self.change = change
     }
 
+    /// The fault's name.
     public var description: String { id }
+    /// Two faults are equal if their names are.
     public static func == (lhs: StoreFault, rhs: StoreFault) -> Bool { lhs.id == rhs.id }
+    /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     /// The store with this fault, as a subject.
@@ -37,12 +41,13 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         return timeLimit.map(subject.limitingCases) ?? subject
     }
 
+    /// All faults that the kit must catch.
     public static let all: [StoreFault] =
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
         + planningFaults + versionFaults + constraintFaults + batchFaults + storageFaults + historyFaults + errorFaults
 }
 
-/// The stores that the kit has of its own.
+/// The kit's own correct stores.
 enum ReferenceKind: String, CaseIterable, Sendable {
     /// Of SwiftData's shape: asked with descriptors, and leaving most of the work to the framework.
     case plain

@@ -4,7 +4,7 @@ struct ConformanceOptions {
     var level = ConformanceCase.Level.full
     var only: [ConformanceCase] = []
     var format = ConformanceReport.Format.text
-    /// Nil where nobody says: then as many as are usual, if the whole of a level is run on a store that claims durability.
+    /// Nil by default: then the usual number, if a whole level is run on a store that claims durability.
     var kills: Int?
     var seed: UInt64 = 1
     var timeLimit: Duration?
@@ -61,7 +61,7 @@ struct ConformanceOptions {
 
     typealias Stores = [String: @Sendable (String) throws -> ConformanceSubject]
 
-    /// The subject that a store URL stands for.
+    /// The subject for a store URL.
     static func subject(of url: String, stores: Stores) throws -> ConformanceSubject {
         guard let colon = url.firstIndex(of: ":"), let make = stores[String(url[..<colon])] else {
             let known = stores.keys.sorted().map { "\($0):" }.joined(separator: ", ")

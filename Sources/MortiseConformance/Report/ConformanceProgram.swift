@@ -7,12 +7,13 @@ import Foundation
 /// }
 /// ```
 public enum ConformanceProgram {
-    /// Runs the cases as the arguments say, and reports.
+    /// Runs the cases that the arguments select, and reports.
     /// - Parameters:
-    ///   - arguments: without the program's name.
-    ///   - stores: makes a subject of the rest of a store URL, by its scheme, for `--store`.
-    ///   - output: takes the report; standard output where nothing is said.
-    /// - Returns: the exit status: 0 if every report is clean, 1 if one is not, 2 for arguments that make no sense.
+    ///   - subjects: the stores to test.
+    ///   - arguments: the program's arguments, without its name.
+    ///   - stores: for `--store`: makes the subject of a store URL from what follows the scheme; by scheme.
+    ///   - output: takes the report; standard output by default.
+    /// - Returns: the exit status: 0 if every report is clean, 1 if one is not, 2 for invalid arguments.
     public static func main(
         subjects: [ConformanceSubject], arguments: [String] = Array(CommandLine.arguments.dropFirst()),
         stores: [String: @Sendable (String) throws -> ConformanceSubject] = [:],

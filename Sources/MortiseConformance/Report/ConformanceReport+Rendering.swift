@@ -58,13 +58,14 @@ extension ConformanceReport {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let summary = Summary(
-            report: self, passed: passed, failed: failed, skipped: skipped, isClean: isClean)
+            report: self, passed: passed, refused: refused, failed: failed, skipped: skipped, isClean: isClean)
         return String(decoding: try encoder.encode(summary), as: UTF8.self) + "\n"
     }
 
     private struct Summary: Encodable {
         let report: ConformanceReport
         let passed: Int
+        let refused: Int
         let failed: Int
         let skipped: Int
         let isClean: Bool
@@ -76,7 +77,7 @@ extension ConformanceReport {
         lines += StoreCapability.asked.map {
             "| \($0 == .faultInjection ? "its storage can be made to fail" : $0.summary) | \(capabilities.contains($0) ? "yes" : "no") |"
         }
-        lines += ["", "| area | passed | failed | skipped |", "|---|---|---|---|"]
+        lines += ["", "| area | passed | refused | failed | skipped |", "|---|---|---|---|---|"]
         let areas = results.reduce(into: [String]()) { areas, result in
             let area = Self.area(result)
             if !areas.contains(area) { areas.append(area) }
@@ -84,7 +85,9 @@ extension ConformanceReport {
         for area in areas {
             let members = results.filter { Self.area($0) == area }
             func count(_ status: Status) -> Int { members.count { $0.status == status } }
-            lines.append("| \(area) | \(count(.passed)) | \(count(.failed)) | \(count(.excluded)) |")
+            let refused = members.count { $0.status == .passed && $0.testedRefusal }
+            lines.append(
+                "| \(area) | \(count(.passed) - refused) | \(refused) | \(count(.failed)) | \(count(.excluded)) |")
         }
         let noted = results.filter { $0.status != .passed }
         if !noted.isEmpty {

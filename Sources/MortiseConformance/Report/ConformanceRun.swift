@@ -2,7 +2,9 @@ import MortiseCore
 
 /// Runs cases on a subject, each on a fresh storage, all of them whatever fails.
 public struct ConformanceRun: Sendable {
+    /// The store that is checked.
     public let subject: ConformanceSubject
+    /// The level up to which cases run.
     public let level: ConformanceCase.Level
     /// The cases that are run, whatever their level.
     public let cases: [ConformanceCase]
@@ -29,7 +31,9 @@ public struct ConformanceRun: Sendable {
         self.isPartial = true
     }
 
-    /// - Parameter progress: told of each result when it is there.
+    /// Runs the cases, one after the other.
+    /// - Parameter progress: called with each result as soon as it is known.
+    /// - Returns: the report.
     public func report(progress: (ConformanceReport.Result) -> Void = { _ in }) -> ConformanceReport {
         var results: [ConformanceReport.Result] = []
         for conformanceCase in cases {

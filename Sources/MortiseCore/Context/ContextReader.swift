@@ -9,7 +9,7 @@ final class ContextReader: RecordReader {
     private var overlaid: [Int: Int] = [:]
     private let seesChanges: Bool
 
-    /// - Parameter seesChanges: whether unsaved changes count.
+    /// Creates a reader of the versions that the context has now. `seesChanges` says whether unsaved changes count.
     init(state: ContextState, seesChanges: Bool) {
         self.state = state
         self.seesChanges = seesChanges
@@ -39,8 +39,8 @@ final class ContextReader: RecordReader {
         }
     }
 
-    /// Whether an expression may say something else of an unchanged record because of changes to other records.
-    /// - Parameter hidesRecords: whether there are deleted records, to which an unchanged record may still refer.
+    /// Whether the value of an expression for an unchanged record can differ because other records have changed.
+    /// `hidesRecords` says whether there are deleted records, to which an unchanged record may still refer.
     func dependsOnOtherRecords(_ expression: QueryExpression, hidesRecords: Bool) -> Bool {
         var depends = false
         expression.forEachPart { part in
@@ -53,8 +53,8 @@ final class ContextReader: RecordReader {
         return depends
     }
 
-    /// Whether unsaved changes may make a difference to what a query finds: there are some of records that it reads, or it
-    /// has code that may read any.
+    /// Whether unsaved changes may affect the result of a query: some concern entities that it reads, or it has code
+    /// that may read any.
     func concern(_ query: StoreQuery) -> Bool {
         let touched = Set(overlaid.keys.map { tables[$0].entityName })
         if touched.isEmpty { return false }
@@ -81,12 +81,12 @@ final class ContextReader: RecordReader {
             || read.contains { !touched.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
     }
 
-    /// How many stored records of an entity's family are deleted or shown by changed models, at most.
+    /// An upper bound of how many stored records of an entity's family are deleted or shown by changed models.
     func overlaidCount(in family: Set<String>) -> Int {
         overlaid.reduce(0) { family.contains(tables[$1.key].entityName) ? $0 + $1.value : $0 }
     }
 
-    /// The records that differ from the stored ones, among those of an entity's family.
+    /// The records of an entity's family that differ from the stored ones.
     func changedRecords(in tables: Set<Int>) -> [RecordReference] {
         changed.keys.filter { tables.contains($0.table) } + insertedNumbers.values.filter { tables.contains($0.table) }
     }
@@ -96,7 +96,7 @@ final class ContextReader: RecordReader {
         changed[record] != nil || (!deleted.isEmpty && deleted.contains(super.identifier(record)))
     }
 
-    /// Whether a record that was found is still there.
+    /// Whether a record that was found still exists.
     func isThere(_ record: RecordReference) -> Bool {
         if record.row < 0 { return true }
         return state.table(named: tables[record.table].entityName)?.source.contains(row: record.row) == true

@@ -1,13 +1,13 @@
 import Logging
 
 extension ContextState {
-    /// When a fetch began; nil where nobody wants to know.
+    /// When a fetch began; nil if nothing measures it.
     var fetchStart: ContinuousClock.Instant? {
         StoreEvents.isObserved || container.slowFetchLimit != nil ? .now : nil
     }
 
-    /// Tells of a fetch: how long it took and what it cost, and not what it asked for.
-    func tell(
+    /// Reports the cost of a fetch. The event and the log line leave out the query's values, which may be private.
+    func emitFetch(
         _ query: StoreQuery, _ plan: FetchPlan, since start: ContinuousClock.Instant, scanned: Int, returned: Int
     ) {
         let duration = ContinuousClock.now - start

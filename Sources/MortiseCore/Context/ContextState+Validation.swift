@@ -1,5 +1,5 @@
 extension ContextState {
-    /// Checks what is about to be saved.
+    /// Checks the changes before a save.
     /// - Throws: `ModelValidationError` for the first fault.
     func validate() throws {
         for model in inserted { try validate(model, onlyChanged: false) }
@@ -32,11 +32,11 @@ extension ContextState {
             guard !description.property.isOptional else { continue }
             let isMissing =
                 switch draft[slot] {
-                case .lost: true
+                case .requiredButCleared: true
                 case .transformable: false
                 default:
                     description.role == .toOne
-                        ? model._target(at: slot) == nil
+                        ? model._target(at: slot).map(hasNoRecord) ?? true
                         : model._modelState.storedValue(at: slot).isNull
                             && description.property.attribute?.options.contains(.ephemeral) != true
                 }
@@ -45,6 +45,11 @@ extension ContextState {
                     entity: layout.entityName, property: description.name, model: model.persistentModelID)
             }
         }
+    }
+
+    /// Whether a model was deleted before it was ever saved, or has left its context with its record.
+    private func hasNoRecord(_ model: any PersistentModel) -> Bool {
+        model._modelState.flags.contains(.isDeleted) && model._modelState.table == nil
     }
 
     private func validateCount(
@@ -93,12 +98,12 @@ extension ContextState {
 }
 
 extension PersistentModel {
-    /// Whether a relationship of this model holds another, deleted or not.
+    /// Whether a relationship of this model refers to another model, deleted or not.
     func _refers(to other: any PersistentModel, at slot: Int) -> Bool {
         switch _modelState.draft?[slot] {
         case .model(let target)?: return target === other
-        case .implied(let target)?: return target.model === other
-        case .lost?: return false
+        case .inferred(from: let target)?: return target.model === other
+        case .requiredButCleared?: return false
         case .models(let changes)?:
             if changes.isRemoved(other) { return false }
             if changes.isAdded(other) { return true }

@@ -3,30 +3,73 @@ import Observation
 extension ContextState {
     /// Moves to the latest version of a store. Models whose rows are gone keep their last values and leave the context.
     ///
-    /// The observers of models whose values differ are told when all tables are at the new version and, in a save, when the
-    /// stores are unlocked again: what they read or fetch then is of that version, also where they are told that a value is
-    /// about to change.
-    /// - Throws: `ModelContextError.invalidStoredValue` where the new version holds what a property's type does not know.
+    /// Observers of models whose values differ are notified once all tables are at the new version and, in a save, once
+    /// the stores are unlocked: what they then read or fetch is of that version, even in notifications that precede a
+    /// change.
+    /// - Throws: `ModelContextError.invalidStoredValue` if the new version holds a value that its property's type does
+    ///   not know.
     func refresh(_ binding: StoreBinding) throws {
         if let latest = binding.store.version { try refresh(binding, to: latest) }
     }
 
     /// Moves to a version of a store that is not older than the context's.
-    /// - Parameter isOwn: whether all that differs from the context's version is what it has just saved, without a
-    ///   deletion: its models show that already, and their observers have been told.
+    ///
+    /// `isOwn` says that the new version differs only by what this context has just saved, with no deletion among it:
+    /// the context's models already show that, and their observers have been notified.
+    /// - Throws: the error of a record that has a model and that cannot be read in the new version. The context then
+    ///   stays at its version.
     func refresh(_ binding: StoreBinding, to latest: any StoreVersion, isOwn: Bool = false) throws {
-        let moves = latest.number != binding.version?.number
-        guard moves || !binding.isVerified else { return }
-        // Models that only getters have made are verified row by row, until their values may change under them.
-        for table in tables.values where table.binding === binding && (moves || table.isFetched) {
-            try binding.store.verify(latest, table.layout)
-            table.verifiesRows = false
+        guard latest.number != binding.version?.number else { return }
+        // What a model shows from here on has to be known before it does.
+        for table in tables.values where table.binding === binding && !isOwn && table.hasModels {
+            guard let source = latest.rows(ofEntity: table.layout.entityName), source !== table.source,
+                table.layout.needsVerification, source.needsVerification(for: table.layout)
+            else { continue }
+            var verified = 0..<0
+            for row in table.registeredRows(in: source.rowsThatMayDiffer(from: table.source))
+            where !verified.contains(row) && source.contains(row: row) {
+                verified = try source.verifyRows(around: row, table.layout)
+            }
         }
-        binding.isVerified = true
         move(binding, to: latest, isOwn: isOwn)
     }
 
-    /// Makes sure that what was just found out from the pinned versions lacks nothing.
+    /// Checks that records whose models are about to be returned have only values that their properties' types know.
+    /// - Throws: `ModelContextError.invalidStoredValue`; the error of a record that cannot be read.
+    func verify(_ records: [RecordReference], in reader: ContextReader) throws {
+        guard tables.values.contains(where: \.verifiesRows) else { return }
+        var (number, verified) = (-1, 0..<0)
+        var table: ModelTable?
+        // How many records of each table were looked at.
+        var counts: [Int: Int] = [:]
+        do {
+            for record in records where record.row >= 0 {
+                if record.table != number {
+                    number = record.table
+                    table = self.table(named: reader.tables[number].entityName)
+                    verified = 0..<0
+                }
+                guard let table, table.verifiesRows else { continue }
+                counts[number, default: 0] += 1
+                if verified.contains(record.row) { continue }
+                verified = try table.source.verifyRows(around: record.row, table.layout)
+            }
+        } catch {
+            // What cannot be read looks like a value that nobody knows.
+            try checkVersions()
+            throw error
+        }
+        for (number, count) in counts {
+            // Nothing finds a record twice.
+            guard let table = self.table(named: reader.tables[number].entityName), table.source.count == count else {
+                continue
+            }
+            table.source.noteVerified(for: table.layout)
+            table.verifiesRows = false
+        }
+    }
+
+    /// Checks that what was just read from the pinned versions is complete.
     /// - Throws: what `StoreVersion.check()` throws.
     func checkVersions() throws {
         for binding in bindings { try binding.version?.check() }
@@ -43,7 +86,7 @@ extension ContextState {
             if isOwn { continue }
             for (row, model) in table.registeredModels(in: source.rowsThatMayDiffer(from: table.source)) {
                 if !source.contains(row: row) {
-                    leave(model, table: table, lastIn: previous)
+                    detach(model, table: table, lastIn: previous)
                 } else if let change = ValueChange(
                     of: model, layout: table.layout, { table.source.storedForm(row: row, slot: $0) },
                     { source.storedForm(row: row, slot: $0) })
@@ -53,31 +96,56 @@ extension ContextState {
             }
         }
         binding.version = latest
-        for (table, source) in sources { table.source = source }
+        for (table, source) in sources {
+            table.source = source
+            table.verifiesRows = table.layout.needsVerification && source.needsVerification(for: table.layout)
+        }
         if !deleted.isEmpty { hasStaleDeletions = true }
+        if !isTakingOver { settlePartners(in: binding) }
         for change in differing { change.willSet() }
         for change in differing { change.didSet() }
     }
 
-    /// A model whose record is gone: it keeps its values and its identity, and belongs to no context any more.
-    /// - Parameter version: the last one that had the record; nil for a store without versions.
-    func leave(_ model: any PersistentModel, table: ModelTable, lastIn version: (any StoreVersion)? = nil) {
+    private func settlePartners(in binding: StoreBinding) {
+        for model in Array(changed) + Array(deleted) {
+            guard let table = model._modelState.table, table.binding === binding else { continue }
+            model._settlePartners(in: table.layout)
+        }
+    }
+
+    /// Detaches a model whose record is gone: it keeps its values and its identity, and belongs to no context.
+    /// `version` is the last one that had the record; nil for a store without versions.
+    func detach(_ model: any PersistentModel, table: ModelTable, lastIn version: (any StoreVersion)? = nil) {
+        beginDetaching(model, table: table, lastIn: version)?.takeBackWeakly()
+    }
+
+    /// As `detach`, while models that it refers to are about to be stored, so that their identifiers are not known yet.
+    /// - Returns: the model's values, which take back their relationships weakly then.
+    func beginDetaching(
+        _ model: any PersistentModel, table: ModelTable, lastIn version: (any StoreVersion)?
+    ) -> Draft? {
         let row = model._modelState.row
-        guard row >= 0 else { return }
+        guard row >= 0 else { return nil }
         let draft = model._modelState.ensureDraft()
         let identifier = table.source.identifier(ofRow: row)
         draft.identifier = identifier
         draft.frozen = FrozenRow(table: table, source: table.source, row: row, version: version)
-        departed.add(model, identifier)
-        if model._modelState.flags.contains(.isChanged) { vanish(model) }
+        detachedModels.add(model, identifier)
+        if model._modelState.flags.contains(.isChanged) {
+            // No change is lost if only the deletion of another model had changed it.
+            let isReleased = draft.released.isSuperset(of: draft.changed)
+            if isReleased { removeChanged(model) } else { markDeletedElsewhere(model) }
+        }
         forgetDeletion(of: model)
         model._modelState.flags = .isDeleted
         model._modelState.row = -1
+        table.forget(row: row, generation: model._modelState.generation)
+        model._modelState.generation = 0
         model._modelState.table = nil
-        table.forget(row: row)
+        return draft
     }
 
-    /// Takes a record's values over from a snapshot and tells the observers of its model.
+    /// Takes a record's values from a snapshot and notifies the observers of its model.
     @discardableResult
     func put(
         _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, into table: ModelTable
@@ -100,15 +168,15 @@ extension ContextState {
 
 /// The properties of one observed model whose stored values are about to change under it.
 ///
-/// While its context has stores locked, observers are not told: `ContextState.holdingObservers(_:)` does so afterwards.
+/// While its context has stores locked, observers are not notified; `ContextState.withDeferredNotifications(_:)` notifies
+/// them afterwards.
 struct ValueChange {
     private let model: any PersistentModel
     private let state: ContextState?
     private let registrar: ObservationRegistrar
     private let keyPaths: [AnyKeyPath]
 
-    /// Nil where nobody observes the model, or nothing differs that the model shows: its own unsaved values hide the
-    /// store's.
+    /// Nil if the model has no observers, or if nothing that it shows differs: its own unsaved values hide the store's.
     init?(
         of model: any PersistentModel, layout: ModelLayout, _ old: (Int) -> StoredValue, _ new: (Int) -> StoredValue
     ) {
@@ -123,7 +191,7 @@ struct ValueChange {
             }, layout)
     }
 
-    /// The properties that a model's unsaved changes hide, which it is about to lose.
+    /// The properties hidden by a model's unsaved changes, which are about to be dropped.
     init?(droppingDraftOf model: any PersistentModel, layout: ModelLayout) {
         guard let registrar = model._modelState.existingRegistrar, let draft = model._modelState.draft else {
             return nil
@@ -148,10 +216,10 @@ struct ValueChange {
     }
 
     func willSet() {
-        if let state, state.isHoldingObservers { state.hold(self) } else { notify(model, isWill: true) }
+        if let state, state.defersNotifications { state.deferNotification(self) } else { notify(model, isWill: true) }
     }
     func didSet() {
-        if state?.isHoldingObservers != true { notify(model, isWill: false) }
+        if state?.defersNotifications != true { notify(model, isWill: false) }
     }
 
     private func notify(_ model: any PersistentModel, isWill: Bool) {
@@ -167,19 +235,24 @@ struct ValueChange {
     }
 }
 
-extension AnyStore {
-    /// Checks, once for each state that was not made by typed models of this process, that every stored value is one that
-    /// its property's type knows.
-    func verify(_ version: any StoreVersion, _ layout: ModelLayout) throws {
-        guard layout.needsVerification, let rows = version.rows(ofEntity: layout.entityName),
-            rows.needsVerification(for: layout)
-        else { return }
-        for row in 0..<rows.endRow where rows.contains(row: row) { try rows.verify(row: row, layout) }
-        rows.noteVerified(for: layout)
-    }
-}
-
 extension RowSource {
+    /// Checks a row, and those that are checked with it, once.
+    /// - Returns: rows around it that have only known values.
+    /// - Throws: `ModelContextError.invalidStoredValue` if the row has another value.
+    func verifyRows(around row: Int, _ layout: ModelLayout) throws -> Range<Int> {
+        let (rows, isDone) = verification(ofRow: row, for: layout)
+        if isDone { return rows }
+        do {
+            for other in rows where contains(row: other) { try verify(row: other, layout) }
+        } catch {
+            // Another record's value is no reason to refuse this one.
+            try verify(row: row, layout)
+            return row..<(row + 1)
+        }
+        noteVerified(rows, for: layout)
+        return rows
+    }
+
     /// - Throws: `ModelContextError.invalidStoredValue` for the first value of a row that its property's type does not know.
     func verify(row: Int, _ layout: ModelLayout) throws {
         for slot in layout.checks.indices {

@@ -1,14 +1,22 @@
 import Foundation
+import Synchronization
 
 /// Everything a context knows: its tables, its pinned versions, and the models with unsaved changes.
 ///
-/// Models hold their table and so this object; the public `ModelContext` holds it too and breaks the cycle when it goes.
-/// What is left serves the models that are still there with the last version, and goes with the last of them.
+/// This and its tables hold each other. The context, its models and the rows that models without context still read are
+/// counted, and with the last of them, on whatever thread it goes, the cycle ends. What outlives the context serves the
+/// models that are still there with the last version.
 final class ContextState {
     weak var context: ModelContext?
-    let container: ModelContainer
+    /// Held by the context.
+    private(set) weak var unsaved: UnsavedModels?
+    private let holders = Atomic(0)
+    private let ownContainer: ModelContainer?
+    /// The container of its main context, which keeps that.
+    private weak var keeper: ModelContainer?
+    private let parts: ModelContainer.Parts
     private(set) var tables: [String: ModelTable] = [:]
-    private var tablesBySpace: [UInt32: ModelTable] = [:]
+    private var tablesByNamespace: [UInt32: ModelTable] = [:]
     /// The table that was asked for by name last: a fetch asks for the same one several times.
     private var lastNamed: ModelTable?
     private var families: [ObjectIdentifier: [ModelTable]] = [:]
@@ -16,33 +24,54 @@ final class ContextState {
     // Models mostly come many of one type after the other.
     private var lastTable: (type: ObjectIdentifier, table: ModelTable)?
     private(set) var bindings: [StoreBinding]
+    let stores: [AnyStore]
 
-    private(set) var inserted = ModelList()
-    private(set) var changed = ModelList()
-    private(set) var deleted = ModelList()
-    /// Deleted models whose delete rules have not been followed yet.
-    private var unpropagated: [any PersistentModel] = []
+    var inserted: ModelList { unsaved?.inserted ?? ModelList() }
+    var changed: ModelList { unsaved?.changed ?? ModelList() }
+    var deleted: ModelList { unsaved?.deleted ?? ModelList() }
     /// Records that were changed here and deleted elsewhere.
-    private(set) var vanished: [PersistentIdentifier] = []
-    /// Models whose records are gone, for others of the kind that refer to them.
-    var departed = DepartedModels()
-    /// Whether others have saved since delete rules were followed, so that there may be more to follow them to.
+    private(set) var deletedElsewhere: [PersistentIdentifier] = []
+    /// Models whose records are gone, so that other such models can still refer to them.
+    var detachedModels = DetachedModels()
+    /// What the temporary identifiers of the last save became.
+    var settled = SettledIdentifiers()
+    /// Whether other contexts have saved since delete rules were followed, so that these may apply to more records.
     var hasStaleDeletions = false
-    /// Changes whose observers have not been told, because stores are locked; nil while none is.
-    private var untold: [ValueChange]?
+    /// While the deletion of a model is undone, that model and all models that were deleted with it.
+    private var returning: [any PersistentModel] = []
+    /// Whether the version being read is the result of this context's own save.
+    var isTakingOver = false
+    /// Changes whose observers have not been notified yet, because stores are locked; nil while none is locked.
+    private var deferredNotifications: [ValueChange]?
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
-    /// Told of every model that gets unsaved changes, once until the next save.
+    /// What the last autosave threw. The next fetch throws it; a save says by itself what is in its way.
+    private var autosaveFailure: (any Error)?
+    /// Called for every model that gets its first unsaved change since the last save.
     var onChange: (() -> Void)?
 
-    init(container: ModelContainer) {
-        self.container = container
-        self.bindings = container.stores.map(StoreBinding.init)
+    /// Creates the state of a context. `isKept` says that the container owns the context, so that the context must not
+    /// retain the container.
+    init(container: ModelContainer, isKept: Bool, unsaved: UnsavedModels) {
+        ownContainer = isKept ? nil : container
+        keeper = container
+        parts = container.parts
+        self.unsaved = unsaved
+        stores = container.stores
+        bindings = container.stores.map(StoreBinding.init)
+    }
+
+    /// The container; created again for a main context that outlives the original one.
+    var container: ModelContainer {
+        if let known = ownContainer ?? keeper { return known }
+        let again = ModelContainer(again: parts)
+        keeper = again
+        return again
     }
 
     // MARK: Tables
 
-    /// The context's table of a model type's entity; nil where the container's schema does not hold the type.
+    /// The context's table for a model type's entity; nil if the container's schema lacks the type.
     func table(for type: any PersistentModel.Type) -> ModelTable? {
         let key = ObjectIdentifier(type)
         if let lastTable, lastTable.type == key { return lastTable.table }
@@ -54,12 +83,12 @@ final class ContextState {
         return table
     }
 
-    /// The table of a record's entity; nil where the container's schema does not hold it.
+    /// The table of a record's entity; nil if the container's schema lacks it.
     func table(of identifier: PersistentIdentifier) -> ModelTable? {
         // Names are looked up once for each store and entity: they cost more than finding the row.
-        if let table = tablesBySpace[identifier.space] { return table }
+        if let table = tablesByNamespace[identifier.namespace] { return table }
         guard let table = table(named: identifier.entityName) else { return nil }
-        tablesBySpace[identifier.space] = table
+        tablesByNamespace[identifier.namespace] = table
         return table
     }
 
@@ -96,32 +125,30 @@ final class ContextState {
         }
         return try container.schema.stored.subtree(of: layout.entityName).map { name in
             guard let table = table(named: name) else { throw ModelContextError.unknownModel(type: name) }
-            table.isFetched = true
-            // The binding may have been verified before this table was asked for.
-            if table.verifiesRows { table.binding.isVerified = false }
             return table
         }
     }
 
-    func tableEmptied() {
-        if context == nil, tables.values.allSatisfy({ $0.registeredCount == 0 }) {
-            tables = [:]
-            lastNamed = nil
-            tablesBySpace = [:]
-            families = [:]
-            tablesByType = [:]
-            lastTable = nil
-        }
+    // MARK: Holders
+
+    /// Adds owners of this state.
+    func hold(_ count: Int = 1) { holders.add(count, ordering: .relaxed) }
+
+    /// Removes an owner of this state. May be called on any thread: after the last call nobody else has the state.
+    func letGo() {
+        if holders.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { endCycle() }
     }
 
-    /// The public context is going: unsaved changes are dropped, since nothing could save them any more.
-    func contextWillGo() {
-        inserted = ModelList()
-        changed = ModelList()
-        deleted = ModelList()
-        unpropagated = []
-        onChange = nil
-        tableEmptied()
+    private func endCycle() {
+        // The tables may be all that holds this object.
+        let state = Unmanaged.passRetained(self)
+        tables = [:]
+        lastNamed = nil
+        tablesByNamespace = [:]
+        families = [:]
+        tablesByType = [:]
+        lastTable = nil
+        state.release()
     }
 
     // MARK: Errors
@@ -131,7 +158,7 @@ final class ContextState {
     }
 
     /// Runs a body of getters.
-    /// - Throws: the first error that they ran into; what was latched before stays latched.
+    /// - Throws: the first error that they meet; errors kept before stay kept.
     func resolving<R>(_ body: () -> R) throws -> R {
         let before = latched.take()
         let result = body()
@@ -142,26 +169,47 @@ final class ContextState {
     }
 
     func throwLatched() throws {
-        guard let error = latched else { return }
-        latched = nil
-        throw error
+        guard latched != nil || autosaveFailure != nil else { return }
+        if let error = latched.take() ?? autosaveFailure.take() { throw error }
+    }
+
+    var latchedError: (any Error)? { latched }
+
+    func latchAutosave(_ error: any Error) { autosaveFailure = error }
+    func forgetAutosave() { autosaveFailure = nil }
+
+    /// Keeps a request that cannot be carried out: the next call that can throws the error, and every save does until
+    /// the request is undone.
+    func refuse(
+        _ error: ModelContextError, inserting model: (any PersistentModel)? = nil,
+        while holds: @escaping () -> Bool = { true }
+    ) {
+        latch(error)
+        unsaved?.refusals.append(Refusal(inserted: model, error: error, holds: holds))
+    }
+
+    /// - Throws: the error of the first refused request that has not been undone.
+    func throwRefused() throws {
+        guard let unsaved, !unsaved.refusals.isEmpty else { return }
+        unsaved.refusals.removeAll { !$0.holds() }
+        if let first = unsaved.refusals.first { throw first.error }
     }
 
     // MARK: Observers
 
     /// Whether observers have to wait.
-    var isHoldingObservers: Bool { untold != nil }
+    var defersNotifications: Bool { deferredNotifications != nil }
 
-    func hold(_ change: ValueChange) { untold?.append(change) }
+    func deferNotification(_ change: ValueChange) { deferredNotifications?.append(change) }
 
-    /// Runs what locks stores. Observers are told afterwards, also where it throws: they may save on another thread and
-    /// wait for it, so no lock may be held then.
-    func holdingObservers<R>(_ body: () throws -> R) rethrows -> R {
-        if isHoldingObservers { return try body() }
-        untold = []
+    /// Runs a body that locks stores. Observers are notified afterwards, even if it throws: they may save on another
+    /// thread and wait for it, so no lock may be held then.
+    func withDeferredNotifications<R>(_ body: () throws -> R) rethrows -> R {
+        if defersNotifications { return try body() }
+        deferredNotifications = []
         defer {
-            let changes = untold ?? []
-            untold = nil
+            let changes = deferredNotifications ?? []
+            deferredNotifications = nil
             for change in changes { change.willSet() }
             for change in changes { change.didSet() }
         }
@@ -170,9 +218,12 @@ final class ContextState {
 
     // MARK: Finding models
 
-    /// The registered or stored model with that identifier, as far as the pinned version knows it.
+    /// The registered or stored model with that identifier in the pinned version; nil if there is none.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
-        if identifier.isTemporary { return inserted.first { $0.persistentModelID == identifier } }
+        if identifier.isTemporary {
+            if let permanent = settled.permanent(of: identifier) { return model(for: permanent) }
+            return unsaved?.inserted.first(identifier)
+        }
         guard let table = table(of: identifier) else { return nil }
         if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
         guard table.binding.version == nil else { return nil }
@@ -184,7 +235,7 @@ final class ContextState {
         return table.source.row(of: identifier).map { table.model(row: $0) }
     }
 
-    /// The models with those identifiers that exist, in that order.
+    /// The existing models among those identifiers, in that order.
     func models(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
         var missing: [String: [PersistentIdentifier]] = [:]
         for identifier in identifiers {
@@ -217,7 +268,7 @@ final class ContextState {
         return models
     }
 
-    /// Whether a row that a getter leads to has only values that its properties' types know; what has others is latched.
+    /// Whether a row that a getter reaches has only values that its properties' types know; if not, keeps the error.
     @inline(__always)
     func isKnown(_ row: Int, in table: ModelTable) -> Bool { !table.verifiesRows || verify(row, in: table) }
 
@@ -225,7 +276,7 @@ final class ContextState {
         // Whatever has a model has been verified.
         if table.registered(row: row) != nil { return true }
         do {
-            try table.source.verify(row: row, table.layout)
+            _ = try table.source.verifyRows(around: row, table.layout)
             return true
         } catch {
             latch(error)
@@ -233,10 +284,10 @@ final class ContextState {
         }
     }
 
-    /// The members of a stored model's to-many relationship, for one that has no values of its own.
-    /// - Returns: nil where they are not all of one table with models of that type, or cannot be read from rows alone.
+    /// The members of a stored model's to-many relationship, for a model without its own values.
+    /// - Returns: nil if they are not all of one table with models of that type, or cannot be read from rows alone.
     func members<T: PersistentModel>(of table: ModelTable, row: Int, slot: Int, as type: T.Type) -> [T]? {
-        guard table.binding.version != nil, deleted.isEmpty else { return nil }
+        guard table.binding.version != nil, unsaved?.deleted.isEmpty ?? true else { return nil }
         let identifiers = table.source.identifiers(row: row, slot: slot)
         guard let first = identifiers.first else { return [] }
         guard let target = self.table(of: first), target.layout.type == type, target.binding.version != nil else {
@@ -245,7 +296,7 @@ final class ContextState {
         var rows: [Int] = []
         rows.reserveCapacity(identifiers.count)
         for identifier in identifiers {
-            guard identifier.space == first.space else { return nil }
+            guard identifier.namespace == first.namespace else { return nil }
             if let row = target.source.row(of: identifier), isKnown(row, in: target) { rows.append(row) }
         }
         return target.models(rows: rows, ifAllAre: type)
@@ -253,14 +304,18 @@ final class ContextState {
 
     // MARK: Changes
 
-    var hasChanges: Bool { !inserted.isEmpty || !changed.isEmpty || !deleted.isEmpty }
+    var unsavedCount: Int { inserted.count + changed.count + deleted.count }
+    var hasChanges: Bool {
+        guard let unsaved else { return false }
+        return !unsaved.inserted.isEmpty || !unsaved.changed.isEmpty || !unsaved.deleted.isEmpty
+    }
 
     func noteChange(of model: any PersistentModel) {
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
-        guard context != nil else { return }
+        guard let unsaved else { return }
         model._modelState.flags.insert(.isChanged)
         keepBase(of: model)
-        changed.append(model)
+        unsaved.changed.append(model)
         onChange?()
     }
 
@@ -269,121 +324,184 @@ final class ContextState {
         guard model._modelState.row >= 0, let table = model._modelState.table else { return }
         let draft = model._modelState.ensureDraft()
         if draft.base == nil { draft.base = BaseRow(table.source, model._modelState.row) }
+        if let unsaved { draft.lend(to: unsaved.reference, required: table.layout.record.requiredTargets) }
     }
 
-    /// Takes a model in, and with it every model without context that it reaches.
+    /// Inserts a model, and every model without a context that it reaches. Inserting a deleted model also brings back what
+    /// its deletion took.
     func insert(_ first: any PersistentModel) {
+        let outer = returning
+        returning = []
+        defer { returning = outer }
         var pending: [any PersistentModel] = []
-        insert(first, &pending)
-        while let model = pending.popLast() { insert(model, &pending) }
+        let unsaved = unsaved
+        insert(first, &pending, unsaved)
+        while let model = pending.popLast() { insert(model, &pending, unsaved) }
+        // Now that all are back, also what they were to each other is.
+        for model in returning {
+            if let table = model._modelState.table, table.state === self { model._relink(in: table.layout) }
+        }
         onChange?()
     }
 
-    private func insert(_ model: any PersistentModel, _ pending: inout [any PersistentModel]) {
+    private func insert(
+        _ model: any PersistentModel, _ pending: inout [any PersistentModel], _ unsaved: UnsavedModels?
+    ) {
         model._adoptInitialValues()
+        var followers: [any PersistentModel] = []
+        if model._modelState.flags.contains(.isDeleted), let unsaved {
+            followers = unsaved.cascades.returning(with: model)
+            returning += [model] + followers
+        }
+        defer { if !followers.isEmpty { pending += followers.reversed() } }
         if let table = model._modelState.table {
             if table.state === self {
                 undelete(model)
             } else {
-                latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
+                refuse(.registeredElsewhere(model: model.persistentModelID), inserting: model)
             }
             return
         }
         guard let table = table(for: type(of: model)) else {
-            latch(ModelContextError.unknownModel(type: "\(type(of: model))"))
+            refuse(.unknownModel(type: "\(type(of: model))"), inserting: model)
             return
         }
+        // A context that is gone takes nothing in.
+        guard let unsaved else { return }
         let draft = model._modelState.ensureDraft()
+        if model._modelState.flags.contains(.isDeleted) || draft.survivor != nil || draft.isLetGo {
+            model._thaw(in: table, with: returning)
+            draft.isLetGo = false
+        }
         if draft.identifier == nil, draft.survivor == nil {
-            draft.identifier = .temporary(space: table.temporarySpace)
+            draft.identifier = .temporary(namespace: table.temporaryNamespace)
         } else if draft.identifier?.isTemporary == false || draft.survivor != nil {
             // A deleted model that is inserted again is a new record: its old identity is gone with the old one.
             // So is one that another model took the place of.
             draft.identifier = .temporary(entityName: table.layout.entityName)
             draft.survivor = nil
-            model._thaw(in: table.layout)
         }
         model._modelState.enter(table)
-        inserted.append(model)
+        draft.lend(to: unsaved.reference, required: table.layout.record.requiredTargets)
+        unsaved.inserted.append(model)
+        unsaved.endDeletion(of: model)
         let reached = model._connectInserted(in: table.layout)
         if !reached.isEmpty { pending += reached.reversed() }
     }
 
     private func undelete(_ model: any PersistentModel) {
-        guard let table = model._modelState.table, model._modelState.flags.contains(.isDeleted) else { return }
+        guard let table = model._modelState.table, model._modelState.flags.contains(.isDeleted), let unsaved else {
+            return
+        }
         model._relink(in: table.layout)
         model._modelState.flags.remove(.isDeleted)
-        deleted.remove(model)
+        unsaved.deleted.remove(model)
+        unsaved.endDeletion(of: model)
         if model._modelState.row < 0 {
             model._modelState.flags.insert(.isInserted)
-            inserted.append(model)
+            unsaved.inserted.append(model)
         } else if model._modelState.draft?.changed.isEmpty == false {
             model._modelState.flags.insert(.isChanged)
-            changed.append(model)
+            unsaved.changed.append(model)
+        } else {
+            model._modelState.dropSavedDraft(table.layout.record)
         }
+        model._leaveDeleted(in: table.layout, except: returning)
     }
 
     func delete(_ model: any PersistentModel) {
         model._adoptInitialValues()
         guard let table = model._modelState.table, table.state === self else {
+            unsaved?.refusals.removeAll { $0.inserted === model }
             if model._modelState.table != nil {
-                latch(ModelContextError.registeredElsewhere(model: model.persistentModelID))
+                refuse(.registeredElsewhere(model: model.persistentModelID))
             }
             return
         }
-        guard !model._modelState.flags.contains(.isDeleted) else { return }
-        changed.remove(model)
-        inserted.remove(model)
+        guard let unsaved else { return }
+        guard !model._modelState.flags.contains(.isDeleted) else {
+            unsaved.cascades.forget(model)
+            return
+        }
+        unsaved.changed.remove(model)
+        unsaved.inserted.remove(model)
         if model._modelState.row >= 0 {
             keepBase(of: model)
-            deleted.append(model)
+            unsaved.deleted.append(model)
         }
         model._modelState.flags = .isDeleted
-        unpropagated.append(model)
+        unsaved.unpropagated.append(model)
         onChange?()
     }
 
-    /// Follows the delete rules of models deleted since the last time.
+    /// Follows the delete rules of models deleted since the last call.
     func propagateDeletes() {
-        while let model = unpropagated.popLast() {
+        guard let unsaved else { return }
+        while let model = unsaved.unpropagated.popLast() {
             guard model._modelState.flags.contains(.isDeleted) else { continue }
-            for related in model._applyDeleteRules() { delete(related) }
-            if model._modelState.row < 0 {
+            cascade(from: model, to: model._applyDeleteRules())
+            if model._modelState.row < 0, model._modelState.table != nil {
                 // Never stored: the deletion is complete.
                 model._modelState.table = nil
+                model._modelState.draft?.takeBackWeakly()
             }
         }
     }
 
-    /// Forgets all changes that a save has written, or a rollback dropped.
+    /// Deletes what the deletion of a model takes with it.
+    func cascade(from model: any PersistentModel, to related: [any PersistentModel]) {
+        for related in related where related !== model {
+            if !related._modelState.flags.contains(.isDeleted) {
+                delete(related)
+            } else if unsaved?.cascades.hasTaken(related) != true {
+                // The program has deleted it itself.
+                continue
+            }
+            unsaved?.cascades.note(related, deletedWith: model)
+        }
+    }
+
+    /// Forgets all changes that a rollback has dropped.
     func clearChanges() {
-        inserted = ModelList()
-        changed = ModelList()
-        deleted = ModelList()
-        unpropagated = []
-        vanished = []
+        unsaved?.clear()
+        deletedElsewhere = []
     }
 
     /// Forgets the insertion of models that a save has written.
     func clearInserted(_ models: [any PersistentModel]) {
-        if models.count == inserted.count, zip(models, inserted).allSatisfy({ $0 === $1 }) {
-            inserted = ModelList()
+        guard let unsaved else { return }
+        if models.count == unsaved.inserted.count, zip(models, unsaved.inserted).allSatisfy({ $0 === $1 }) {
+            unsaved.inserted = ModelList()
         } else {
-            for model in models { inserted.remove(model) }
+            for model in models { unsaved.inserted.remove(model) }
         }
     }
 
-    func forgetVanished() { vanished = [] }
+    func forgetDeletedElsewhere() { deletedElsewhere = [] }
 
-    /// A model with unsaved changes whose record is gone.
-    func vanish(_ model: any PersistentModel) {
-        changed.remove(model)
-        vanished.append(model.persistentModelID)
+    /// Notes that the record of a model with unsaved changes is gone.
+    func markDeletedElsewhere(_ model: any PersistentModel) {
+        unsaved?.changed.remove(model)
+        deletedElsewhere.append(model.persistentModelID)
     }
 
-    func forgetDeletion(of model: any PersistentModel) { deleted.remove(model) }
-    func removeChanged(_ model: any PersistentModel) { changed.remove(model) }
-    func removeInserted(_ model: any PersistentModel) { inserted.remove(model) }
+    func forgetDeletion(of model: any PersistentModel) {
+        unsaved?.deleted.remove(model)
+        unsaved?.endDeletion(of: model)
+    }
+
+    /// Removes a model from the list of those to save if nothing is left to write.
+    func noteUnchanged(_ model: any PersistentModel) {
+        guard let table = model._modelState.table, model._modelState.flags.contains(.isChanged),
+            model._modelState.draft?.changed.isEmpty ?? true
+        else { return }
+        removeChanged(model)
+        model._modelState.flags.remove(.isChanged)
+        model._modelState.dropSavedDraft(table.layout.record)
+    }
+
+    func removeChanged(_ model: any PersistentModel) { unsaved?.changed.remove(model) }
+    func removeInserted(_ model: any PersistentModel) { unsaved?.inserted.remove(model) }
 }
 
 /// Models in the order in which they were added, each once, found and removed in constant time: a model knows its place
@@ -391,6 +509,9 @@ final class ContextState {
 struct ModelList: Sequence {
     private var models: [(any PersistentModel)?] = []
     private(set) var count = 0
+    /// Where models are by their identifiers, as far as `indexed`; made for those who ask.
+    private var places: [PersistentIdentifier: Int] = [:]
+    private var indexed = 0
 
     var isEmpty: Bool { count == 0 }
 
@@ -407,21 +528,34 @@ struct ModelList: Sequence {
         model._modelState.place = 0
         count -= 1
         if count == 0 {
-            models = []
+            self = ModelList()
         } else if models.count > 32, count < models.count / 2 {
             models.removeAll { $0 == nil }
+            (places, indexed) = ([:], 0)
             for (place, model) in models.enumerated() {
                 model?._modelState.place = UInt32(truncatingIfNeeded: place + 1)
             }
         }
     }
 
-    /// A place may be left from another list, so what stands there decides.
+    /// An index may be left over from another list, so the entry there decides.
     func contains(_ model: any PersistentModel) -> Bool {
         let place = Int(model._modelState.place)
         return place > 0 && place <= models.count && models[place - 1] === model
     }
     var underestimatedCount: Int { count }
+
+    /// The model with an identifier that no model has lost while it is in the list.
+    mutating func first(_ identifier: PersistentIdentifier) -> (any PersistentModel)? {
+        while indexed < models.count {
+            if let model = models[indexed] { places[model.persistentModelID] = indexed }
+            indexed += 1
+        }
+        guard let place = places[identifier], let model = models[place], model.persistentModelID == identifier else {
+            return nil
+        }
+        return model
+    }
 
     struct Iterator: IteratorProtocol {
         fileprivate var models: IndexingIterator<[(any PersistentModel)?]>

@@ -1,28 +1,31 @@
-/// What a save does about a record that another save has changed since this context read it.
+/// How a save treats a record that another save has changed since this context read it.
 public enum MergePolicy: Sendable, Hashable {
     /// The save fails with `SaveConflict`, which shows both sides.
     case error
     /// The stored record stays; this context's changes to it are dropped.
     case storeWins
-    /// The record becomes what this context has of it, also where only the store has changed it.
+    /// The record gets all of this context's values, even for properties that only the store has changed.
     case objectWins
-    /// Each property becomes what was last set: changes of both sides to different properties are kept, and where both
-    /// have changed one, this context's value counts.
+    /// Each property gets the last value set: changes of both sides to different properties are kept, and if both have
+    /// changed one, this context's value wins.
     case propertyWise
 }
 
-/// A record that was changed here and, since this context read it, in the store.
-///
+/// A record was changed here and, since this context read it, in the store. ¶
 /// Nothing was saved. Take the store's side with `rollback()`, or save again under another `mergePolicy`.
 public struct SaveConflict: Error, Sendable, Hashable {
+    /// One property that both saves changed.
     public struct Property: Sendable, Hashable {
+        /// The property's name.
         public let name: String
         /// The value that this context read.
         public let base: StoredValue
+        /// The value that the other save stored.
         public let stored: StoredValue
-        /// This context's value; nil where it did not change the property.
+        /// This context's value; nil if it did not change the property.
         public let unsaved: StoredValue?
 
+        /// Describes a conflict in one property. `base` is the value that this context had read.
         public init(name: String, base: StoredValue, stored: StoredValue, unsaved: StoredValue?) {
             self.name = name
             self.base = base
@@ -31,7 +34,9 @@ public struct SaveConflict: Error, Sendable, Hashable {
         }
     }
 
+    /// The entity of the record in conflict.
     public let entity: String
+    /// The record in conflict.
     public let model: PersistentIdentifier
     /// The properties that the store has changed.
     public let properties: [Property]
@@ -40,10 +45,12 @@ public struct SaveConflict: Error, Sendable, Hashable {
 }
 
 extension SaveConflict: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The record, the properties in conflict, and the ways out, in one line.
     public var description: String {
         "\(model) was changed by another save (\(properties.map(\.name).joined(separator: ", "))) since it was read here"
             + (isDeletion ? " and is deleted here" : "") + ". Roll back, or save with another mergePolicy."
     }
+    /// The error of SwiftData that this one matches: `modelValidationFailure`.
     public var swiftDataError: SwiftDataError { .modelValidationFailure }
 }
 
@@ -71,7 +78,7 @@ final class BaseRow {
         return source.storedForm(row: row, slot: slot)
     }
 
-    /// The slots in which the current row differs, as far as they are stored at this record.
+    /// The slots that differ in the current row, as far as this record stores them.
     func slotsChanged(in current: RowSource, row: Int, _ layout: RecordLayout) -> [Int] {
         if current === source, values == nil { return [] }
         return layout.slots.indices.filter { slot in
@@ -82,15 +89,15 @@ final class BaseRow {
 }
 
 extension ContextState {
-    /// Settles what the context and the store have both changed, before a save.
-    /// - Throws: `SaveConflict` under the policy `error`; what a store throws that is read again.
+    /// Settles conflicting changes of the context and the store before a save.
+    /// - Throws: `SaveConflict` under the policy `error`; the errors of a store that is read again.
     func settleConflicts() throws {
-        if changed.isEmpty, deleted.isEmpty, vanished.isEmpty { return }
+        if changed.isEmpty, deleted.isEmpty, deletedElsewhere.isEmpty { return }
         let policy = context?.mergePolicy ?? .propertyWise
         try rereadChangedSnapshots()
-        if let gone = vanished.first {
+        if let gone = deletedElsewhere.first {
             guard policy == .storeWins else { throw ModelContextError.noSuchModel(gone) }
-            forgetVanished()
+            forgetDeletedElsewhere()
         }
         for model in Array(changed) { try settle(model, policy, isDeletion: false) }
         for model in Array(deleted) { try settle(model, policy, isDeletion: true) }
@@ -140,7 +147,7 @@ extension ContextState {
             let present = try table.binding.store.load(identifiers, into: self, of: table)
             for identifier in identifiers where !present.contains(identifier) {
                 guard let row = rows.row(of: identifier), let model = table.registered(row: row) else { continue }
-                leave(model, table: table)
+                detach(model, table: table)
                 rows.remove(identifier)
             }
         }
@@ -148,7 +155,7 @@ extension ContextState {
 }
 
 extension PersistentModel {
-    /// Takes back every change to this model; relationships are set back on both sides.
+    /// Undoes every change to this model; relationships are restored on both sides.
     func _dropChanges(_ layout: ModelLayout) {
         let change = ValueChange(droppingDraftOf: self, layout: layout)
         change?.willSet()

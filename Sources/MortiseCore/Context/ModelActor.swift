@@ -1,22 +1,32 @@
 import Foundation
 
-/// An actor with a model context of its own, for work on models away from the main actor.
+/// An actor with its own model context, for work on models away from the main actor.
 public protocol ModelActor: Actor {
+    /// The container whose stores the actor's context uses.
     nonisolated var modelContainer: ModelContainer { get }
     /// Runs the actor's code. Its context is for the actor alone: use `modelContext`.
     nonisolated var modelExecutor: any ModelExecutor { get }
 }
 
 extension ModelActor {
+    /// The serial executor of `modelExecutor`, so that the actor's methods run where its context lives; the main
+    /// actor's if that is not serial.
     nonisolated public var unownedExecutor: UnownedSerialExecutor {
         if let serial = modelExecutor as? any SerialModelExecutor { return serial.asUnownedSerialExecutor() }
         return MainActor.sharedUnownedExecutor
     }
 
     /// The actor's context.
-    public var modelContext: ModelContext { modelExecutor.modelContext }
+    public var modelContext: ModelContext {
+        let context = modelExecutor.modelContext
+        // An executor of another's making: ours has done so itself.
+        if context.autosave.needsExecutor, let serial = modelExecutor as? any SerialModelExecutor {
+            context.autosave.attach(to: serial)
+        }
+        return context
+    }
 
-    /// The model with that identifier, if there is one of that type.
+    /// The model with that identifier; nil if there is no such model of that type.
     public subscript<T: PersistentModel>(id: PersistentIdentifier, as type: T.Type) -> T? {
         modelContext.model(for: id) as? T
     }
@@ -24,27 +34,35 @@ extension ModelActor {
 
 /// Runs the code of model actors and owns the context they use.
 public protocol ModelExecutor: Executor {
+    /// The context that the executed code uses. It is used by one job at a time.
     var modelContext: ModelContext { get }
 }
 
 /// A model executor that runs one job at a time.
 public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
 
-/// Runs a model actor on a dispatch queue of its own, so that a store that blocks never holds up the threads on which
-/// Swift's other tasks run.
+/// Runs a model actor on its own dispatch queue, so that a store that blocks never blocks the threads of Swift's other
+/// tasks.
 ///
 /// @unchecked Sendable: the context is used only by jobs on the queue.
 public final class DefaultSerialModelExecutor: SerialModelExecutor, @unchecked Sendable {
+    /// The context that the actor's methods use. Only code that runs on this executor may touch it.
     public let modelContext: ModelContext
     private let queue = DispatchQueue(label: "mortise.model-actor")
 
-    public init(modelContext: ModelContext) { self.modelContext = modelContext }
+    /// Makes an executor with its own serial queue. The context must not be used elsewhere afterwards.
+    public init(modelContext: ModelContext) {
+        self.modelContext = modelContext
+        modelContext.autosave.attach(to: self)
+    }
 
+    /// Runs a job on the executor's queue, after all jobs that were enqueued before it.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let executor = asUnownedSerialExecutor()
         queue.async { job.runSynchronously(on: executor) }
     }
 
+    /// A reference to the executor that does not retain it.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 }

@@ -1,11 +1,12 @@
 public import Logging
 
 extension ModelContainer {
-    /// Opens several stores, each for the models that are listed behind its URL and for all that these reach.
+    /// Opens several stores, each for the models listed with its URL and for all that these reach through
+    /// relationships.
     ///
-    /// Models that are related belong into one store. The plan goes to every store, those of other packages included.
-    /// - Throws: `StoreURLError`; as `init(for:migrationPlan:configurations:)`, also for two URLs whose configurations have
-    ///   one name, which for a file is its name without extension.
+    /// Related models belong in one store. The plan goes to every store, those of other packages included.
+    /// - Throws: `StoreURLError`; as `init(for:migrationPlan:configurations:)`, also for two URLs whose configurations
+    ///   have the same name; that of a file is its name without extension.
     public convenience init(
         stores: KeyValuePairs<String, [any PersistentModel.Type]>,
         migrationPlan: (any SchemaMigrationPlan.Type)? = nil, registry: StoreRegistry,

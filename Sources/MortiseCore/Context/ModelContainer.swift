@@ -2,74 +2,87 @@ public import Foundation
 public import Logging
 import Synchronization
 
-/// The stores that keep an app's models, opened with one schema. Contexts are made from it.
+/// The stores of an app's models, opened with one schema. Contexts are created from it.
 ///
 /// @unchecked Sendable: what changes after initialisation is behind a lock, and stores are called as `AnyStore` says.
 public final class ModelContainer: Equatable, @unchecked Sendable {
+    /// The models that the container keeps, over all its stores.
     public let schema: Schema
+    /// The plan that was given at creation; nil if none was.
     public let migrationPlan: (any SchemaMigrationPlan.Type)?
     /// The configurations, with the schema that each store was opened with, in the order given.
     public let storeConfigurations: [any DataStoreConfiguration]
     let stores: [AnyStore]
-    private let settings: Mutex<Settings>
+    private let storeIndices: [String: Int]
+    private let shared: Shared
+    /// Kept here, so that it is the same one as long as the container is there; it holds the container weakly.
+    @MainActor private var main: ModelContext?
 
-    private struct Settings {
+    /// What a container has in common with one that is made again for its main context.
+    fileprivate final class Shared: Sendable {
+        let settings: Mutex<Settings>
+        let closed = Atomic(false)
+        @MainActor weak var main: ModelContext?
+
+        init(_ settings: Settings) { self.settings = Mutex(settings) }
+    }
+
+    fileprivate struct Settings {
         var fullScanPolicy = FullScanPolicy.allow
         var verifiesPushDown = ModelContainer.verifiesByDefault
         var logger: Logger
         var slowFetchLimit: Duration?
     }
 
-    /// What to do about fetches that look at every record, unless their context or descriptor says otherwise. With
-    /// `.allow`, which is the default, full scans are not logged; `.warn(above:)` logs them.
+    /// What to do about fetches that scan every record, unless their context or descriptor has its own policy.
+    /// `.allow`, the default, does not log full scans; `.warn(above:)` does.
     public var fullScanPolicy: FullScanPolicy {
-        get { settings.withLock { $0.fullScanPolicy } }
-        set { settings.withLock { $0.fullScanPolicy = newValue } }
+        get { shared.settings.withLock { $0.fullScanPolicy } }
+        set { shared.settings.withLock { $0.fullScanPolicy = newValue } }
     }
 
-    /// Whether every answer that a store gave to a planned query is compared with what the framework finds without its
-    /// help; a difference is thrown as `QueryPlanError.falseClaim`. Costs a full scan each time: for tests.
-    ///
-    /// Off, unless the environment says `MORTISE_VERIFIES_PUSH_DOWN=1` when the process's first container is made.
+    /// Whether every answer of a store to a planned query is compared with the result of the framework alone; a
+    /// difference is thrown as `QueryPlanError.falseClaim`. Costs a full scan each time: for tests. ¶
+    /// False, unless the environment has `MORTISE_VERIFIES_PUSH_DOWN=1` when the process's first container is created.
     public var verifiesPushDown: Bool {
-        get { settings.withLock { $0.verifiesPushDown } }
-        set { settings.withLock { $0.verifiesPushDown = newValue } }
+        get { shared.settings.withLock { $0.verifiesPushDown } }
+        set { shared.settings.withLock { $0.verifiesPushDown = newValue } }
     }
 
     private static let verifiesByDefault = ProcessInfo.processInfo.environment["MORTISE_VERIFIES_PUSH_DOWN"] == "1"
 
-    /// A fetch that takes longer than this is logged as a warning; nil, which is the default, logs none.
+    /// Fetches that take longer are logged as warnings; nil, the default, logs none.
     public var slowFetchLimit: Duration? {
-        get { settings.withLock { $0.slowFetchLimit } }
-        set { settings.withLock { $0.slowFetchLimit = newValue } }
+        get { shared.settings.withLock { $0.slowFetchLimit } }
+        set { shared.settings.withLock { $0.slowFetchLimit = newValue } }
     }
 
-    /// Where warnings of slow fetches and full scans go, and notices of recoveries and compactions; those of opening
-    /// go to the logger that the initializer takes. They hold names and numbers, never values of models.
+    /// Receives warnings of slow fetches and full scans, and notices of recoveries and compactions; notices of opening
+    /// go to the logger passed to the initializer. Log lines have names and numbers, never values of models.
     public var logger: Logger {
-        get { settings.withLock { $0.logger } }
-        set { settings.withLock { $0.logger = newValue } }
+        get { shared.settings.withLock { $0.logger } }
+        set { shared.settings.withLock { $0.logger = newValue } }
     }
-    private let storeIndices: [String: Int]
-    private let closed = Atomic(false)
-    @MainActor private var main: ModelContext?
 
-    /// Opens the stores. Each entity goes to the first configuration whose schema holds it; a configuration without a
-    /// schema takes all of the container's.
+    /// Opens the stores. Each entity goes to the first configuration whose schema contains it; a configuration without
+    /// a schema takes the container's whole schema.
     /// - Parameters:
-    ///   - migrationPlan: handed to every store. What a store of another package makes of it is its own; a store of this
-    ///     one adapts records by itself as far as a lightweight stage does, and throws where a stage has code to run.
-    ///   - logger: told what opening put right, and the value that `logger` begins with.
-    /// - Throws: `SchemaError`; `MigrationError`; `SwiftDataError.duplicateConfiguration` for two configurations of one name,
-    ///   `.configurationSchemaNotFoundInContainerSchema` for one that holds what the container does not,
+    ///   - givenSchema: the models of the container.
+    ///   - migrationPlan: passed to every store. A store of this package adapts records as far as lightweight stages
+    ///     do, and throws if a stage has code to run; what other stores do with it is up to them.
+    ///   - configurations: one for each store, with different names. The container completes one without a schema.
+    ///   - logger: receives what opening repaired; also the initial value of the `logger` property.
+    /// - Throws: `SchemaError`; `MigrationError`; `SwiftDataError.duplicateConfiguration` for two configurations of one
+    ///   name, `.configurationSchemaNotFoundInContainerSchema` for one that holds what the container does not,
     ///   `.loadIssueModelContainer` where an entity has no store or relationships lead from store to store; the stores'
     ///   own errors.
     public init(
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
         configurations: [any DataStoreConfiguration], logger: Logger = Logger(label: "mortise")
     ) throws {
-        settings = Mutex(Settings(logger: logger))
+        shared = Shared(Settings(logger: logger))
         try givenSchema.validate()
+        let givenSchema = givenSchema.numbered(by: migrationPlan)
         schema = givenSchema
         self.migrationPlan = migrationPlan
         var names: Set<String> = []
@@ -82,7 +95,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
                     .duplicateConfiguration,
                     "Two configurations are called \"\(configuration.name)\". Give each a name of its own.")
             }
-            let complete = try Self.complete(configuration, with: givenSchema)
+            let complete = try Self.complete(configuration, with: givenSchema, migrationPlan)
             for name in (complete.schema ?? givenSchema).stored.entities.map(\.name) where indices[name] == nil {
                 indices[name] = completed.count
             }
@@ -93,13 +106,44 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         storeConfigurations = completed
         stores = opened
         storeIndices = indices
-        for store in opened {
+        handleEvents()
+    }
+
+    /// The container of a main context, after all owners of the original one have released it.
+    init(again parts: Parts) {
+        schema = parts.schema
+        migrationPlan = parts.migrationPlan
+        storeConfigurations = parts.storeConfigurations
+        stores = parts.stores
+        storeIndices = parts.storeIndices
+        shared = parts.shared
+        handleEvents()
+    }
+
+    /// What a container is made of.
+    struct Parts {
+        let schema: Schema
+        let migrationPlan: (any SchemaMigrationPlan.Type)?
+        let storeConfigurations: [any DataStoreConfiguration]
+        let stores: [AnyStore]
+        fileprivate let storeIndices: [String: Int]
+        fileprivate let shared: Shared
+    }
+
+    var parts: Parts {
+        Parts(
+            schema: schema, migrationPlan: migrationPlan, storeConfigurations: storeConfigurations, stores: stores,
+            storeIndices: storeIndices, shared: shared)
+    }
+
+    private func handleEvents() {
+        for store in stores {
             (store.underlying as? any EventReportingDataStore)?.reportEvents { [weak self] event in self?.handle(event)
             }
         }
     }
 
-    /// Opens the stores for the models named and for all that they reach.
+    /// Opens the stores for the given models and for all that they reach through relationships.
     @_disfavoredOverload
     public convenience init(
         for forTypes: any PersistentModel.Type..., configurations: any DataStoreConfiguration...
@@ -107,16 +151,21 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         try self.init(for: Schema(forTypes), configurations: configurations)
     }
 
+    /// Two containers are equal if they are the same object.
     public static func == (lhs: ModelContainer, rhs: ModelContainer) -> Bool { lhs === rhs }
 
-    private static func complete<C: DataStoreConfiguration>(_ configuration: C, with schema: Schema) throws -> C {
+    private static func complete<C: DataStoreConfiguration>(
+        _ configuration: C, with schema: Schema, _ migrationPlan: (any SchemaMigrationPlan.Type)?
+    ) throws -> C {
         var configuration = configuration
-        if let own = configuration.schema {
+        if let own = configuration.schema?.numbered(by: migrationPlan) {
+            configuration.schema = own
             for entity in own.stored.entities where schema.stored.entity(named: entity.name) == nil {
                 throw SwiftDataError(
                     .configurationSchemaNotFoundInContainerSchema,
-                    "The configuration \"\(configuration.name)\" holds \(entity.name), which is not in the container's "
-                        + "schema. Add it there.")
+                    "The configuration \"\(configuration.name)\" includes \(entity.name), which the container's "
+                        + "schema lacks. "
+                        + "Add it there.")
             }
         } else {
             configuration.schema = schema
@@ -130,7 +179,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             guard let index = indices[entity.name] else {
                 throw SwiftDataError(
                     .loadIssueModelContainer,
-                    "No configuration holds \(entity.name). Add it to one, or give a configuration without a schema.")
+                    "No configuration includes \(entity.name). Add it to one, or pass a configuration without a schema."
+                )
             }
             let others = entity.properties.compactMap { property in
                 property.relationship.map { (property.name, $0.destination) }
@@ -153,20 +203,26 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     private static func open<C: DataStoreConfiguration>(
         _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
     ) throws -> AnyStore {
+        if let describing = configuration as? any SelfDescribingConfiguration, !describing.checksStoredSchema {
+            try describing.checkStoredSchema()
+        }
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
         if let recovery = (store as? any RecoveryReporting)?.recoveryDescription {
             logger.notice(
                 "recovered", metadata: ["store": "\(configuration.name)", "detail": "\(recovery)"])
         }
+        if let loss = (store as? any SchemaLossReporting)?.schemaLoss {
+            log(loss, of: configuration.name, copy: nil, logger)
+        }
         return StoreBox(store, configurationName: configuration.name)
     }
 
-    /// Posted on `NotificationCenter.default`, with the container as its object, when another process has changed one of its
-    /// stores. Contexts stay at the version that they show; their next fetch, save or refresh takes the changes in and tells
-    /// the observers of the models whose values differ.
+    /// Posted on `NotificationCenter.default`, with the container as its object, when another process has changed one
+    /// of its stores. Contexts stay at their version; their next fetch, save or refresh takes in the changes and
+    /// notifies the observers of models whose values differ.
     ///
-    /// Stores that other processes can write while they are open here post it (`log:PATH`, where it is shared or opened
-    /// without saving), once for several changes that come close together, and on any thread.
+    /// Posted for stores that other processes can write while they are open here (`log:PATH`, shared or opened without
+    /// saving), once for several changes in quick succession, on any thread.
     public static let remoteChange = Notification.Name("MortiseModelContainerRemoteChange")
 
     private func handle(_ event: StoreEvent) {
@@ -176,42 +232,64 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
                 "compacted", metadata: ["store": "\(store)", "dropped": "\(dropped)", "duration": "\(duration)"])
         case .compactionFailed(let store, let reason):
             logger.warning("not compacted", metadata: ["store": "\(store)", "reason": "\(reason)"])
+        case .checkpointUnreadable(let store, let reason):
+            logger.warning(
+                "replayed the log for a checkpoint that cannot be read",
+                metadata: ["store": "\(store)", "reason": "\(reason)"])
+        case .checkpointFailed(let store, let reason):
+            logger.warning("wrote no checkpoint", metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .recovery(let store, let bytes):
             logger.notice("recovered", metadata: ["store": "\(store)", "bytes": "\(bytes)"])
         case .readerLeftBehind(let store, let reason):
-            logger.warning("left behind by its writer", metadata: ["store": "\(store)", "reason": "\(reason)"])
+            logger.warning(
+                "reader stopped following its writer", metadata: ["store": "\(store)", "reason": "\(reason)"])
+        case .schemaLoss(let store, let loss, let copy): Self.log(loss, of: store, copy: copy, logger)
         case .remoteChange: NotificationCenter.default.post(name: Self.remoteChange, object: self)
         case .fetch: break
         }
     }
 
+    private static func log(_ loss: SchemaLoss, of store: String, copy: String?, _ logger: Logger) {
+        var metadata: Logger.Metadata = [
+            "store": "\(store)", "lacks": "\(loss)", "stored": "\(loss.stored)", "opened": "\(loss.opened)",
+        ]
+        metadata["copy"] = copy.map { "\($0)" }
+        logger.warning(
+            copy == nil ? "the schema lacks what the store holds" : "dropped what the schema lacks",
+            metadata: metadata)
+    }
+
     func storeIndex(ofEntity name: String) -> Int? { storeIndices[name] }
 
-    /// The context of the main actor; always the same one.
+    /// The context of the main actor; always the same one. It lives as long as the container, or longer if something
+    /// else retains it. It saves automatically: see `ModelContext.autosaveEnabled`.
     @MainActor public var mainContext: ModelContext {
         if let main { return main }
-        let context = ModelContext(self)
-        let autosave = Autosave(of: context)
-        context.state.onChange = { [weak context] in
-            guard context?.autosaveEnabled == true else { return }
-            MainActor.assumeIsolated { autosave.schedule() }
+        if let known = shared.main {
+            main = known
+            return known
         }
+        let context = ModelContext(mainOf: self)
+        context.autosave.attachToMainActor()
+        context.autosaveEnabled = true
         main = context
+        shared.main = context
         return context
     }
 
-    /// The identifier of the store that a configuration opened.
+    /// The identifier of the store that a configuration opened; nil if no configuration has that name.
     public func storeIdentifier(forConfigurationNamed name: String) -> String? {
         stores.first { $0.configurationName == name }?.identifier
     }
 
-    /// The name of the configuration that opened a store.
+    /// The name of the configuration that opened a store; nil if no store has that identifier.
     public func configurationName(forStoreIdentifier identifier: String) -> String? {
         stores.first { $0.identifier == identifier }?.configurationName
     }
 
     /// Removes all records from all stores.
-    /// - Throws: `ModelContextError.readOnly`; what the stores throw; those before the one that failed are erased.
+    /// - Throws: `ModelContextError.readOnly`; what the stores throw. The stores before the failing one are then
+    ///   erased.
     public func erase() throws {
         try checkOpen()
         for store in stores {
@@ -222,15 +300,25 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         }
     }
 
+    /// The former name of `erase()`.
     @available(*, deprecated, renamed: "erase")
     public func deleteAllData() { try? erase() }
 
-    /// Closes the stores and gives their files free. Whatever uses the container or its contexts afterwards throws
+    /// Closes the stores and releases their files. Every later use of the container or its contexts throws
     /// `ModelContextError.containerClosed`; models keep the values they have. Closing twice does nothing.
-    /// - Throws: what a store throws; the others are closed all the same.
+    ///
+    /// On the main actor the main context's changes are saved first, unless its `autosaveEnabled` is false. When called
+    /// elsewhere, unsaved changes of the main context are lost, and the log says so. Unsaved changes of other contexts
+    /// are always lost.
+    /// - Throws: what that save throws, else what a store throws; the stores are closed all the same.
     public func close() throws {
-        guard !closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         var first: (any Error)?
+        if !shared.closed.load(ordering: .acquiring), Autosave.isOnMainActor {
+            MainActor.assumeIsolated {
+                do { try main?.autosave.saveNow() } catch { first = error }
+            }
+        }
+        guard !shared.closed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         for store in stores {
             do { try store.close() } catch { first = first ?? error }
         }
@@ -238,32 +326,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     func checkOpen() throws {
-        if closed.load(ordering: .acquiring) { throw ModelContextError.containerClosed }
+        if shared.closed.load(ordering: .acquiring) { throw ModelContextError.containerClosed }
     }
 
-    /// The store that a configuration opened, for what is particular to its type.
+    /// The store that a configuration opened, to use what is specific to its type; nil if the store is of another type
+    /// or no configuration has that name. Without a name, the first store of that type.
     public func store<Store: DataStore>(_ type: Store.Type, forConfigurationNamed name: String? = nil) -> Store? {
         stores.lazy.filter { name == nil || $0.configurationName == name }.compactMap { $0.underlying as? Store }.first
-    }
-}
-
-/// Saves the main context soon after it has changed, once for any number of changes.
-@MainActor
-private final class Autosave {
-    private weak var context: ModelContext?
-    private var isScheduled = false
-
-    init(of context: ModelContext) {
-        self.context = context
-    }
-
-    func schedule() {
-        guard !isScheduled else { return }
-        isScheduled = true
-        Task {
-            isScheduled = false
-            guard let context, context.autosaveEnabled, context.hasChanges else { return }
-            do { try context.save() } catch { context.state.latch(error) }
-        }
     }
 }

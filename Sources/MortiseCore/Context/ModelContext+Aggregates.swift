@@ -1,13 +1,14 @@
 extension ModelContext {
-    /// Calculates from the models that a fetch would return, without making them: on the store's own columns where it can,
-    /// and otherwise on the values that it hands out.
+    /// Calculates from the models that a fetch would return, without creating them: on the store's columns if it
+    /// supports that, otherwise on stored values.
     ///
     ///     let (count, total) = try context.aggregate(FetchDescriptor<Trip>(), .count, .sum(\.price))
     ///     let dearest = try context.aggregate(summer, .maximum(\.price))
     ///
     /// The descriptor's predicate, offset, limit and unsaved changes count as they do in a fetch.
-    /// - Throws: `AggregateError.notStored` for a key path to what is not stored; `QueryEvaluationError.arithmeticOverflow`
-    ///   for a sum that does not fit the property's type; what `fetch(_:)` throws.
+    /// - Throws: `AggregateError.notStored` for a key path to a property that is not stored;
+    ///   `QueryEvaluationError.arithmeticOverflow` for a sum that does not fit the property's type; what `fetch(_:)`
+    ///   throws.
     public func aggregate<T: PersistentModel, each Value>(
         _ descriptor: FetchDescriptor<T>, _ aggregates: repeat Aggregate<T, each Value>
     ) throws -> (repeat each Value) {
@@ -17,7 +18,7 @@ extension ModelContext {
         return (repeat try values.next(each aggregates))
     }
 
-    /// Calculates one thing from the models that a fetch would return. See the variant for several.
+    /// Calculates one aggregate of the models that a fetch would return; see the variant for several.
     public func aggregate<T: PersistentModel, Value>(
         _ descriptor: FetchDescriptor<T>, _ aggregate: Aggregate<T, Value>
     ) throws -> Value {
@@ -26,8 +27,8 @@ extension ModelContext {
         return try values.next(aggregate)
     }
 
-    /// Calculates and says how: whether the store did it, and how many rows were looked at. Least and greatest values of what
-    /// an index has in order take no more than its ends.
+    /// Calculates, and reports how: whether the store did it, and how many rows it looked at. Least and greatest values
+    /// of an indexed property take no more than the ends of the index.
     /// - Throws: what `aggregate(_:_:)` throws.
     public func explain<T: PersistentModel, First, each Value>(
         _ descriptor: FetchDescriptor<T>, _ first: Aggregate<T, First>, _ others: repeat Aggregate<T, each Value>
@@ -36,12 +37,13 @@ extension ModelContext {
         return try state.explain(descriptor, by: [], functions)
     }
 
-    /// Calculates for each group of models that agree in a property, in ascending order of that property, nil first.
+    /// Calculates for each group of models with equal values of a property. Groups are in ascending order of that
+    /// property, nil first.
     ///
     ///     for (destination, (count, average)) in try context.aggregate(
     ///         trips, by: \.destination, .count, .average(\.price)) { … }
     ///
-    /// Values that a query holds to be equal are one group, and all NaN are one. See `aggregate(_:_:)`.
+    /// Values that are equal in a predicate form one group, and all NaN form one. See `aggregate(_:_:)`.
     public func aggregate<T: PersistentModel, Key: PersistentScalar, each Value>(
         _ descriptor: FetchDescriptor<T>, by key: KeyPath<T, Key>, _ aggregates: repeat Aggregate<T, each Value>
     ) throws -> [(key: Key, values: (repeat each Value))] {
@@ -130,8 +132,8 @@ extension ContextState {
         }
         guard container.verifiesPushDown else { return pushed }
         let binding = try tables(under: T.self).first?.binding
-        // Looking at the rows takes in what others have saved meanwhile, of which the store's answer knows nothing. Beside
-        // one who saves all the time there is nothing to compare in the end.
+        // Reading the rows takes in what other processes have saved meanwhile, which the store's answer does not
+        // include. Beside a process that saves all the time, the two cannot be compared.
         for _ in 0..<16 {
             let version = binding?.version?.number
             let expected = try residualAggregate(descriptor, by: keys, functions)
@@ -156,21 +158,21 @@ extension ContextState {
 
     /// The order decides which models a window leaves, and nothing else.
     private func unordered<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) -> FetchDescriptor<T> {
-        if hasWindow(descriptor) { return descriptor }
+        if isLimited(descriptor) { return descriptor }
         var descriptor = descriptor
         descriptor.sortBy = []
         return descriptor
     }
 
-    private func hasWindow<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) -> Bool {
+    private func isLimited<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) -> Bool {
         descriptor.fetchLimit != nil || descriptor.fetchOffset ?? 0 > 0
     }
 
-    /// Nil where the store leaves it to the framework.
+    /// Nil if the store leaves it to the framework.
     private func pushedAggregate<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
     ) throws -> (groups: [AggregateGroup], explanation: FetchExplanation)? {
-        if hasWindow(descriptor) { return nil }
+        if isLimited(descriptor) { return nil }
         try prepare()
         guard let binding = try tables(under: T.self).first?.binding,
             let store = binding.store.underlying as? any AggregatingDataStore,

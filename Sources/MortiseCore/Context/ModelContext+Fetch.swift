@@ -1,66 +1,74 @@
 extension ModelContext {
-    /// The models that match, in the order asked for.
-    ///
-    /// What the sort order leaves equal comes in identity order, which is that of insertion; new models come last.
-    /// - Throws: what the predicate throws; the store's own errors; `ModelContextError` for an unknown model type, a
-    ///   closed container, or stored values that the models' types do not know; an error remembered from before.
+    /// The matching models, in the requested order. ¶
+    /// Models with equal sort keys are in order of insertion; unsaved new models come last.
+    /// - Throws: what the predicate throws; the store's errors; `ModelContextError` for an unknown model type, a closed
+    ///   container, or stored values that the models' types do not know; an error that an earlier call could not throw.
     public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
         try state.fetch(descriptor)
     }
 
-    /// How many models `fetch(_:)` would return.
+    /// The number of models that `fetch(_:)` would return.
+    /// - Throws: what `fetch(_:)` throws.
     public func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
         try state.fetchCount(descriptor)
     }
 
-    /// The identifiers of the models that `fetch(_:)` would return, in the same order. Those of new models are temporary.
+    /// The identifiers of the models that `fetch(_:)` would return, in the same order. Those of new models are
+    /// temporary.
+    /// - Throws: what `fetch(_:)` throws.
     public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier]
     {
         try QueryRun(descriptor, purpose: .identifiers, in: state).identifiers()
     }
 
-    /// The models that match, as a collection that makes them in batches when they are asked for.
-    /// - Throws: `SwiftDataError.includePendingChangesWithBatchSize` where the context has unsaved changes and the
+    /// The matching models, as a collection that creates them in batches when they are accessed.
+    /// - Throws: `SwiftDataError.includePendingChangesWithBatchSize` if the context has unsaved changes and the
     ///   descriptor includes them; what `fetch(_:)` throws.
     public func fetch<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, batchSize: Int
     ) throws -> FetchResultsCollection<T> {
         try state.refuseBatches(descriptor)
         let references = try state.references(descriptor)
+        let hold = ContextHold(state)
         return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
-            references[range].compactMap { $0.model as? T }
+            withExtendedLifetime(hold) { references[range].compactMap { $0.model as? T } }
         }
     }
 
-    /// The identifiers of the models that match, as a collection that makes them in batches.
+    /// The identifiers of the matching models, as a collection that reads them in batches.
     /// - Throws: as `fetch(_:batchSize:)`.
     public func fetchIdentifiers<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, batchSize: Int
     ) throws -> FetchResultsCollection<PersistentIdentifier> {
         try state.refuseBatches(descriptor)
         let references = try state.references(descriptor)
+        let hold = ContextHold(state)
         return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
-            references[range].map { $0.source.identifier(ofRow: $0.row) }
+            withExtendedLifetime(hold) { references[range].map { $0.source.identifier(ofRow: $0.row) } }
         }
     }
 
-    /// Carries out a fetch and says how: which conditions and keys the store took, what was left to the framework or to
-    /// code, and how many rows were looked at.
+    /// Runs a fetch and reports how: which conditions and keys the store evaluated, what was left to the framework or
+    /// to code, and how many rows were looked at.
     /// - Throws: what `fetch(_:)` throws.
     public func explain<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> FetchExplanation {
         try QueryRun(descriptor, in: state).explanation
     }
 
-    /// Calls the block with every model that matches, in order, keeping no more than a batch of them in memory unless the
-    /// block changes or keeps them.
+    /// Calls the block with each matching model, in order. No more than one batch of models stays in memory, unless the
+    /// block changes or retains them.
     ///
-    /// Changed models stay in memory until they are saved. Therefore, unless that is allowed, the enumeration neither
-    /// starts with unsaved changes nor goes on to a further batch with them: save in the block from time to time.
+    /// Changed models stay in memory until they are saved. Unless `allowEscapingMutations` is true, the enumeration
+    /// therefore throws if there are unsaved changes at its start or at the end of a batch: save in the block from time
+    /// to time.
     /// - Parameters:
-    ///   - batchSize: after how many models to look for unsaved changes.
-    ///   - allowEscapingMutations: whether to go on in spite of unsaved changes, those of before the start included.
+    ///   - fetch: which models, and in which order.
+    ///   - batchSize: the number of models between two checks for unsaved changes; at least 1.
+    ///   - allowEscapingMutations: whether to continue in spite of unsaved changes, including those made before the
+    ///     start.
+    ///   - block: called with each model. Records that an earlier call deleted and saved are skipped.
     /// - Throws: `ModelContextError.unsavedChanges`; what `fetch(_:)` throws; what the block throws, which ends the
-    ///   enumeration. What the block has changed until then stays changed.
+    ///   enumeration. Changes that the block made before stay in the context.
     public func enumerate<T: PersistentModel>(
         _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
         block: (_ model: T) throws -> Void
@@ -80,6 +88,18 @@ extension ModelContext {
     }
 }
 
+/// Keeps what a context reads from as long as something may still ask for its models.
+final class ContextHold {
+    private let state: ContextState
+
+    init(_ state: ContextState) {
+        self.state = state
+        state.hold()
+    }
+
+    deinit { state.letGo() }
+}
+
 /// A stored record that a fetch found.
 struct RowReference {
     let table: ModelTable
@@ -95,7 +115,7 @@ struct RowReference {
 
     var isThere: Bool { table.source.contains(row: row) }
 
-    /// The record's model; one that shows its last values where the record is gone.
+    /// The record's model; if the record is gone, a model that shows its last values.
     var model: any PersistentModel {
         isThere ? table.model(row: row) : table.storedModel(row: row, of: source)
     }
@@ -108,8 +128,8 @@ extension ContextState {
         return try run.models()
     }
 
-    /// Reads what the relationships to be followed lead to, with one request for each entity, where it is not at hand: so
-    /// it is with stores that hand out snapshots.
+    /// Reads the targets of relationships to be prefetched, with one request for each entity, unless they are in
+    /// memory; stores of snapshots need that.
     func prefetch<T: PersistentModel>(_ run: QueryRun<T>) throws {
         let names = run.prefetchedRelationships
         guard !names.isEmpty, let binding = try tables(under: T.self).first?.binding, binding.version == nil else {
@@ -161,7 +181,7 @@ extension ContextState {
         }
     }
 
-    /// The stored records that match, leaving unsaved changes out of account.
+    /// The matching stored records, ignoring unsaved changes.
     func references<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [RowReference] {
         var stored = descriptor
         stored.includePendingChanges = false
@@ -172,7 +192,7 @@ extension ContextState {
 }
 
 extension FetchDescriptor {
-    /// The part of so many sorted matches that offset and limit leave.
+    /// The range of `count` sorted matches that offset and limit select.
     public func window(of count: Int) -> Range<Int> {
         let start = min(max(fetchOffset ?? 0, 0), count)
         guard let limit = fetchLimit else { return start..<count }
@@ -181,7 +201,7 @@ extension FetchDescriptor {
 }
 
 extension ContextState {
-    /// Models of records as stored, beside the registered ones, for looking at only.
+    /// Read-only models that show records as stored, apart from the registered ones.
     func storedModels(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
         identifiers.compactMap { identifier in
             guard let table = table(named: identifier.entityName) else { return nil }
@@ -189,18 +209,20 @@ extension ContextState {
                 do { try table.binding.store.load([identifier], into: self, of: table) } catch { latch(error) }
             }
             guard let row = table.source.row(of: identifier), isKnown(row, in: table) else { return nil }
-            return table.storedModel(row: row, staysStored: true)
+            return table.storedModel(row: row, ignoresPendingChanges: true)
         }
     }
 }
 
 extension ModelTable {
-    /// A model of the row as stored, beside the registered one, for looking at only.
-    /// - Parameter staysStored: whether the models that it leads to are of that sort too.
-    func storedModel(row: Int, of source: RowSource? = nil, staysStored: Bool = false) -> any PersistentModel {
-        let frozen = FrozenRow(table: self, source: source ?? self.source, row: row, staysStored: staysStored)
+    /// A read-only model that shows the row as stored and is not registered. With `ignoresPendingChanges`, the models
+    /// that its relationships return are of this kind too.
+    func storedModel(row: Int, of source: RowSource? = nil, ignoresPendingChanges: Bool = false) -> any PersistentModel
+    {
+        let frozen = FrozenRow(
+            table: self, source: source ?? self.source, row: row, ignoresPendingChanges: ignoresPendingChanges)
         func make<T: PersistentModel>(_ type: T.Type) -> T {
-            Materialising.run { type.init(_modelState: ModelState(looking: frozen)) }
+            Materialising.run { type.init(_modelState: ModelState(readingOnly: frozen)) }
         }
         return make(layout.type)
     }

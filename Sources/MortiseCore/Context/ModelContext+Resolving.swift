@@ -1,13 +1,17 @@
 extension ModelContext {
-    /// The value of a property, or why it cannot be read.
+    /// Returns the value of a property, or throws the error that prevents reading it.
     ///
-    /// A getter cannot throw. Where its value is not in the record and reading it fails (a file of an `.externalStorage`
-    /// attribute that is missing or damaged, a model of a remote store that cannot be had), it returns the last known or an
-    /// empty value, and the next fetch or save of the context throws the error, once. This reads the same, once, and throws
-    /// the error here; it is not remembered then. What was remembered before stays so.
-    /// - Parameter keyPath: any key path of the model; everything that its getters read is resolved.
-    /// - Throws: the store's error, which names entity, property and file, and says what to do;
-    ///   `ModelContextError.registeredElsewhere` for a model of another context, `containerClosed`. The model is as it was.
+    /// A getter cannot throw. If reading its value fails (the file of an `.externalStorage` attribute is missing or
+    /// damaged, or a remote store cannot deliver a model), the getter returns the last known or an empty value, and the
+    /// next fetch or save of the context throws the error, once. This method reads the same value and throws the error
+    /// itself, without leaving it to the next fetch or save. Errors left by earlier getters are not affected.
+    /// - Parameters:
+    ///   - model: a model of this context, or one that was never inserted.
+    ///   - keyPath: any key path of the model; everything that its getters read is resolved.
+    /// - Returns: the value.
+    /// - Throws: the store's error, which names entity, property and file, and the way out;
+    ///   `ModelContextError.registeredElsewhere` for a model of another context, `containerClosed`. The model does not
+    ///   change.
     public func resolve<Model: PersistentModel, Value>(
         _ model: Model, _ keyPath: KeyPath<Model, Value>
     ) throws -> Value {

@@ -1,37 +1,46 @@
 import Foundation
 
 extension ModelContext {
-    /// Stores all unsaved changes: in each store all of them or none.
-    ///
-    /// A new record with the unique values of another updates that one: the model that was there first survives and takes
-    /// the values, the other becomes its alias without context.
-    /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's own errors. The
-    ///   context then has all its changes still. With several stores those saved before the one that failed stay saved, and
-    ///   `didSave` tells of them.
-    public func save() throws { try state.save() }
+    /// Stores all unsaved changes: in each store all of them or none. ¶
+    /// A new record with the unique values of another updates that one: the older model survives and takes the values,
+    /// and the new model becomes its alias without a context.
+    /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's errors. The
+    ///   context then still has all its changes. With several stores, those saved before the failing one stay saved,
+    ///   and `didSave` reports them.
+    public func save() throws {
+        autosave.begin()
+        defer { autosave.end() }
+        state.forgetAutosave()
+        try state.save()
+    }
 }
 
 extension ContextState {
     func save() throws {
         try prepare()
-        guard hasChanges || !vanished.isEmpty else { return }
+        try throwRefused()
+        guard hasChanges || !deletedElsewhere.isEmpty else {
+            unsaved?.cascades = Cascades()
+            return
+        }
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         propagateDeletes()
         try throwLatched()
+        try throwRefused()
         var report = SaveReport()
-        // Whoever is told may save on another thread and wait for it, so no lock is held any more.
+        // A handler may save on another thread and wait for it, so no lock is held any more.
         do {
-            try holdingObservers { try saveLocked(&report) }
+            try withDeferredNotifications { try saveLocked(&report) }
         } catch {
             // What some of several stores have saved before another failed stays saved.
-            if !report.isEmpty { tell(report) }
+            if !report.isEmpty { postDidSave(report) }
             throw error
         }
-        tell(report)
+        postDidSave(report)
     }
 
     /// Posts `didSave`.
-    func tell(_ report: SaveReport) {
+    func postDidSave(_ report: SaveReport) {
         guard let context else { return }
         NotificationCenter.default.post(
             name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
@@ -51,12 +60,13 @@ extension ContextState {
         }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         try checkWritable()
+        if !inserted.isEmpty { settled = SettledIdentifiers() }
         var attempts = SaveAttempts()
         while try !attempt(&aliases, &report, &attempts, unlock) {}
         for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
     }
 
-    /// - Throws: `ModelContextError.readOnly` where there are changes for a store that takes none.
+    /// - Throws: `ModelContextError.readOnly` if there are changes for a read-only store.
     private func checkWritable() throws {
         guard bindings.contains(where: { !$0.store.allowsSave }) else { return }
         for list in [inserted, changed, deleted] {
@@ -64,9 +74,8 @@ extension ContextState {
         }
     }
 
-    /// Saves on top of the latest versions.
-    /// - Parameter unlock: lets other contexts save.
-    /// - Returns: false where a store was changed in between, by somebody who does not share its lock.
+    /// Saves on top of the latest versions. Calls `unlock`, which lets other contexts save, before it waits for a
+    /// deferred save. Returns false if a writer that does not share the store's lock changed the store meanwhile.
     private func attempt(
         _ aliases: inout [(alias: any PersistentModel, survivor: any PersistentModel)], _ report: inout SaveReport,
         _ attempts: inout SaveAttempts, _ unlock: () -> Void
@@ -87,7 +96,7 @@ extension ContextState {
                 try attempts.note(binding, on: changes.baseVersion)
                 return false
             }
-            var version: (any StoreVersion)?
+            var version = outcome.version
             if let finish = outcome.finish {
                 unlock()
                 version = try finish()
@@ -103,7 +112,7 @@ extension ContextState {
         guard !deleted.isEmpty, hasStaleDeletions || bindings.contains(where: { $0.version == nil }) else { return }
         hasStaleDeletions = false
         for model in Array(deleted) {
-            for related in model._applyDeleteRules(onlyReferring: true) { delete(related) }
+            cascade(from: model, to: model._applyDeleteRules(onlyReferring: true))
         }
         propagateDeletes()
         try throwLatched()
@@ -152,7 +161,7 @@ extension ContextState {
         switch (only.value, slots[only.slot].role) {
         case (.model(let target), .toOne):
             var value = StoredValue.null
-            // A deleted target is none, as the getter has it.
+            // A deleted target counts as nil, as in the getter.
             if let target,
                 !slots[only.slot].property.isOptional || !target._modelState.flags.contains(.isDeleted)
             {
@@ -185,15 +194,21 @@ extension ContextState {
             model: model, identifier: model.persistentModelID, layout: layout, values: values, changed: changed)
     }
 
-    /// - Parameter version: the one that a deferred save made.
+    /// Moves the context to what a save made. `version` is the one that a deferred save made.
     private func takeOver(
         _ changes: PendingChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ version: (any StoreVersion)?,
         _ report: inout SaveReport
     ) throws {
+        isTakingOver = true
+        var detached: [Draft] = []
+        defer {
+            isTakingOver = false
+            for draft in detached { draft.takeBackWeakly() }
+        }
         for record in changes.deleted {
             report.deleted.append(record.identifier)
             guard let model = record.model, let table = model._modelState.table else { continue }
-            leave(model, table: table, lastIn: binding.version)
+            if let draft = beginDetaching(model, table: table, lastIn: binding.version) { detached.append(draft) }
             (table.source as? SnapshotRows)?.remove(record.identifier)
         }
         if binding.version == nil {
@@ -233,9 +248,11 @@ extension ContextState {
             }
             expected = row + 1
             report.inserted.append(permanent)
+            settled.add(temporary, permanent)
             if let present = table.adopt(model, row: row) {
                 model._modelState.flags = []
                 model._modelState.table = nil
+                model._modelState.ensureDraft().takeBack()
                 model._modelState.ensureDraft().survivor = present
             } else {
                 model._modelState.settle(in: row, table.layout.record)
@@ -245,6 +262,9 @@ extension ContextState {
             if let table = table(named: identifier.entityName), table.source is SnapshotRows {
                 try put(identifier, values, into: table)
             }
+        }
+        if let token = outcome.historyToken ?? version.flatMap({ binding.store.historyToken(ofVersion: $0.number) }) {
+            report.historyTokens[binding.store.identifier] = token
         }
         finish(changes)
         if let missing {
@@ -258,11 +278,12 @@ extension ContextState {
         clearInserted(changes.models)
         for model in changes.updated.lazy.compactMap(\.model) { removeChanged(model) }
         for model in changes.deleted.lazy.compactMap(\.model) { forgetDeletion(of: model) }
+        if deleted.isEmpty { unsaved?.cascades = Cascades() }
     }
 }
 
 extension PersistentModel {
-    /// The value that a save writes: relationships as identifiers.
+    /// The value that a save writes; relationships as identifiers.
     func _pendingValue(at slot: Int, role: RecordLayout.Role, in layout: ModelLayout) -> StoredValue {
         switch role {
         case .attribute:
@@ -285,7 +306,8 @@ struct SaveReport {
     var inserted: [PersistentIdentifier] = []
     var updated: [PersistentIdentifier] = []
     var deleted: [PersistentIdentifier] = []
-    /// A store changed records and did not say which.
+    var historyTokens: [String: any HistoryToken] = [:]
+    /// Whether a store changed records without reporting which.
     var isIncomplete = false
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isIncomplete }
@@ -301,6 +323,7 @@ struct SaveReport {
             case .generations: generations
             }
         }
+        if !historyTokens.isEmpty { info[ModelContext.NotificationKey.historyTokens.rawValue] = historyTokens }
         if isIncomplete { info[ModelContext.NotificationKey.invalidatedAllIdentifiers.rawValue] = true }
         return info
     }
@@ -316,4 +339,27 @@ struct SaveReport {
         ModelContext.NotificationKey.deletedIdentifiers.rawValue: .deleted,
         ModelContext.NotificationKey.queryGeneration.rawValue: .generations,
     ]
+}
+
+/// The identifiers that the records of a context's last save had before it, so that what was kept of them still leads
+/// somewhere.
+struct SettledIdentifiers {
+    private var temporary: [PersistentIdentifier] = []
+    private var permanent: [PersistentIdentifier] = []
+    private var index: [PersistentIdentifier: Int]?
+
+    mutating func add(_ temporary: PersistentIdentifier, _ permanent: PersistentIdentifier) {
+        self.temporary.append(temporary)
+        self.permanent.append(permanent)
+    }
+
+    /// The identifier that a record got in place of a temporary one.
+    mutating func permanent(of identifier: PersistentIdentifier) -> PersistentIdentifier? {
+        if temporary.isEmpty { return nil }
+        // Made only for those who ask.
+        if index == nil {
+            index = Dictionary(zip(temporary, temporary.indices), uniquingKeysWith: { first, _ in first })
+        }
+        return index?[identifier].map { permanent[$0] }
+    }
 }

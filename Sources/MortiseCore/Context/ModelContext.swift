@@ -3,46 +3,90 @@ public import Foundation
 /// The working set of models: fetch them, change them, insert and delete, and save all changes at once.
 ///
 /// A context is used from one isolation domain (an actor, the main actor, or one task at a time); it is not `Sendable`,
-/// and neither are its models. It reads one version of each store, and moves to a newer one only at the start of a fetch,
-/// at its own save, at `refresh()` and at `rollback()`.
+/// and neither are its models. It reads one version of each store, and moves to a newer one only at the start of a
+/// fetch, at its own save, at `refresh()` and at `rollback()`.
 ///
-/// What has no way to throw (inserting a model of an unknown type, say) is remembered, and the next fetch or save throws it.
+/// The last release of a context or a model may happen on any thread. A released context drops its unsaved changes;
+/// models that are still retained keep their values, but of unsaved relationships only the required ones.
+///
+/// An error in a call that cannot throw is kept, and the next fetch or save throws it. If it kept the context from
+/// doing something (inserting a model of an unknown type, relating one of another context), every save throws it until
+/// the request is undone: by setting the relationship again, by deleting the model that was not inserted, or by
+/// `rollback()`.
 public final class ModelContext: Equatable, SendableMetatype {
     let state: ContextState
+    /// Held here alone.
+    private let unsaved = UnsavedModels()
 
-    /// Goes into the history of every save.
+    /// The author of this context's changes, for the history; nil for none.
     public var author: String? {
         get { editingState.author }
         set { editingState.author = newValue }
     }
-    public var editingState: EditingState
+    /// What stores and history learn of this context: its identity and the author of its changes. After a new `id` is
+    /// set, stores discard their state for the context and begin again.
+    public var editingState: EditingState {
+        didSet {
+            guard oldValue.id != editingState.id else { return }
+            for store in state.stores {
+                store.end(oldValue)
+                store.begin(editingState)
+            }
+        }
+    }
+    /// Kept for source compatibility: contexts do not record changes for undo yet.
     public var undoManager: UndoManager?
+    /// The container that the context reads from and saves to.
     public var container: ModelContainer { state.container }
 
-    /// Whether changes are saved without being asked to, soon after they are made. Only the main context does so; what
-    /// goes wrong is thrown by the next fetch or save.
-    public var autosaveEnabled: Bool = false
+    /// Whether the context saves changes automatically: true by default for the main context, false for others.
+    ///
+    /// One save covers all changes of a stretch of synchronous code, after that code has suspended or returned to the
+    /// run loop, and never in the middle of it. The context stays alive until then. This works for changes made on the
+    /// main actor (or on the program's main thread, if its run loop or main queue runs) and in a model actor. On other
+    /// threads and tasks the end of such code cannot be detected: there the context does not save automatically and
+    /// logs a warning; call `save()`.
+    ///
+    /// An error is logged and thrown by the next fetch; the save is retried after 1, 2, 4 and so on up to 64 seconds,
+    /// and after the next change. A process that ends before the save loses the changes, as it does with SwiftData:
+    /// call `save()` or `ModelContainer.close()` at the end of a script.
+    public var autosaveEnabled: Bool = false {
+        didSet {
+            guard autosaveEnabled != oldValue else { return }
+            state.onChange = autosaveEnabled ? { [autosave] in autosave.schedule() } : nil
+            if autosaveEnabled, state.hasChanges { autosave.schedule() }
+        }
+    }
+    let autosave = Autosave()
 
-    /// What a save does about records that other saves have changed since this context read them.
+    /// How a save treats records that other saves have changed since this context read them.
     public var mergePolicy: MergePolicy = .propertyWise
 
-    /// What to do about fetches that look at every record; nil leaves it to the container.
+    /// What to do about fetches that scan every record; nil uses the container's policy.
     public var fullScanPolicy: FullScanPolicy?
 
-    /// A context without models, over all stores of a container. Nothing is read yet: each store's version is pinned where
-    /// the first of its entities is used. A container that was closed makes the first fetch or save throw.
-    public init(_ container: ModelContainer) {
-        state = ContextState(container: container)
+    /// Creates a context without models, over all stores of a container. Nothing is read yet: the version of each store
+    /// is pinned when one of its entities is first used. If the container was closed, the first fetch or save throws.
+    public convenience init(_ container: ModelContainer) { self.init(container, isMain: false) }
+
+    /// The container's main context, which the container keeps.
+    convenience init(mainOf container: ModelContainer) { self.init(container, isMain: true) }
+
+    private init(_ container: ModelContainer, isMain: Bool) {
+        state = ContextState(container: container, isKept: isMain, unsaved: unsaved)
+        state.hold()
         editingState = EditingState()
         state.context = self
+        autosave.attach(to: self)
         for store in container.stores { store.begin(editingState) }
     }
 
     deinit {
-        state.contextWillGo()
-        for store in state.container.stores { store.end(editingState) }
+        for store in state.stores { store.end(editingState) }
+        state.letGo()
     }
 
+    /// Two contexts are equal if they are the same object.
     public static func == (lhs: ModelContext, rhs: ModelContext) -> Bool { lhs === rhs }
 
     /// Whether there are unsaved insertions, changes or deletions.
@@ -51,34 +95,35 @@ public final class ModelContext: Equatable, SendableMetatype {
         return state.hasChanges
     }
 
-    /// The models inserted since the last save, in that order.
+    /// The models inserted since the last save, in order of insertion.
     public var insertedModelsArray: [any PersistentModel] {
         state.propagateDeletes()
         return Array(state.inserted)
     }
-    /// The saved models that have been changed since.
+    /// The saved models that have unsaved changes.
     public var changedModelsArray: [any PersistentModel] {
         state.propagateDeletes()
         return Array(state.changed)
     }
-    /// The saved models that the next save deletes, those deleted by a delete rule included.
+    /// The saved models that the next save deletes, including those deleted by delete rules.
     public var deletedModelsArray: [any PersistentModel] {
         state.propagateDeletes()
         return Array(state.deleted)
     }
 
-    /// Makes a model, and every model without context that it reaches, part of this context; saving stores them.
-    ///
-    /// Inserting a model that is already here does nothing, except that a deletion that is not saved is taken back.
+    /// Adds a model to this context, with every model without a context that it reaches; the next save stores them. ¶
+    /// Inserting a model of this context does nothing, except that it undoes an unsaved deletion, including the
+    /// deletions by its delete rules. A model of another context is not inserted, and the next fetch or save throws.
     public func insert<T: PersistentModel>(_ model: T) { state.insert(model) }
 
-    /// Deletes a model at the next save. Its relationships' delete rules are followed before the next fetch or save.
+    /// Deletes a model at the next save. The delete rules of its relationships are followed before the next fetch or
+    /// save; they do not apply to models that are removed from the relationship before then.
     public func delete<T: PersistentModel>(_ model: T) { state.delete(model) }
 
-    /// Follows the delete rules of what has been deleted. Fetches and saves do this themselves.
+    /// Follows the delete rules of deleted models. Fetches and saves do this themselves.
     public func processPendingChanges() { state.propagateDeletes() }
 
-    /// The model with that identifier if this context has it in memory.
+    /// The model with that identifier, if this context has it in memory; nil otherwise.
     public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
         if persistentModelID.isTemporary { return state.model(for: persistentModelID) as? T }
         guard let table = state.tables[persistentModelID.entityName],
@@ -87,8 +132,9 @@ public final class ModelContext: Equatable, SendableMetatype {
         return table.registered(row: row) as? T
     }
 
-    /// The model with that identifier. Where there is none the result is a stand-in that belongs to no model class and
-    /// whose `isDeleted` is true, so that a cast to the class wanted gives nil.
+    /// The model with that identifier; also one that was temporary before this context's last save. If there is no such
+    /// model, the result is a placeholder that belongs to no model class and whose `isDeleted` is true, so that a cast
+    /// to the expected class gives nil.
     public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
         do {
             if let model: any PersistentModel = try state.find(persistentModelID) { return model }
@@ -99,7 +145,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     }
 
     /// The model with that identifier.
-    /// - Throws: `ModelContextError.noSuchModel` where there is none of that type; what a fetch throws.
+    /// - Throws: `ModelContextError.noSuchModel` if no model of that type has the identifier; what a fetch throws.
     public func existingModel<T: PersistentModel>(
         for persistentModelID: PersistentIdentifier, as type: T.Type = T.self
     ) throws -> T {
@@ -116,45 +162,62 @@ public final class ModelContext: Equatable, SendableMetatype {
         for binding in state.bindings { try state.refresh(binding) }
     }
 
-    /// Drops all unsaved changes and moves to the latest version of every store. Inserted models belong to no context
-    /// afterwards and keep their values.
-    public func rollback() { state.rollback() }
+    /// Drops all unsaved changes and moves to the latest version of every store. Inserted models then belong to no
+    /// context and keep their values. They refer weakly to related models, except through required to-one
+    /// relationships, and find stored ones again. Inserting them again also inserts the related models that still exist,
+    /// except for those that have another partner by now.
+    public func rollback() {
+        autosave.begin()
+        defer { autosave.end() }
+        state.rollback()
+    }
 
-    /// Runs a block and saves. Where the block throws nothing is saved, and its changes stay unsaved in the context.
+    /// Runs a block and saves. If the block throws, nothing is saved, and its changes stay unsaved in the context: call
+    /// `rollback()` to drop them, before the code comes to an end if the context saves by itself.
+    /// - Throws: what the block throws; what `save()` throws.
     public func transaction(block: () throws -> Void) throws {
+        autosave.begin()
+        defer { autosave.end() }
         try block()
         try save()
     }
 
     /// Posted before a save, on the saving thread, with the context as object.
     public static let willSave = Notification.Name("ModelContext.willSave")
-    /// Posted after a save, on the saving thread, with the context as object and the identifiers of what was saved.
+    /// Posted after a save, on the saving thread, with the context as object and the identifiers of the saved models.
     public static let didSave = Notification.Name("ModelContext.didSave")
 
     /// The keys of `didSave`'s user info, by raw value. The identifiers are arrays of `PersistentIdentifier`.
     public enum NotificationKey: String, Sendable {
         /// The number of the store's version after the save, by store identifier.
         case queryGeneration
-        /// True where a store deleted records without saying which; the identifiers are not complete then.
+        /// True if a store deleted records without reporting which; the identifiers are then incomplete.
         case invalidatedAllIdentifiers
+        /// The identifiers of inserted models.
         case insertedIdentifiers
+        /// The identifiers of updated models.
         case updatedIdentifiers
+        /// The identifiers of deleted models.
         case deletedIdentifiers
-        /// The places of the save in the histories of the stores that keep one.
+        /// The tokens of the save in the histories of the stores that keep one, by store identifier. Absent if no store
+        /// that was written keeps a history.
         case historyTokens
     }
 
-    /// The saves of the stores that keep a history of that type, as the descriptor asks.
-    /// - Throws: `DataStoreError.unsupportedFeature` where no store of the container does.
+    /// The saves of the stores that keep a history of that type, as the descriptor asks. Sort order and limit apply to
+    /// all such stores together; without a sort order, saves are in order of time.
+    /// - Throws: `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores'
+    ///   errors.
     public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
         try state.prepare()
         let histories = try container.stores.compactMap { try $0.history(descriptor) }
         if histories.isEmpty { throw DataStoreError.unsupportedFeature }
-        return histories.flatMap { $0 }
+        return histories.count == 1 ? histories[0] : descriptor.merged(histories)
     }
 
-    /// Forgets the transactions that the descriptor matches.
-    /// - Throws: `DataStoreError.unsupportedFeature` where no store of the container keeps such a history.
+    /// Deletes the transactions that the descriptor matches from the history.
+    /// - Throws: `DataStoreError.unsupportedFeature` if no store of the container keeps such a history; the stores'
+    ///   errors.
     public func deleteHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws {
         try state.prepare()
         var found = false
@@ -167,10 +230,10 @@ public final class ModelContext: Equatable, SendableMetatype {
 extension ModelContext: Sendable {}
 
 extension ContextState {
-    /// Who this context is to its stores.
+    /// This context's identity towards its stores.
     var editingState: EditingState { context?.editingState ?? EditingState() }
 
-    /// What every call that may throw does first.
+    /// The common beginning of every call that may throw.
     func prepare() throws {
         try container.checkOpen()
         try throwLatched()
@@ -188,10 +251,12 @@ extension ContextState {
 
     func rollback() {
         propagateDeletes()
+        defer { forgetAutosave() }
         var drops: [ValueChange] = []
         for model in inserted {
             model._modelState.flags = []
             model._modelState.table = nil
+            model._modelState.draft?.takeBackWeakly()
         }
         let touched = Array(changed) + Array(deleted)
         for model in touched {
@@ -204,6 +269,7 @@ extension ContextState {
             model._modelState.draft = nil
         }
         clearChanges()
+        restore(touched)
         for drop in drops { drop.didSet() }
         do {
             for binding in bindings { try refresh(binding) }
@@ -213,7 +279,18 @@ extension ContextState {
     }
 }
 
-/// What `model(for:)` returns where there is no model.
+extension ContextState {
+    /// Lets stores without versions say what they last knew of records whose changes were dropped.
+    private func restore(_ models: [any PersistentModel]) {
+        for binding in bindings where binding.version == nil {
+            let records = models.filter { $0._modelState.table?.binding === binding }.map(\.persistentModelID)
+            if records.isEmpty { continue }
+            do { try binding.store.restore(records, into: self) } catch { latch(error) }
+        }
+    }
+}
+
+/// What `model(for:)` returns if there is no such model.
 final class MissingModel: PersistentModel {
     var persistentBackingData: any BackingData<MissingModel>
     static var schemaMetadata: [Schema.PropertyMetadata] { [] }

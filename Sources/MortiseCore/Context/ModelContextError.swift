@@ -1,10 +1,10 @@
-/// What a context refuses to do.
+/// Why a context refuses a call.
 public enum ModelContextError: Error, Hashable, Sendable {
-    /// The model's type is in no schema of the container.
+    /// The container's schema does not include the model's type.
     case unknownModel(type: String)
     /// The model belongs to another context.
     case registeredElsewhere(model: PersistentIdentifier)
-    /// There is no record with that identifier (any more).
+    /// No record has that identifier (any more).
     case noSuchModel(PersistentIdentifier)
     /// The container was closed.
     case containerClosed
@@ -14,30 +14,33 @@ public enum ModelContextError: Error, Hashable, Sendable {
     case unsavedChanges
     /// A save would give two records of an entity the same unique values.
     case notUnique(entity: String, properties: [String], model: PersistentIdentifier, other: PersistentIdentifier)
-    /// A stored value cannot be what the property's type asks for.
+    /// A stored value is not one that the property's type knows.
     case invalidStoredValue(entity: String, property: String, model: PersistentIdentifier, found: String)
-    /// A store handed out or returned something that breaks its contract.
+    /// A store returned something that breaks its contract.
     case storeContract(store: String, fault: String)
 }
 
 extension ModelContextError: CustomStringConvertible {
+    /// The models and properties at fault, and the way out, in one line.
     public var description: String {
         switch self {
         case .unknownModel(let type):
-            "The container's schema does not hold \(type). Add it to the types that the container is made for."
+            "The container's schema does not include \(type). Add it to the types in the container's initializer."
         case .registeredElsewhere(let model):
-            "\(model) belongs to another context. Fetch it here by its identifier: model(for:)."
-        case .noSuchModel(let identifier): "There is no record \(identifier); it may have been deleted."
-        case .containerClosed: "The container was closed. Make a new one."
+            "\(model) belongs to another context. Fetch it in this context with model(for:)."
+        case .noSuchModel(let identifier):
+            "There is no record \(identifier); it may have been deleted. Drop changes to it with rollback(), "
+                + "or fetch again."
+        case .containerClosed: "The container is closed. Create a new one."
         case .readOnly(let configuration):
             "The configuration \"\(configuration)\" does not allow saving. Open it with allowsSave: true."
         case .unsavedChanges:
-            "enumerate does not start with unsaved changes. Save first, or pass allowEscapingMutations: true."
+            "enumerate requires a context without unsaved changes. Save first, or pass allowEscapingMutations: true."
         case .notUnique(let entity, let properties, let model, let other):
             "\(model) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
                 + "Change one, or delete it first."
         case .invalidStoredValue(let entity, let property, let model, let found):
-            "\(entity).\(property) of \(model) holds \(found), which its type does not know. "
+            "\(entity).\(property) of \(model) holds \(found), which is not a value of its type. "
                 + "Add it to the type, or correct the stored value."
         case .storeContract(let store, let fault): "The store \(store) broke its contract: \(fault)"
         }
@@ -45,6 +48,7 @@ extension ModelContextError: CustomStringConvertible {
 }
 
 extension ModelContextError: SwiftDataErrorConvertible {
+    /// The error of SwiftData that this one matches.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .containerClosed, .unknownModel, .registeredElsewhere, .noSuchModel: .missingModelContext
@@ -63,7 +67,7 @@ public enum ModelValidationError: Error, Hashable, Sendable {
     case tooFew(entity: String, property: String, model: PersistentIdentifier, count: Int, minimum: Int)
     /// A to-many relationship holds more models than it may.
     case tooMany(entity: String, property: String, model: PersistentIdentifier, count: Int, maximum: Int)
-    /// The relationship's rule is `deny`, and models are still there.
+    /// The relationship's delete rule is `deny`, and it still has models.
     case deletionDenied(entity: String, property: String, model: PersistentIdentifier, count: Int)
     /// A model still refers to one that is deleted in the same save.
     case refersToDeleted(entity: String, property: String, model: PersistentIdentifier, deleted: PersistentIdentifier)
@@ -72,16 +76,19 @@ public enum ModelValidationError: Error, Hashable, Sendable {
 }
 
 extension ModelValidationError: CustomStringConvertible {
+    /// The model and property at fault, and the way out, in one line.
     public var description: String {
         switch self {
         case .missingValue(let entity, let property, let model):
-            "\(entity).\(property) of \(model) has no value, and is not optional. Set it, or declare it optional."
+            "\(entity).\(property) of \(model) is required but has no value. Set it, or declare it optional."
         case .tooFew(let entity, let property, let model, let count, let minimum):
-            "\(entity).\(property) of \(model) holds \(count) models and needs at least \(minimum)."
+            "\(entity).\(property) of \(model) has \(count) models; the minimum is \(minimum). Add models "
+                + "before saving."
         case .tooMany(let entity, let property, let model, let count, let maximum):
-            "\(entity).\(property) of \(model) holds \(count) models and takes at most \(maximum)."
+            "\(entity).\(property) of \(model) has \(count) models; the maximum is \(maximum). Remove models "
+                + "before saving."
         case .deletionDenied(let entity, let property, let model, let count):
-            "\(model) cannot be deleted while \(entity).\(property) holds \(count) models: its delete rule is deny. "
+            "\(model) cannot be deleted while \(entity).\(property) has \(count) models: its delete rule is deny. "
                 + "Delete or move those first."
         case .refersToDeleted(let entity, let property, let model, let deleted):
             "\(entity).\(property) of \(model) refers to \(deleted), which this save deletes. "
@@ -94,5 +101,6 @@ extension ModelValidationError: CustomStringConvertible {
 }
 
 extension ModelValidationError: SwiftDataErrorConvertible {
+    /// The error of SwiftData that this one matches: `modelValidationFailure`.
     public var swiftDataError: SwiftDataError { .modelValidationFailure }
 }

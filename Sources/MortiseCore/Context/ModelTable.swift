@@ -1,4 +1,6 @@
-/// One entity in one context: where its rows are read from, and which models stand for them.
+import Synchronization
+
+/// One entity in one context: the source of its rows, and their models.
 public final class ModelTable {
     /// Strong: models outlive the context's public object and still follow their relationships.
     let state: ContextState
@@ -10,13 +12,14 @@ public final class ModelTable {
     }
     /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
     @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
-    /// Whether a fetch asks for this entity, and not only getters: then its records are verified all at once.
-    var isFetched = false
-    /// Whether rows are still to be verified one by one before models of them are handed out.
+    /// Whether rows remain to be verified before their models are returned.
     var verifiesRows = false
+    // Models take themselves out on the thread of their last release; all else happens where the context is used. No model
+    // is released under the lock: it would wait for it.
+    private let lock = Mutex(())
     private var registry = ModelRegistry()
     /// What the temporary identifiers of new models have in common.
-    private(set) lazy var temporarySpace = NumberedIdentifiers(temporaryOf: layout.entityName).space
+    private(set) lazy var temporaryNamespace = IdentifierNamespace(temporaryOf: layout.entityName).namespace
 
     init(state: ContextState, layout: ModelLayout, binding: StoreBinding, source: RowSource) {
         self.state = state
@@ -26,17 +29,38 @@ public final class ModelTable {
         reader = Unmanaged.passUnretained(source)
     }
 
-    var registeredCount: Int { registry.count }
+    @inline(__always)
+    private func locked<R>(_ body: () -> R) -> R {
+        var result: R?
+        lock.withLock { _ in result = body() }
+        return result.unsafelyUnwrapped
+    }
 
-    /// The model of a row that is there; made if there is none yet.
+    /// The model of an existing row; made if it has none yet.
     func model(row: Int) -> any PersistentModel { model(of: layout.type, row: row) }
 
     private func model<T: PersistentModel>(of type: T.Type, row: Int) -> T {
-        if let known = registry[row] { return unsafeDowncast(known, to: T.self) }
-        return Materialising.run { make(type, row: row) }
+        if let known = locked({ registry.object(row: row) }) { return unsafeDowncast(known, to: T.self) }
+        return Materialising.run {
+            let model = type.init(_modelState: ModelState(table: self, row: row))
+            return register(model, row: row).map { unsafeDowncast($0, to: T.self) } ?? model
+        }
     }
 
-    /// The models of rows that are there, in that order; made where there are none yet. Much cheaper than one by one.
+    /// Makes a model stand for a row.
+    /// - Returns: the one that does so already; the model given then no longer counts as the row's.
+    private func register(_ model: any PersistentModel, row: Int) -> AnyObject? {
+        switch locked({ registry.register(model, row: row) }) {
+        case .registered(let generation):
+            if generation != 0 { model._modelState.generation = generation }
+            return nil
+        case .present(let present):
+            model._modelState.generation = ModelRegistry.surplus
+            return present
+        }
+    }
+
+    /// The models of existing rows, in that order; made if they have none yet. Much cheaper than one by one.
     func models(rows: [Int]) -> [any PersistentModel] {
         func make<T: PersistentModel>(_ type: T.Type) -> [any PersistentModel] {
             rows.withUnsafeBufferPointer { rows in models(count: rows.count, of: type) { rows[$0] } }
@@ -44,8 +68,8 @@ public final class ModelTable {
         return make(layout.type)
     }
 
-    /// As `models(rows:)`, for callers that know the type or one that it inherits from.
-    /// - Returns: nothing where the table's models are of another type.
+    /// Like `models(rows:)`, for callers that know the type or one that it inherits from.
+    /// - Returns: an empty array if the table's models are of another type.
     func models<T: PersistentModel>(records: ArraySlice<RecordReference>, as type: T.Type) -> [T] {
         if layout.type == type {
             return records.withUnsafeBufferPointer { records in
@@ -55,83 +79,122 @@ public final class ModelTable {
         return models(rows: records.map(\.row)).compactMap { $0 as? T }
     }
 
-    /// As `models(rows:)`; nil where the table's models are of another type.
+    /// Like `models(rows:)`; nil if the table's models are of another type.
     func models<T: PersistentModel>(rows: [Int], ifAllAre type: T.Type) -> [T]? {
         guard layout.type == type else { return nil }
         return rows.withUnsafeBufferPointer { rows in models(count: rows.count, of: type) { rows[$0] } }
     }
 
-    /// Goes to the registry once for each of its pages that the rows lie in.
+    /// Goes to the registry twice for each of its pages that the rows lie in: models are made without the lock, because
+    /// making them runs the default values of their properties.
     @inline(__always)
     private func models<T: PersistentModel>(count: Int, of type: T.Type, _ row: (Int) -> Int) -> [T] {
-        Materialising.run {
+        var missing: [Int] = []
+        return Materialising.run {
             [T](unsafeUninitializedCapacity: count) { models, made in
                 guard let models = models.baseAddress else { return }
                 while made < count {
                     let number = ModelRegistry.page(of: row(made))
-                    let page = registry.beginFilling(number)
-                    var added = 0
-                    while made < count {
-                        let row = row(made)
-                        if ModelRegistry.page(of: row) != number { break }
-                        let place = page.objects + ModelRegistry.place(of: row)
-                        if let known = place.pointee {
-                            // Only models of the layout's type are ever registered.
-                            let model = known._withUnsafeGuaranteedRef { unsafeDowncast($0, to: T.self) }
-                            (models + made).initialize(to: model)
-                        } else {
-                            let model = type.init(_modelState: ModelState(table: self, row: row))
-                            place.pointee = Unmanaged.passUnretained(model)
-                            (models + made).initialize(to: model)
-                            added += 1
+                    var end = made + 1
+                    while end < count, ModelRegistry.page(of: row(end)) == number { end += 1 }
+                    missing.removeAll(keepingCapacity: true)
+                    let hasPage = locked {
+                        guard let page = registry.page(number) else { return false }
+                        for place in made..<end {
+                            if let known = page.object(row: row(place)) {
+                                // Only models of the layout's type are ever registered.
+                                (models + place).initialize(to: unsafeDowncast(known, to: T.self))
+                            } else {
+                                missing.append(place)
+                            }
                         }
-                        made += 1
+                        return true
                     }
-                    registry.endFilling(page, number, added: added)
+                    if hasPage {
+                        make(type, at: missing, in: models, ofPage: number, row)
+                    } else {
+                        make(type, at: made..<end, in: models, ofPage: number, row)
+                    }
+                    made = end
                 }
             }
         }
     }
 
-    private func make<T: PersistentModel>(_ type: T.Type, row: Int) -> T {
-        let model = type.init(_modelState: ModelState(table: self, row: row))
-        registry[row] = model
-        return model
+    @inline(__always)
+    private func make<T: PersistentModel>(
+        _ type: T.Type, at places: some RandomAccessCollection<Int>, in models: UnsafeMutablePointer<T>,
+        ofPage number: Int, _ row: (Int) -> Int
+    ) {
+        if places.isEmpty { return }
+        state.hold(places.count)
+        for place in places {
+            (models + place).initialize(to: type.init(_modelState: ModelState(countedIn: self, row: row(place))))
+        }
+        var others: [(place: Int, outcome: ModelRegistry.Outcome)] = []
+        locked {
+            let page = registry.beginFilling(number)
+            for place in places {
+                if let page, page.put(models[place], row: row(place)) { continue }
+                let outcome = registry.register(models[place], row: row(place))
+                if case .registered(0) = outcome { continue }
+                others.append((place, outcome))
+            }
+        }
+        for (place, outcome) in others {
+            switch outcome {
+            case .registered(let generation): models[place]._modelState.generation = generation
+            case .present(let present):
+                // The same row again, or made meanwhile by a default value.
+                models[place]._modelState.generation = ModelRegistry.surplus
+                models[place] = unsafeDowncast(present, to: T.self)
+            }
+        }
     }
 
-    /// A model of a record that has gone, made when nobody had one of it before.
-    func makeDeparted(_ frozen: FrozenRow) -> any PersistentModel {
+    /// Makes the model of a record that is gone, for which there was no model before.
+    func makeDetached(_ frozen: FrozenRow) -> any PersistentModel {
         func make<T: PersistentModel>(_ type: T.Type) -> T {
-            Materialising.run { type.init(_modelState: ModelState(departed: frozen)) }
+            Materialising.run { type.init(_modelState: ModelState(detached: frozen)) }
         }
         return make(layout.type)
     }
 
     func registered(row: Int) -> (any PersistentModel)? {
         func cast<T: PersistentModel>(_ type: T.Type) -> (any PersistentModel)? {
-            registry[row].map { unsafeDowncast($0, to: T.self) }
+            locked { registry.object(row: row) }.map { unsafeDowncast($0, to: T.self) }
         }
         return cast(layout.type)
     }
 
-    /// Makes a model that was new stand for the row that its save gave it.
-    /// - Returns: the model that stands for the row already and goes on doing so.
+    /// Makes a new model that of the row that its save gave it.
+    /// - Returns: the model that the row already has and keeps; nil if it had none.
     func adopt(_ model: any PersistentModel, row: Int) -> (any PersistentModel)? {
-        if registry.register(model, row: row) { return nil }
-        let present = registered(row: row)
-        return present === model ? nil : present
+        guard let present = register(model, row: row) else { return nil }
+        func cast<T: PersistentModel>(_ type: T.Type) -> any PersistentModel { unsafeDowncast(present, to: T.self) }
+        return cast(layout.type)
     }
 
-    func forget(row: Int) {
-        registry[row] = nil
-        if registry.count == 0 { state.tableEmptied() }
+    func forget(row: Int, generation: UInt16) {
+        lock.withLock { _ in registry.forget(row: row, generation: generation) }
     }
 
-    /// The models of rows, with their rows; a copy, so that models may come and go meanwhile.
-    /// - Parameter ranges: where to look; nil for everywhere.
+    var hasModels: Bool { locked { !registry.isEmpty } }
+
+    /// The rows that have models; in `ranges` only, unless that is nil.
+    func registeredRows(in ranges: [Range<Int>]? = nil) -> [Int] {
+        locked { (ranges ?? [0..<Int.max]).flatMap(registry.objects(in:)) }.map(\.row)
+    }
+
+    /// The registered models with their rows; in `ranges` only, unless that is nil. A copy, so that models may be
+    /// registered and released meanwhile.
     func registeredModels(in ranges: [Range<Int>]? = nil) -> [(row: Int, model: any PersistentModel)] {
-        let rows = ranges.map { $0.flatMap(registry.rows(in:)) } ?? registry.rows(in: 0..<Int.max)
-        return rows.compactMap { row in registered(row: row).map { (row, $0) } }
+        func cast<T: PersistentModel>(_ type: T.Type) -> [(row: Int, model: any PersistentModel)] {
+            locked { (ranges ?? [0..<Int.max]).flatMap(registry.objects(in:)) }.map {
+                ($0.row, unsafeDowncast($0.object, to: T.self))
+            }
+        }
+        return cast(layout.type)
     }
 }
 
@@ -139,8 +202,6 @@ public final class ModelTable {
 final class StoreBinding {
     let store: AnyStore
     var version: (any StoreVersion)?
-    /// Whether the pinned version's values have been checked against the models' types, in all tables that are fetched.
-    var isVerified = false
 
     init(store: AnyStore) { self.store = store }
 }

@@ -21,8 +21,8 @@ struct QueryRun<Model: PersistentModel> {
     private let store: AnyStore?
     private let readsStoredValues: Bool
 
+    /// Runs a fetch. With `isUnaided`, the store only hands out all records, and the framework does the rest.
     /// - Throws: what `ModelContext.fetch(_:)` throws.
-    /// - Parameter isUnaided: whether the store hands out all records and does nothing else.
     init(
         _ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState,
         isUnaided: Bool = false
@@ -43,6 +43,7 @@ struct QueryRun<Model: PersistentModel> {
         mergesChanges = hasChanges && reader.concern(query)
         asked = query
         guard let binding else { return }
+        try query.checkDepth()
 
         if mergesChanges { asked = Self.mergeable(query, reader, state) }
         asked.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
@@ -52,6 +53,7 @@ struct QueryRun<Model: PersistentModel> {
             found = try Self.everything(of: &asked, binding, state)
             plan = .scanAll(asked)
             try finish(reader.references(found), query)
+            if purpose == .rows { try state.verify(records, in: reader) }
             try state.checkVersions()
             return
         }
@@ -72,7 +74,7 @@ struct QueryRun<Model: PersistentModel> {
         try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
         if let count = found.count, asked.purpose == .count {
             if plan.isExact {
-                counted = plan.takesWindow ? count : query.window(of: count).count
+                counted = plan.appliesLimit ? count : query.window(of: count).count
             } else if count != found.rows.count {
                 throw ModelContextError.storeContract(
                     store: binding.store.identifier,
@@ -82,9 +84,10 @@ struct QueryRun<Model: PersistentModel> {
             }
         }
         try finish(reader.references(found), query)
+        if purpose == .rows { try state.verify(records, in: reader) }
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
-        if let start { state.tell(query, plan, since: start, scanned: scanned, returned: count) }
+        if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
     }
 
@@ -143,15 +146,15 @@ struct QueryRun<Model: PersistentModel> {
         }
         if isFiltered { for conjunct in asked.conjuncts { plan.claims[conjunct.id] = .exact } }
         if answer.isSorted, !mergesChanges, !asked.order.isEmpty { plan.order = .total }
-        plan.takesWindow = answer.isLimited && !mergesChanges
+        plan.appliesLimit = answer.isLimited && !mergesChanges
         return (answer.rows, plan)
     }
 
     private mutating func finish(_ found: [RecordReference], _ query: StoreQuery) throws {
         let isSorted = plan.order == .total && !mergesChanges
-        let isCut = plan.takesWindow && !mergesChanges
+        let isCut = plan.appliesLimit && !mergesChanges
         // As a rule the store has done everything.
-        if !mergesChanges, isSorted || query.purpose == .count, isCut || !query.hasWindow, isPushed(query.conjuncts) {
+        if !mergesChanges, isSorted || query.purpose == .count, isCut || !query.isLimited, isPushed(query.conjuncts) {
             records = found
             return
         }
@@ -190,7 +193,7 @@ struct QueryRun<Model: PersistentModel> {
             matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
         }
         if query.purpose != .count, !isSorted { matching = try sort(matching, query, isCut: isCut) }
-        return isCut || !query.hasWindow ? matching : Array(matching[query.window(of: matching.count)])
+        return isCut || !query.isLimited ? matching : Array(matching[query.window(of: matching.count)])
     }
 
     private func filter(
@@ -202,6 +205,7 @@ struct QueryRun<Model: PersistentModel> {
         }
         let matching = try QueryExecutor(reader: reader).filter(records, by: onValues)
         if onModels.isEmpty { return matching }
+        try state.verify(matching, in: reader)
         return try matching.filter { record in
             guard let model = evaluationModel(record) as? Model else { return false }
             for test in onModels where try !test(model) { return false }
@@ -209,13 +213,14 @@ struct QueryRun<Model: PersistentModel> {
         }
     }
 
-    /// - Parameter isCut: whether the store has cut the window; how is then its own affair.
+    /// Sorts the records. `isCut` says that the store has already applied offset and limit.
     private func sort(_ records: [RecordReference], _ query: StoreQuery, isCut: Bool) throws -> [RecordReference] {
         let executor = QueryExecutor(reader: reader)
         guard query.order.contains(where: { $0.expression.needsModels }) else {
-            let end = query.hasWindow && !isCut ? query.window(of: records.count).upperBound : nil
+            let end = query.isLimited && !isCut ? query.window(of: records.count).upperBound : nil
             return try executor.sort(records, by: query.order, upTo: end)
         }
+        try state.verify(records, in: reader)
         // Code compares models; what it leaves equal is in identity order, so that is where it starts from.
         let evaluator = QueryEvaluator(reader: reader)
         var keyed = try executor.sort(records, by: []).enumerated().map { place, record in
@@ -246,11 +251,10 @@ struct QueryRun<Model: PersistentModel> {
         guard readsStoredValues, let table = state.table(named: reader.tables[record.table].entityName) else {
             return reader.model(record)
         }
-        return table.storedModel(row: record.row, staysStored: true)
+        return table.storedModel(row: record.row, ignoresPendingChanges: true)
     }
 
-    /// All records of a query's family.
-    /// - Parameter query: loses whatever would leave some out.
+    /// All records of a query's entity and its subentities. Removes conditions, order, offset and limit from the query.
     private static func everything(
         of query: inout StoreQuery, _ binding: StoreBinding, _ state: ContextState
     ) throws -> FoundRows {
@@ -279,7 +283,7 @@ struct QueryRun<Model: PersistentModel> {
         let claims = query.conjuncts.map { "\(plan.claim(of: $0).rawValue) for \($0.expression)" }
         throw QueryPlanError.falseClaim(
             adapter: binding.store.typeName,
-            claim: (claims + ["order \(plan.order)", plan.takesWindow ? "window" : ""]).filter { !$0.isEmpty }
+            claim: (claims + ["order \(plan.order)", plan.appliesLimit ? "window" : ""]).filter { !$0.isEmpty }
                 .joined(separator: ", "),
             expected: text(expected, expected.count), found: text(records, count))
     }
@@ -326,14 +330,14 @@ struct QueryRun<Model: PersistentModel> {
             order: lowered.query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
             orderClaim: asked.order == lowered.query.order ? plan.order : .none, offset: lowered.query.offset,
             limit: lowered.query.limit,
-            windowIsPushed: plan.takesWindow && (!mergesChanges || asked.limit != nil),
+            windowIsPushed: plan.appliesLimit && (!mergesChanges || asked.limit != nil),
             mergesPendingChanges: mergesChanges, isFullScan: plan.isFullScan, rowsScanned: scanned,
             rowsReturned: count, detail: plan.detail)
     }
 }
 
 extension ContextReader {
-    /// The rows with this reader's own numbers of tables.
+    /// The rows as references, with this reader's own table numbers.
     func references(_ found: FoundRows) -> [RecordReference] {
         if found.tables.count == 1, self.table(named: found.tables[0].layout.entityName) == 0 { return found.rows }
         let numbers = found.tables.map { self.table(named: $0.layout.entityName) ?? 0 }
@@ -362,7 +366,7 @@ extension ContextState {
         log(plan, query, scanned: scanned, request)
     }
 
-    /// Warns of what was done where the policy wants that.
+    /// Logs a warning if the policy asks for one.
     func log(_ plan: FetchPlan, _ query: StoreQuery, scanned: Int, _ request: FullScanPolicy?) {
         guard case .warn(let limit) = policy(request), plan.isFullScan, scanned > limit else { return }
         container.logger.warning(

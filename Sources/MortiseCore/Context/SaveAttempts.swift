@@ -10,17 +10,16 @@ struct SaveAttempts {
     private var refusals = 0
     private var withoutNewer = 0
 
-    /// Notes that a store threw `VersionSuperseded`.
-    /// - Parameter base: the version that the refused changes were made on top of.
-    /// - Throws: `ModelContextError.storeContract` where trying again would lead nowhere: the store has no versions, it has
-    ///   no newer one than that, or it has refused very often.
+    /// Counts a `VersionSuperseded` that a store threw for changes on top of the version `base`.
+    /// - Throws: `ModelContextError.storeContract` if another attempt cannot help: the store has no versions, it has refused
+    ///   100 times without a version newer than `base`, or it has refused 1,000 times.
     mutating func note(_ binding: StoreBinding, on base: UInt64?) throws {
         refusals += 1
         let latest = binding.store.version?.number
         if latest == base { withoutNewer += 1 }
         let fault: String
         if latest == nil {
-            fault = "Its save threw VersionSuperseded, and it has no versions."
+            fault = "Its save threw VersionSuperseded, but it has no versions."
         } else if withoutNewer >= Self.limitWithoutNewer {
             fault =
                 "Its save threw VersionSuperseded, but its latest version is still the one that the changes are for."

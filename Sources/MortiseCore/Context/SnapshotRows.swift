@@ -27,7 +27,7 @@ final class SnapshotRows: RowSource, @unchecked Sendable {
     }
     func values(row: Int) -> ContiguousArray<StoredValue> { rows[row].values }
 
-    /// Puts a record's values in; the row is new or the one it has had.
+    /// Stores a record's values, in a new row or in the one that the record has had.
     @discardableResult
     func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) -> Int {
         if let row = index[identifier] {
@@ -44,13 +44,13 @@ final class SnapshotRows: RowSource, @unchecked Sendable {
         return rows.count - 1
     }
 
-    /// Nothing that was read counts any more; the values stay readable for the models that stand for them.
+    /// Discards everything that was read; the values stay readable for the models of their rows.
     func removeAll() {
         for row in rows.indices { rows[row].isLive = false }
         liveCount = 0
     }
 
-    /// The record is gone from the store; its values stay readable for the models that stand for it.
+    /// Notes that the record is gone from the store; its values stay readable for the model of its row.
     func remove(_ identifier: PersistentIdentifier) {
         guard let row = index[identifier], rows[row].isLive else { return }
         rows[row].isLive = false

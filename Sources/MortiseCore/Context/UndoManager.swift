@@ -1,6 +1,7 @@
 #if !canImport(Darwin)
-/// Foundation's class of this name, which Linux does not have, as far as a model context needs it to be settable.
+/// Replaces Foundation's class of this name, which Linux does not have, as far as setting it on a context needs.
 open class UndoManager {
+    /// Makes an undo manager without recorded changes.
     public init() {}
 }
 #else

@@ -3,9 +3,9 @@
 struct UniqueUpsert {
     let state: ContextState
 
-    /// - Returns: the models that gave way, with those that took their place.
-    /// - Throws: `ModelContextError.notUnique` where two records that are both stored would become alike, a new one is
-    ///   like two others, or the one that was there is not of the new one's class and so cannot take all its values.
+    /// - Returns: the new models that were merged away, with those that survive.
+    /// - Throws: `ModelContextError.notUnique` if two stored records would get the same values, if a new one equals two
+    ///   others, or if the older one is not of the new one's class and so cannot take all its values.
     func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
         guard state.tables.values.contains(where: { !$0.layout.record.uniqueConstraints.isEmpty }) else { return [] }
         var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
@@ -133,6 +133,7 @@ struct UniqueUpsert {
         state.removeInserted(loser)
         let draft = loser._modelState.ensureDraft()
         draft.survivor = survivor
+        draft.takeBack()
         loser._modelState.flags = []
         loser._modelState.table = nil
     }
@@ -161,7 +162,7 @@ struct UniqueClaim: Hashable {
         self.values = values
     }
 
-    /// Nil where one of the values is null: nothing is unique about that.
+    /// Nil if one of the values is null, which is never unique.
     init?(_ model: any PersistentModel, _ slots: [Int], _ layout: ModelLayout) {
         var values: [StoredValue] = []
         for slot in slots {
@@ -172,7 +173,7 @@ struct UniqueClaim: Hashable {
         self.init(entity: layout.constraintOwner(slots).entityName, slots: slots, values: values)
     }
 
-    /// The same for values that are not in a model yet.
+    /// The same for values that are not yet in a model.
     init?(_ record: ContiguousArray<StoredValue>, _ slots: [Int], _ layout: ModelLayout) {
         let values = slots.map { record[$0] }
         if values.contains(where: \.isNull) { return nil }

@@ -2,20 +2,33 @@ public import Foundation
 
 /// A transaction in the history of this framework's own stores.
 public struct DefaultHistoryTransaction: HistoryTransaction {
+    /// The number of a transaction; later ones have higher numbers.
     public typealias TransactionIdentifier = Int64
+    /// The token that marks a transaction of this type.
     public typealias TokenType = DefaultHistoryToken
+    /// A transaction is identified by its number within its store.
     public typealias ID = Int64
 
+    /// The transaction's number.
     public var id: Int64 { transactionIdentifier }
+    /// When the transaction was saved, by the clock of the process that saved it.
     public let timestamp: Date
+    /// The changes of the transaction, each record at most once.
     public let changes: [HistoryChange]
+    /// Marks this transaction; a fetch of history after this token begins with the next transaction.
     public let token: DefaultHistoryToken
+    /// The number of the transaction in its store.
     public let transactionIdentifier: Int64
+    /// The identifier of the store that holds the transaction.
     public let storeIdentifier: String
+    /// The bundle identifier of the program that saved; empty if it has none.
     public let bundleIdentifier: String
+    /// The name of the process that saved.
     public let processIdentifier: String
+    /// The author of the saving context; nil if it had none.
     public let author: String?
 
+    /// Makes a transaction. Stores call this when they read their history.
     public init(
         transactionIdentifier: Int64, timestamp: Date, changes: [HistoryChange], token: DefaultHistoryToken,
         storeIdentifier: String, bundleIdentifier: String, processIdentifier: String, author: String?
@@ -30,26 +43,32 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
         self.author = author
     }
 
-    /// Two transactions are the same when store and number are.
+    /// Two transactions are equal if store and number are.
     public static func == (lhs: DefaultHistoryTransaction, rhs: DefaultHistoryTransaction) -> Bool {
         lhs.transactionIdentifier == rhs.transactionIdentifier && lhs.storeIdentifier == rhs.storeIdentifier
     }
+    /// Hashes the store's identifier and the transaction's number.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(transactionIdentifier)
         hasher.combine(storeIdentifier)
     }
 }
 
-/// A place in the history of one or more stores: for each store the number of the last transaction seen.
+/// A position in the history of one or more stores: for each store the number of the last transaction seen.
 public struct DefaultHistoryToken: HistoryToken, Comparable, Hashable, Identifiable, Sendable, Codable {
+    /// The number of the last known transaction by store identifier.
     public typealias TokenType = [String: Int64]
+    /// The token's hash value.
     public typealias ID = Int
 
+    /// The number of the last known transaction by store identifier.
     public var tokenValue: [String: Int64]?
+    /// The token's hash value. It differs from process to process.
     public var id: Int { hashValue }
-    /// The store whose history this is a place in; nil for a token over several.
+    /// The store to whose history the token belongs; nil for a token over several stores.
     public var storeIdentifier: String? { tokenValue?.count == 1 ? tokenValue?.keys.first : nil }
 
+    /// Makes a token from transaction numbers by store identifier.
     public init(_ tokenValue: [String: Int64]) { self.tokenValue = tokenValue }
 
     /// Earlier in the history of one store; tokens of different stores are ordered by store identifier.
@@ -60,13 +79,20 @@ public struct DefaultHistoryToken: HistoryToken, Comparable, Hashable, Identifia
     }
 }
 
+/// A record that a transaction inserted.
 public struct DefaultHistoryInsert<Model: PersistentModel>: HistoryInsert, Hashable {
+    /// The type of transaction numbers.
     public typealias TransactionIdentifier = Int64
+    /// The type of change numbers.
     public typealias ChangeIdentifier = Int64
+    /// The number of the change within its transaction.
     public let changeIdentifier: Int64
+    /// The number of the transaction that made the change.
     public let transactionIdentifier: Int64
+    /// The inserted record.
     public let changedPersistentIdentifier: PersistentIdentifier
 
+    /// Makes an insertion.
     public init(changeIdentifier: Int64, transactionIdentifier: Int64, changed: PersistentIdentifier) {
         self.changeIdentifier = changeIdentifier
         self.transactionIdentifier = transactionIdentifier
@@ -74,15 +100,24 @@ public struct DefaultHistoryInsert<Model: PersistentModel>: HistoryInsert, Hasha
     }
 }
 
+/// A record that a transaction updated.
 public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hashable {
+    /// The type of transaction numbers.
     public typealias TransactionIdentifier = Int64
+    /// The type of change numbers.
     public typealias ChangeIdentifier = Int64
+    /// A property that changed.
     public typealias PropertyUpdate = PartialKeyPath<Model> & Sendable
+    /// The number of the change within its transaction.
     public let changeIdentifier: Int64
+    /// The number of the transaction that made the change.
     public let transactionIdentifier: Int64
+    /// The updated record.
     public let changedPersistentIdentifier: PersistentIdentifier
+    /// The properties that changed, relationships included.
     public let updatedAttributes: [any PropertyUpdate]
 
+    /// Makes an update.
     public init(
         changeIdentifier: Int64, transactionIdentifier: Int64, changed: PersistentIdentifier,
         updatedAttributes: [any PropertyUpdate]
@@ -93,24 +128,34 @@ public struct DefaultHistoryUpdate<Model: PersistentModel>: HistoryUpdate, Hasha
         self.updatedAttributes = updatedAttributes
     }
 
+    /// Two updates are equal if record, numbers and changed properties are.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.changeIdentifier == rhs.changeIdentifier && lhs.transactionIdentifier == rhs.transactionIdentifier
             && lhs.changedPersistentIdentifier == rhs.changedPersistentIdentifier
     }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(changeIdentifier)
         hasher.combine(changedPersistentIdentifier)
     }
 }
 
+/// A record that a transaction deleted.
 public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete, Hashable {
+    /// The type of transaction numbers.
     public typealias TransactionIdentifier = Int64
+    /// The type of change numbers.
     public typealias ChangeIdentifier = Int64
+    /// The number of the change within its transaction.
     public let changeIdentifier: Int64
+    /// The number of the transaction that made the change.
     public let transactionIdentifier: Int64
+    /// The deleted record.
     public let changedPersistentIdentifier: PersistentIdentifier
+    /// The values that the model preserves on deletion.
     public let tombstone: HistoryTombstone<Model>
 
+    /// Makes a deletion.
     public init(
         changeIdentifier: Int64, transactionIdentifier: Int64, changed: PersistentIdentifier,
         tombstone: HistoryTombstone<Model>
@@ -121,10 +166,12 @@ public struct DefaultHistoryDelete<Model: PersistentModel>: HistoryDelete, Hasha
         self.tombstone = tombstone
     }
 
+    /// Two deletions are equal if record and numbers are.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.changeIdentifier == rhs.changeIdentifier && lhs.transactionIdentifier == rhs.transactionIdentifier
             && lhs.changedPersistentIdentifier == rhs.changedPersistentIdentifier
     }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(changeIdentifier)
         hasher.combine(changedPersistentIdentifier)

@@ -11,7 +11,8 @@ extension Schema {
         return layouts[record.entityName].map { make($0.type) }
     }
 
-    /// - Parameter properties: names; those that the model does not have (any more) are left out.
+    /// Makes the history change of an update. Names in `properties` that the model does not have (any more) are left
+    /// out. Returns nil if the schema lacks the record's entity.
     package func update(
         of record: PersistentIdentifier, properties: [String], change: Int64, transaction: Int64
     ) -> HistoryChange? {
@@ -29,7 +30,8 @@ extension Schema {
         return make(layout.type)
     }
 
-    /// - Parameter preserved: names with stored values, as the store kept them.
+    /// Makes the history change of a deletion, with the preserved values as the store kept them, by property name.
+    /// Returns nil if the schema lacks the record's entity.
     package func deletion(
         of record: PersistentIdentifier, preserved: [(name: String, value: StoredValue)], change: Int64,
         transaction: Int64

@@ -1,21 +1,25 @@
-/// A version of a schema, with the models as they were then.
+/// A version of a schema, with the models of that version.
 public protocol VersionedSchema {
+    /// The models of this version.
     static var models: [any PersistentModel.Type] { get }
+    /// The number of this version.
     static var versionIdentifier: Schema.Version { get }
 }
 
-/// The way from each version of a schema to the next.
+/// The migrations from each version of a schema to the next.
 public protocol SchemaMigrationPlan {
     /// The versions, oldest first.
     static var schemas: [any VersionedSchema.Type] { get }
+    /// The stages from each version to the next, in order.
     static var stages: [MigrationStage] { get }
 }
 
 /// One step of a migration plan.
 public enum MigrationStage {
-    /// New properties take their default, removed ones are dropped, renamed ones are found by their original name.
+    /// New properties get their default, removed ones are dropped, and renamed ones are found by their original name.
     case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
-    /// `willMigrate` sees the old models before, `didMigrate` the new ones after that.
+    /// `willMigrate` sees the old models before the migration, `didMigrate` the new ones after it. The stores of this
+    /// package refuse to open if they would have to run such a stage.
     case custom(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
         willMigrate: ((_ context: ModelContext) throws -> Void)?,
@@ -30,37 +34,44 @@ public enum MigrationStage {
     }
 }
 
-/// What a migration plan asks for and a store does not do.
-public enum MigrationError: Error, Hashable, Sendable {
-    /// On the way from the store's schema to the container's, the plan has a stage whose code the store does not run.
-    case customStage(store: String, from: Schema.Version, to: Schema.Version, stage: Schema.Version)
-}
-
-extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, ClassifiedStoreError {
-    public var description: String {
-        switch self {
-        case .customStage(let store, let from, let to, let stage):
-            "The store \"\(store)\" holds version \(from) of the schema, and on the way to version \(to) the migration "
-                + "plan has a custom stage to \(stage). This kind of store runs no code of a plan; it was left as it is. "
-                + "Make that stage lightweight, or move the records into a new store in the program."
-        }
-    }
-    public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
-    public var errorClass: StoreErrorClass { .unsupported }
-}
-
 extension SelfDescribingConfiguration {
-    /// For a store that adapts its records to a new schema by itself and runs no code: makes sure that a plan asks for
-    /// none on the way from the schema that it holds to the configuration's. A store that is not there yet, or holds that
-    /// version already, has no way to go.
+    /// For a store that adapts its records to a new schema but runs no code: checks that the plan has no custom stage
+    /// between the stored schema and the configuration's. Passes if the store does not exist yet, or holds that version
+    /// or those entities already.
     /// - Throws: `MigrationError.customStage`; what `storedSchema()` throws.
     public func checkStages(of plan: (any SchemaMigrationPlan.Type)?) throws {
         let targets = plan?.stages.compactMap(\.customTarget) ?? []
-        guard !targets.isEmpty, let target = schema?.stored.version, let stored = try storedSchema()?.version else {
-            return
+        guard !targets.isEmpty, let target = schema?.stored, let stored = try storedSchema(),
+            stored.entities != target.entities
+        else { return }
+        if let stage = targets.filter({ stored.version < $0 && $0 <= target.version }).min() {
+            throw MigrationError.customStage(
+                store: name, from: stored.version, to: target.version, stage: stage)
         }
-        if let stage = targets.filter({ stored < $0 && $0 <= target }).min() {
-            throw MigrationError.customStage(store: name, from: stored, to: target, stage: stage)
+    }
+}
+
+extension SelfDescribingConfiguration {
+    /// Refuses a program that is older than the store, or that lacks entities with records in the store. ¶
+    /// Records are counted through `VersionedDataStore`, in a store opened for reading under its own schema. In a store
+    /// without versions they are not counted, and no entity is refused.
+    /// - Throws: `MigrationError.newerStore`, `.unnamedEntities`; what `storedSchema()` and opening throw.
+    func checkStoredSchema() throws {
+        guard let program = schema?.stored, let stored = try storedSchema() else { return }
+        try stored.checkIsNotNewer(than: program, store: name)
+        let missing = stored.entities.filter { program.entity(named: $0.name) == nil }
+        guard program.version == stored.version, !missing.allSatisfy({ dropping.contains($0.name) }) else { return }
+        var configuration = readOnly()
+        configuration.schema = Schema(stored: stored)
+        let store = try Store(configuration, migrationPlan: nil)
+        defer { try? (store as? any ClosableDataStore)?.close() }
+        guard let version = (store as? any VersionedDataStore)?.currentVersion else { return }
+        let counted = missing.map {
+            SchemaLoss.Entity(name: $0.name, records: version.rows(ofEntity: $0.name)?.count ?? 0)
         }
+        try SchemaLoss(
+            stored: stored.version, opened: program.version, entities: counted.filter { $0.records > 0 },
+            properties: []
+        ).check(dropping: dropping, store: name)
     }
 }

@@ -100,8 +100,8 @@ struct CodedForm: Codable, CustomStringConvertible {
 }
 
 extension StoredValue {
-    /// This value as the given kind, where it stands for one: a coder that knows no kinds turns dates into numbers and
-    /// UUIDs into text, and this turns them back. Nil when it cannot be that kind.
+    /// This value converted to the given kind: a coder without kinds of its own turns dates into numbers and UUIDs into
+    /// text, and this turns them back. Nil if it cannot be of that kind.
     func coerced(to kind: StorageKind) -> StoredValue? {
         if isNull || fits(kind) { return self }
         switch kind {

@@ -2,12 +2,12 @@ package import Foundation
 
 /// Decimals as text: the plain decimal notation, exact to the last of 38 digits.
 package enum DecimalText {
-    /// The one text of a decimal: digits with at most one point, no exponent, no superfluous zeros; `NaN`.
+    /// The canonical text of a decimal: digits with at most one point, no exponent, no superfluous zeros; `NaN`.
     package static func text(of value: Decimal) -> String {
         value.isNaN ? "NaN" : value.description
     }
 
-    /// The decimal that a text stands for exactly; nil if it is no decimal number, or one that `Decimal` would round.
+    /// Parses a decimal number; nil if the text is not one, or if `Decimal` would round it.
     ///
     /// Accepted are an optional minus, digits, optionally a point with digits, optionally an exponent; and `NaN`.
     package static func decimal(from text: String) -> Decimal? {

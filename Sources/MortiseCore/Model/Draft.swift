@@ -3,24 +3,33 @@
 @usableFromInline
 final class Draft {
     enum Value {
-        /// The store's value counts.
+        /// Not set: the store's value applies.
         case unset
         case value(StoredValue)
-        /// A transformable attribute's value from an initialiser, where the transformer is not known yet.
+        /// A transformable attribute's value from an initializer, when the transformer is not yet known.
         case transformable(Any)
-        /// A value whose `encode(to:)` failed, or wrote what its type does not read: readable, but no save gets past it.
+        /// A value whose `encode(to:)` failed, or wrote something that its type does not decode: readable, but a save
+        /// throws.
         case unencodable(Any)
-        /// The last target of a required to-one relationship that was cleared: readable, but no save gets past it.
-        case lost(any PersistentModel)
+        /// The last target of a required to-one relationship that was cleared: readable, but a save throws.
+        case requiredButCleared(last: any PersistentModel)
         case model((any PersistentModel)?)
-        /// The target of a to-one relationship that was set from the other side, before either model has a context: the
-        /// other side keeps this model, and both would live for ever if this one kept the other.
-        case implied(WeakModel)
+        /// The target of a to-one relationship of a model that its context released unsaved; weak, because both models
+        /// would retain each other for ever.
+        case inferred(from: FindableModel)
         case models(MemberChanges)
 
         fileprivate var isRelationship: Bool {
             switch self {
             case .model, .models: true
+            default: false
+            }
+        }
+
+        /// Whether the value may hold other models, and the model gets on without it.
+        fileprivate var isLendable: Bool {
+            switch self {
+            case .model, .models, .inferred: true
             default: false
             }
         }
@@ -32,62 +41,41 @@ final class Draft {
         var value: Value
     }
 
-    /// The attributes' values by slot; null where there is none, and where `others` has it.
+    /// The attributes' values by slot; null for an attribute without a value, and for one that `others` has.
     // Unchecked as in a model's state: what reads and writes the values calls no other code meanwhile.
     @exclusivity(unchecked) private(set) var values: ContiguousArray<StoredValue> = []
     /// The slots that have their value in `values`, and those of them whose value is not null.
     @exclusivity(unchecked) private var plain = SlotSet()
     @exclusivity(unchecked) private(set) var present = SlotSet()
-    /// What is no stored value. Most models have none or one, which takes no allocation of its own.
-    @exclusivity(unchecked) private var other: Other?
-    @exclusivity(unchecked) private var more: [Other] = []
-    /// The slots of `other` and `more`: asking an enum with a payload whether it is there copies it.
+    /// What is no stored value, as far as the draft keeps it itself.
+    @exclusivity(unchecked) private var own: DraftRelations?
+    /// The relationships that the context keeps for one of its models, so that they are released with the context.
+    @exclusivity(unchecked) private var lent: Unmanaged<DraftRelations>?
+    @exclusivity(unchecked) private var keeper: UnsavedModels.Reference?
+    /// The slots that the draft keeps itself although the context keeps the others: a required relationship has to lead
+    /// somewhere as long as the model is there.
+    @exclusivity(unchecked) private var required = SlotSet()
+    /// The slots of what is no stored value: asking an enum with a payload whether it is there copies it.
     @exclusivity(unchecked) private var held = SlotSet()
     /// The slots that a save has to write.
     @exclusivity(unchecked) var changed = SlotSet()
-    /// The slots of which nobody has said anything, and that have their default: another record does not take them over.
+    /// The slots in `changed` that only the deletion of a related model has changed.
+    @exclusivity(unchecked) var released = SlotSet()
+    /// The slots that were never set and have their default: another record does not take these values over.
     var defaults = SlotSet()
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
     @exclusivity(unchecked) var identifier: PersistentIdentifier?
-    /// The record as it was when this draft was begun; nil for a model that is not stored.
+    /// The record as it was when this draft was begun; nil for a model that was never stored.
     var base: BaseRow?
-    /// Where a deleted model reads what it has not set itself: its row as it last was.
+    /// The last row of a deleted model, from which it reads what it has not set itself.
     var frozen: FrozenRow?
-    /// The model that took this one's place when both claimed the same unique values.
+    /// Whether the model has left its context, so that it does not retain the models that it is related to.
+    var isLetGo = false
+    /// The model that survived when both had the same unique values.
     var survivor: (any PersistentModel)?
 
     deinit {
-        if held.isEmpty { return }
-        var target = takeOnlyTarget()
-        if target != nil { Releasing.release(&target) }
-        if other == nil { return }
-        var models = takeModels()
-        Releasing.release(&models)
-    }
-
-    // Never inlined, these two: nothing but their result may hold a model when it is released.
-
-    /// The target of the one relationship that there is; nil where there is more than that.
-    @inline(never)
-    private func takeOnlyTarget() -> (any PersistentModel)? {
-        guard more.isEmpty, case .model(let target)? = other?.value else { return nil }
-        other = nil
-        return target
-    }
-
-    @inline(never)
-    private func takeModels() -> [any PersistentModel] {
-        var models: [any PersistentModel] = []
-        for held in others {
-            switch held.value {
-            case .model(let model?), .lost(let model): models.append(model)
-            case .models(let changes): changes.surrender(to: &models)
-            default: break
-            }
-        }
-        other = nil
-        more = []
-        return models
+        if lent != nil { takeLent() }
     }
 
     subscript(slot: Int) -> Value {
@@ -133,72 +121,247 @@ final class Draft {
     }
 
     private func other(at slot: Int) -> Value? {
-        guard held.contains(slot), let other else { return nil }
-        if other.slot == slot { return other.value }
-        return more.first { $0.slot == slot }?.value
+        guard held.contains(slot) else { return nil }
+        return own?[slot] ?? lentRelations?[slot]
     }
 
     private func setOther(_ value: Value, at slot: Int) {
-        let isFirst = held.isEmpty
         held.insert(slot)
-        if isFirst || other?.slot == slot {
-            other = Other(slot: slot, value: value)
-        } else if let place = more.firstIndex(where: { $0.slot == slot }) {
-            more[place].value = value
-        } else {
-            more.append(Other(slot: slot, value: value))
+        if value.isLendable, keeper?.models != nil, !required.contains(slot) {
+            own?.remove(slot)
+            if let lentRelations {
+                lentRelations.set(value, at: slot)
+            } else {
+                let relations = DraftRelations()
+                relations.set(value, at: slot)
+                lend(relations)
+            }
+            return
         }
+        if lent != nil { lentRelations?.remove(slot) }
+        let relations = own ?? DraftRelations()
+        relations.set(value, at: slot)
+        own = relations
     }
 
     private func removeOther(_ slot: Int) {
         held.remove(slot)
-        if other?.slot == slot {
-            other = more.popLast()
-        } else {
-            more.removeAll { $0.slot == slot }
-        }
+        own?.remove(slot)
+        if lent != nil { lentRelations?.remove(slot) }
     }
 
-    /// What is no stored value, by slot in ascending order.
+    /// Relationship, transformable and failed values, by slot in ascending order.
     var others: [Other] {
-        guard let other else { return [] }
-        return more.isEmpty ? [other] : ([other] + more).sorted { $0.slot < $1.slot }
+        guard !held.isEmpty else { return [] }
+        let mine = own?.all ?? []
+        guard let lentRelations else { return mine.count > 1 ? mine.sorted { $0.slot < $1.slot } : mine }
+        return (mine + lentRelations.all).sorted { $0.slot < $1.slot }
     }
 
-    /// Whether what is no stored value is a relationship that may be saved as it is.
-    var hasOnlyRelationshipsBeside: Bool {
-        guard let other else { return true }
-        return other.value.isRelationship && more.allSatisfy { $0.value.isRelationship }
-    }
+    /// Whether all values that are not stored attributes are relationships that can be saved.
+    var hasOnlyRelationshipsBeside: Bool { held.isEmpty || others.allSatisfy(\.value.isRelationship) }
 
-    /// The one relationship that is set, where nothing else is beside the attributes.
-    var onlyOther: Other? { more.isEmpty ? other : nil }
+    /// The only relationship that is set, if there is nothing else apart from attributes.
+    var onlyOther: Other? {
+        let mine = own?.only
+        if lent == nil { return mine }
+        guard let lentRelations else { return nil }
+        return own?.isEmpty ?? true ? lentRelations.only : nil
+    }
     var hasOthers: Bool { !held.isEmpty }
 
-    /// An attribute's value, null included; nil for everything else.
+    /// An attribute's value, including null; nil if the slot is not a set attribute.
     @inline(__always)
     func stored(at slot: Int) -> StoredValue? { plain.contains(slot) ? values[slot] : nil }
 
-    /// An attribute's value that is there; nil for everything else.
+    /// An attribute's value that is not null; nil otherwise.
     @inline(__always)
     func plainValue(at slot: Int) -> StoredValue? { present.contains(slot) ? values[slot] : nil }
 
     @inline(__always)
     func hasPlainValue(at slot: Int) -> Bool { present.contains(slot) }
 
-    /// The values of all of a record's slots, for a snapshot: those that are no stored values as they are given. The memory
-    /// is the draft's own.
+    /// The values of all slots of a record, for a snapshot, with a given value for a slot that is not an attribute.
+    /// Shares the draft's memory.
     func record(of count: Int, _ given: (slot: Int, value: StoredValue)? = nil) -> ContiguousArray<StoredValue> {
         if values.count < count { values += repeatElement(.null, count: count - values.count) }
         if let given { values[given.slot] = given.value }
         return values
     }
 
-    /// Takes over what another draft has set; values that are set in both become the other's.
+    private func takeOthers() -> [Other] {
+        takeBack()
+        held = SlotSet()
+        return own?.takeAll() ?? []
+    }
+
+    /// Takes over what another draft has set; if both have set a value, the other's wins.
     func merge(_ other: Draft) {
         for slot in other.values.indices where other.plain.contains(slot) { set(other.values[slot], at: slot) }
-        for held in other.others { self[held.slot] = held.value }
+        // Taken, because a draft that goes lets go of all members that it still has.
+        for held in other.takeOthers() { self[held.slot] = held.value }
         changed.formUnion(other.changed)
+    }
+}
+
+// MARK: - Who keeps the relationships
+
+extension Draft {
+    /// The relationships that the context keeps; nil if the context has been released. Safe on any thread, because they
+    /// exist as long as the context's unsaved models do.
+    private var lentRelations: DraftRelations? {
+        guard let lent, let models = keeper?.models else { return nil }
+        return withExtendedLifetime(models) { lent.takeUnretainedValue() }
+    }
+
+    private func lend(_ relations: DraftRelations) {
+        lent = .passUnretained(relations)
+        keeper?.models?.keep(relations)
+    }
+
+    /// Takes back what the context keeps.
+    @discardableResult
+    private func takeLent() -> DraftRelations? {
+        let relations = lentRelations
+        if let relations { keeper?.models?.giveBack(relations) }
+        lent = nil
+        return relations
+    }
+
+    /// Moves the relationships that are set, now and from now on, to a context's store of unsaved models. The slots in
+    /// `required` stay with the draft.
+    func lend(to keeper: UnsavedModels.Reference, required: SlotSet) {
+        guard self.keeper !== keeper else { return }
+        self.keeper = keeper
+        self.required = required
+        guard let own, !own.isEmpty else { return }
+        let (staying, leaving) = own.split { $0.value.isLendable && !required.contains($0.slot) }
+        self.own = staying
+        if let leaving { lend(leaving) }
+    }
+
+    /// Takes back the relationships that the context keeps, and retains their models.
+    func takeBack() {
+        if let relations = takeLent() {
+            for other in relations.takeAll() {
+                let mine = own ?? DraftRelations()
+                mine.set(other.value, at: other.slot)
+                own = mine
+            }
+        }
+        keeper = nil
+    }
+
+    /// Takes back the relationships that the context keeps, without retaining their models: models and draft would
+    /// retain each other for ever.
+    func takeBackWeakly() {
+        takeBack()
+        isLetGo = true
+        guard let own else { return }
+        for other in own.all where !required.contains(other.slot) {
+            switch other.value {
+            case .model(let target?): own.set(.inferred(from: FindableModel(target)), at: other.slot)
+            case .models(let changes): changes.imply()
+            default: break
+            }
+        }
+    }
+}
+
+/// The values of a draft that are no stored values.
+final class DraftRelations {
+    /// Most models have one, which takes no array.
+    private var first: Draft.Other?
+    private var more: [Draft.Other] = []
+    /// One more than the index at which the context keeps this; 0 if it does not.
+    var place = 0
+
+    var isEmpty: Bool { first == nil }
+    /// The value if there is exactly one; nil otherwise.
+    var only: Draft.Other? { more.isEmpty ? first : nil }
+
+    var all: [Draft.Other] {
+        guard let first else { return [] }
+        return more.isEmpty ? [first] : [first] + more
+    }
+
+    subscript(slot: Int) -> Draft.Value? {
+        guard let first else { return nil }
+        if first.slot == slot { return first.value }
+        return more.first { $0.slot == slot }?.value
+    }
+
+    func set(_ value: Draft.Value, at slot: Int) {
+        if first == nil || first?.slot == slot {
+            first = Draft.Other(slot: slot, value: value)
+        } else if let place = more.firstIndex(where: { $0.slot == slot }) {
+            more[place].value = value
+        } else {
+            more.append(Draft.Other(slot: slot, value: value))
+        }
+    }
+
+    func remove(_ slot: Int) {
+        if first?.slot == slot {
+            first = more.popLast()
+        } else {
+            more.removeAll { $0.slot == slot }
+        }
+    }
+
+    func takeAll() -> [Draft.Other] {
+        defer {
+            first = nil
+            more = []
+        }
+        return all
+    }
+
+    /// The values that do not match, and those that do; nil for an empty part.
+    func split(_ matches: (Draft.Other) -> Bool) -> (DraftRelations?, DraftRelations?) {
+        let matching = all.filter(matches)
+        if matching.isEmpty { return (self, nil) }
+        if matching.count == more.count + 1 { return (nil, self) }
+        let other = DraftRelations()
+        for value in matching {
+            remove(value.slot)
+            other.set(value.value, at: value.slot)
+        }
+        return (self, other)
+    }
+
+    deinit {
+        if isEmpty { return }
+        var target = takeOnlyTarget()
+        if target != nil { Releasing.release(&target) }
+        if isEmpty { return }
+        var models = takeModels()
+        Releasing.release(&models)
+    }
+
+    // Never inlined, these two: nothing but their result may hold a model when it is released.
+
+    /// The target of the only relationship that is set; nil if there are several.
+    @inline(never)
+    private func takeOnlyTarget() -> (any PersistentModel)? {
+        guard more.isEmpty, case .model(let target)? = first?.value else { return nil }
+        first = nil
+        return target
+    }
+
+    @inline(never)
+    private func takeModels() -> [any PersistentModel] {
+        var models: [any PersistentModel] = []
+        for held in all {
+            switch held.value {
+            case .model(let model?), .requiredButCleared(last: let model): models.append(model)
+            case .models(let changes): changes.surrender(to: &models)
+            default: break
+            }
+        }
+        first = nil
+        more = []
+        return models
     }
 }
 
@@ -210,23 +373,27 @@ final class FrozenRow {
     /// The version that has the row; nil for a store without versions.
     private let version: (any StoreVersion)?
     /// Whether relationships lead to models that show what is stored, and not to the registered ones.
-    let staysStored: Bool
+    let ignoresPendingChanges: Bool
 
     init(
-        table: ModelTable, source: RowSource, row: Int, version: (any StoreVersion)? = nil, staysStored: Bool = false
+        table: ModelTable, source: RowSource, row: Int, version: (any StoreVersion)? = nil,
+        ignoresPendingChanges: Bool = false
     ) {
         self.table = table
         self.source = source
         self.row = row
         self.version = version
-        self.staysStored = staysStored
+        self.ignoresPendingChanges = ignoresPendingChanges
+        table.state.hold()
     }
 
-    /// The model that the row refers to by that identifier: the registered one, else one that left the context as the
-    /// row's own model did, else one that shows the record as this version has it.
+    deinit { table.state.letGo() }
+
+    /// The model of an identifier that the row refers to: the registered one; else one that was detached from the same
+    /// context as the row's model; else a model that shows the record as in this version.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         let state = table.state
-        if let model = state.model(for: identifier) ?? state.departed[identifier] { return model }
+        if let model = state.model(for: identifier) ?? state.detachedModels[identifier] { return model }
         guard let table = state.table(named: identifier.entityName) else { return nil }
         let place: (source: RowSource, row: Int)?
         if let source = version?.rows(ofEntity: identifier.entityName) {
@@ -237,12 +404,12 @@ final class FrozenRow {
         }
         guard let place else { return nil }
         let frozen = FrozenRow(table: table, source: place.source, row: place.row, version: version)
-        return state.departed.add(table.makeDeparted(frozen), identifier)
+        return state.detachedModels.add(table.makeDetached(frozen), identifier)
     }
 }
 
-/// Models that have left their context, as long as somebody holds them.
-struct DepartedModels {
+/// Models that have left their context, as long as they are retained elsewhere.
+struct DetachedModels {
     private struct Reference { weak var model: AnyObject? }
     private var references: [PersistentIdentifier: Reference] = [:]
     private var limit = 64

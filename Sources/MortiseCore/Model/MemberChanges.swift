@@ -1,61 +1,87 @@
 /// What was added to and taken from a to-many relationship since the store's version of it.
+///
+/// The members are those of the store without what was taken, and with what was added. What was added may be stored by now:
+/// others may have added it, too.
 final class MemberChanges {
     /// In the order in which they were added; holds entries that have been taken out again until `compact()`.
     private var order: [any PersistentModel] = []
     @exclusivity(unchecked) private var addedNow = ObjectSet()
     private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
-    /// Members that hold this model and are not held by it, in their order: pairs of models without context, set from the
-    /// other side. An entry may be that of an object that is gone and whose address is another's.
-    private var implied: [ObjectIdentifier: (member: WeakModel, place: Int)] = [:]
-    private var nextPlace = 0
+    /// Removed members that are not retained: those of a model that has left its context.
+    private var removedBefore = FindableModels()
+    /// Members that are not retained, in order: those of a model that its context released unsaved.
+    private var implied = FindableModels()
+    /// Members that were added here and that their deletion removed.
+    private var released: [ObjectIdentifier: WeakModel] = [:]
 
-    /// Those that were added, in that order, and behind them those that are implied.
+    /// The added members, in order of addition, followed by the implied ones.
     var added: [any PersistentModel] {
         if order.count != addedNow.count { compact() }
-        return implied.isEmpty ? order : order + impliedMembers
+        return implied.isEmpty ? order : order + implied.models
     }
-    var hasRemovals: Bool { !removedNow.isEmpty }
-    var isEmpty: Bool { addedNow.isEmpty && removedNow.isEmpty && impliedMembers.isEmpty }
-
-    private var impliedMembers: [any PersistentModel] {
-        implied.values.sorted { $0.place < $1.place }.compactMap(\.member.model)
-    }
+    var hasRemovals: Bool { !removedNow.isEmpty || !removedBefore.isEmpty }
+    var isEmpty: Bool { addedNow.isEmpty && !hasRemovals && implied.models.isEmpty }
 
     func add(_ model: any PersistentModel) {
-        if !implied.isEmpty { implied[ObjectIdentifier(model)] = nil }
-        if !removedNow.isEmpty, removedNow.removeValue(forKey: ObjectIdentifier(model)) != nil { return }
+        implied.remove(model)
+        if !removedNow.isEmpty { removedNow[ObjectIdentifier(model)] = nil }
+        if !released.isEmpty { released[ObjectIdentifier(model)] = nil }
         if addedNow.insert(model) { order.append(model) }
     }
 
-    /// Adds a member that holds this model itself.
-    func imply(_ model: any PersistentModel) {
-        let key = ObjectIdentifier(model)
-        if addedNow.contains(model) || implied[key]?.member.model === model { return }
-        implied[key] = (WeakModel(model), nextPlace)
-        nextPlace += 1
+    /// Stops retaining the members that were added or removed.
+    func imply() {
+        for model in added { implied.insert(model) }
+        order = []
+        addedNow = ObjectSet()
+        for model in removedNow.values { removedBefore.insert(model) }
+        removedNow = [:]
     }
 
-    /// Makes the members that are implied members like others.
+    /// Turns implied members into ordinary ones.
     func keepImplied() {
         if implied.isEmpty { return }
-        for member in impliedMembers { add(member) }
-        implied = [:]
+        for member in implied.models { add(member) }
+        implied = FindableModels()
     }
 
-    /// - Parameter isStored: whether the model may be a member in the store's version; of others there is nothing to take
-    ///   back that was not added.
+    /// Notes that a member was removed. `isStored` says whether the model may be a member in the store's version; for
+    /// other models only an addition has to be undone.
     func remove(_ model: any PersistentModel, isStored: Bool) {
-        if !implied.isEmpty, implied.removeValue(forKey: ObjectIdentifier(model))?.member.model === model { return }
-        if addedNow.remove(model) { return }
+        implied.remove(model)
+        _ = addedNow.remove(model)
+        if !released.isEmpty { released[ObjectIdentifier(model)] = nil }
         if isStored { removedNow[ObjectIdentifier(model)] = model }
     }
 
-    func isAdded(_ model: any PersistentModel) -> Bool {
-        addedNow.contains(model) || (!implied.isEmpty && implied[ObjectIdentifier(model)]?.member.model === model)
-    }
-    func isRemoved(_ model: any PersistentModel) -> Bool { removedNow[ObjectIdentifier(model)] != nil }
+    /// Remembers that a model was added before its deletion took it out.
+    func noteReleased(_ model: any PersistentModel) { released[ObjectIdentifier(model)] = WeakModel(model) }
 
-    /// Hands over all models that it holds.
+    /// Undoes what the deletion of a member changed.
+    func takeBackRelease(of model: any PersistentModel) {
+        let key = ObjectIdentifier(model)
+        if released[key]?.model !== model, isRemoved(model) {
+            removedNow[key] = nil
+            removedBefore.remove(model)
+        } else {
+            add(model)
+        }
+    }
+
+    /// Forgets removed members that no longer have a record.
+    func forgetRemovals(where isGone: (any PersistentModel) -> Bool) {
+        if removedNow.isEmpty { return }
+        removedNow = removedNow.filter { !isGone($0.value) }
+    }
+
+    func isAdded(_ model: any PersistentModel) -> Bool {
+        addedNow.contains(model) || implied.contains(model)
+    }
+    func isRemoved(_ model: any PersistentModel) -> Bool {
+        removedNow[ObjectIdentifier(model)] != nil || removedBefore.contains(model)
+    }
+
+    /// Moves all models that it retains to the given array.
     func surrender(to models: inout [any PersistentModel]) {
         models += order
         models += removedNow.values
@@ -65,7 +91,7 @@ final class MemberChanges {
     }
 
     private func compact() {
-        // A model taken out and put back in stands twice in the order; its last place counts.
+        // A model taken out and put back in appears twice in the order; its last position counts.
         var seen = ObjectSet()
         var kept: [any PersistentModel] = []
         for model in order.reversed() where addedNow.contains(model) && seen.insert(model) { kept.append(model) }
@@ -78,4 +104,62 @@ struct WeakModel {
     weak var model: (any PersistentModel)?
 
     init(_ model: any PersistentModel) { self.model = model }
+}
+
+/// A model that is not retained, and that its context finds again if it is stored.
+struct FindableModel {
+    private weak var object: (any PersistentModel)?
+    private weak var state: ContextState?
+    fileprivate let identifier: PersistentIdentifier?
+
+    init(_ model: any PersistentModel) {
+        object = model
+        state = model._modelState.table?.state
+        identifier = state == nil || model._modelState.row < 0 ? nil : model.persistentModelID
+    }
+
+    var model: (any PersistentModel)? {
+        if let object { return object }
+        guard let identifier else { return nil }
+        return state?.model(for: identifier)
+    }
+}
+
+/// Models that are not retained, in order of insertion.
+private struct FindableModels {
+    private var members: [ObjectIdentifier: (member: FindableModel, place: Int)] = [:]
+    /// The keys of those that are stored: another object may represent such a record by now.
+    private var keys: [PersistentIdentifier: ObjectIdentifier] = [:]
+    private var nextPlace = 0
+
+    var isEmpty: Bool { members.isEmpty }
+    /// Those that still exist, or are found again.
+    var models: [any PersistentModel] {
+        if members.isEmpty { return [] }
+        return members.values.sorted { $0.place < $1.place }.compactMap(\.member.model)
+    }
+
+    func contains(_ model: any PersistentModel) -> Bool { !members.isEmpty && key(of: model) != nil }
+
+    mutating func insert(_ model: any PersistentModel) {
+        if contains(model) { return }
+        let member = FindableModel(model)
+        // An entry under the model's address is that of a freed object.
+        if let gone = members[ObjectIdentifier(model)], let stored = gone.member.identifier {
+            keys[stored] = nil
+        }
+        members[ObjectIdentifier(model)] = (member, nextPlace)
+        if let identifier = member.identifier { keys[identifier] = ObjectIdentifier(model) }
+        nextPlace += 1
+    }
+
+    mutating func remove(_ model: any PersistentModel) {
+        guard !members.isEmpty, let key = key(of: model), let known = members.removeValue(forKey: key) else { return }
+        if let identifier = known.member.identifier { keys[identifier] = nil }
+    }
+
+    private func key(of model: any PersistentModel) -> ObjectIdentifier? {
+        if members[ObjectIdentifier(model)]?.member.model === model { return ObjectIdentifier(model) }
+        return keys.isEmpty ? nil : keys[model.persistentModelID]
+    }
 }

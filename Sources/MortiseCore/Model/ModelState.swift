@@ -8,70 +8,78 @@ import Musl
 import Glibc
 #endif
 
-/// The one stored property that `@Model` adds to a class: where the model's values are.
-///
-/// A fetched model points at a row of its context's version of the store and has nothing else; values of its own exist
-/// only while they differ from the store's. The rest is for macro expansions and for hand-written models that are made
-/// with `createBackingData()`.
-///
-/// Expansions declare the property `@exclusivity(unchecked)`: nothing that reads it calls out to other code meanwhile,
-/// and the check would double the time of a getter.
+/// The one stored property that `@Model` adds to a class; it leads to the model's values. ¶
+/// A fetched model only points at a row of its context's version of the store; it has its own values only while they
+/// differ from the store's. The other members are for macro expansions and for hand-written models made with
+/// `createBackingData()`. ¶
+/// Expansions declare the property `@exclusivity(unchecked)`: no code that reads it calls other code meanwhile, and the
+/// check would double the time of a getter.
 public struct ModelState: ~Copyable {
     struct Flags: OptionSet {
         let rawValue: UInt8
-        /// Made for a model that is being fetched: the defaults of its properties are not values of it.
+        /// Set while a fetched model is created: the defaults of its properties are not its values.
         static let ignoresInitialValues = Flags(rawValue: 1)
         static let isInserted = Flags(rawValue: 2)
         static let isChanged = Flags(rawValue: 4)
         static let isDeleted = Flags(rawValue: 8)
     }
 
-    /// The context's table of the model's entity; nil for a model without context.
+    /// The context's table of the model's entity; nil for a model without a context.
     var table: ModelTable? {
         get { tableReference?.takeUnretainedValue() }
         set {
             let old = tableReference
-            tableReference = newValue.map(Unmanaged.passRetained)
-            old?.release()
+            newValue?.state.hold()
+            tableReference = newValue.map(Unmanaged.passUnretained)
+            old?._withUnsafeGuaranteedRef { $0.state.letGo() }
         }
     }
-    // Counted by hand, because a getter must not count references at all: two atomic operations cost more than the read.
+    // The table is there as long as its state counts this model. A getter must not count references at all: two atomic
+    // operations cost more than the read.
     @usableFromInline var tableReference: Unmanaged<ModelTable>?
     /// The row of the table's source; negative for a model that is not in the store.
     @usableFromInline var row: Int = -1
     @usableFromInline var draft: Draft?
     var flags: Flags = []
-    // Counted by hand, as the table is.
+    // Counted by hand, as getters must not.
     @usableFromInline var registrarReference: Unmanaged<ModelRegistrar>?
-    /// One more than the model's place in the list of its context's unsaved changes that it is in.
+    /// Distinguishes this object from earlier models of the same row.
+    var generation: UInt16 = 0
+    /// One more than the model's index in its context's list of unsaved changes; 0 if it is in none.
     var place: UInt32 = 0
 
-    /// The state of a model that is made by one of its own initialisers.
+    /// The state of a model created by one of its own initializers.
     public init() {
         if Materialising.isActive { flags = .ignoresInitialValues }
     }
 
-    /// The state of a model that is fetched.
+    /// The state of a fetched model.
     init(table: ModelTable, row: Int) {
-        tableReference = .passRetained(table)
+        table.state.hold()
+        self.init(countedIn: table, row: row)
+    }
+
+    /// Like `init(table:row:)`, for a model that the table's state already counts.
+    init(countedIn table: ModelTable, row: Int) {
+        tableReference = .passUnretained(table)
         self.row = row
     }
 
-    /// The state of a model that shows a row as stored, beside the model that is registered for it.
-    init(looking frozen: FrozenRow) {
+    /// The state of a model that shows a row as stored and is not registered.
+    init(readingOnly frozen: FrozenRow) {
         let draft = Draft()
         draft.frozen = frozen
         draft.identifier = frozen.source.identifier(ofRow: frozen.row)
         self.draft = draft
     }
 
-    /// The state of a model whose record has gone.
-    init(departed frozen: FrozenRow) {
-        self.init(looking: frozen)
+    /// The state of a model whose record is gone.
+    init(detached frozen: FrozenRow) {
+        self.init(readingOnly: frozen)
         flags = .isDeleted
     }
 
-    /// The state of a model that stands in for a record that its store does not have.
+    /// The state of a placeholder for a record that the store does not have.
     init(missing identifier: PersistentIdentifier) {
         let draft = Draft()
         draft.identifier = identifier
@@ -85,11 +93,14 @@ public struct ModelState: ~Copyable {
     deinit {
         registrarReference?.release()
         guard let tableReference else { return }
-        if row >= 0 { tableReference._withUnsafeGuaranteedRef { $0.forget(row: row) } }
-        tableReference.release()
+        let (row, generation) = (row, generation)
+        tableReference._withUnsafeGuaranteedRef { table in
+            if row >= 0 { table.forget(row: row, generation: generation) }
+            table.state.letGo()
+        }
     }
 
-    /// Made on first use, because most fetched models are never observed.
+    /// The observation registrar; created on first use, because most fetched models are never observed.
     public var registrar: ObservationRegistrar {
         mutating get {
             if registrarReference == nil { makeRegistrar() }
@@ -97,7 +108,7 @@ public struct ModelState: ~Copyable {
         }
     }
 
-    /// The registrar if anyone has observed the model yet.
+    /// The registrar, if the model has been observed; nil otherwise.
     var existingRegistrar: ObservationRegistrar? {
         registrarReference?._withUnsafeGuaranteedRef { $0.registrar }
     }
@@ -106,16 +117,18 @@ public struct ModelState: ~Copyable {
     @inline(never) @usableFromInline
     mutating func makeRegistrar() { registrarReference = .passRetained(ModelRegistrar()) }
 
-    /// Tells whoever is tracking reads on this thread that a property was read.
-    /// - Parameter model: the model whose state this is.
+    /// Reports the read of a property to observation tracking on this thread.
+    /// - Parameters:
+    ///   - keyPath: the property that was read.
+    ///   - model: the model whose state this is.
     @inlinable
     public mutating func noteAccess<Model: Observable, Member>(to keyPath: KeyPath<Model, Member>, of model: Model) {
         if registrarReference == nil { makeRegistrar() }
         registrarReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.registrar.access(model, keyPath: keyPath) }
     }
 
-    /// An attribute straight from the row, for a model that has set nothing; the value is in both optionals, so that the
-    /// outer nil leaves the question to `storedValue(at:)`.
+    /// An attribute directly from the row, for a model that has set nothing. The outer optional is nil if
+    /// `storedValue(at:)` has to be asked instead.
     @inlinable
     func rowScalar<T: PersistentScalar>(_ type: T.Type, at slot: Int) -> T?? {
         guard draft == nil, row >= 0, let tableReference else { return nil }
@@ -129,8 +142,8 @@ public struct ModelState: ~Copyable {
         return rowValue(at: slot)
     }
 
-    /// What the row has in a slot, whatever the model has set; null without a row. So it is where the value cannot be read,
-    /// which the model's context remembers.
+    /// The row's value in a slot, whatever the model has set; null without a row. Also null if it cannot be read; the
+    /// model's context then keeps the error.
     func rowValue(at slot: Int) -> StoredValue {
         let (place, table) = row >= 0 ? (row, self.table) : (draft?.frozen?.row ?? -1, draft?.frozen?.table)
         guard let table else { return .null }
@@ -142,7 +155,15 @@ public struct ModelState: ~Copyable {
         }
     }
 
-    /// The row that a model without a table reads from, if it ever had one.
+    /// Whether the model shows that value, and its row holds it inline: reading external data to compare them would
+    /// cost more than writing them.
+    func hasInRow(_ value: StoredValue, at slot: Int) -> Bool {
+        guard let table, !table.layout.record.ephemeralSlots.contains(slot) else { return false }
+        if let draft, case .unset = draft[slot] {} else if draft != nil { return false }
+        return table.source.storedForm(row: row, slot: slot).isIdentical(to: value)
+    }
+
+    /// The row that a model without a table reads from; nil if it never had one.
     var frozen: FrozenRow? { table == nil ? draft?.frozen : nil }
 
     /// Drops what a save has written. The values of ephemeral attributes are nowhere else and stay.
@@ -160,6 +181,7 @@ public struct ModelState: ~Copyable {
         let draft = ensureDraft()
         draft[slot] = value
         draft.changed.insert(slot)
+        draft.released.remove(slot)
     }
 
     mutating func set(stored value: StoredValue, at slot: Int) {
@@ -200,8 +222,8 @@ public struct ModelState: ~Copyable {
         dropSavedDraft(layout)
     }
 
-    /// The changes of a to-many relationship of a new model that nobody observes, which has some already; counts as a
-    /// change of it.
+    /// The changes of a non-empty to-many relationship of a new model without observers; nil otherwise. Marks the model
+    /// as changed.
     func membersOfNew(at slot: Int) -> MemberChanges? {
         guard flags.contains(.isInserted), registrarReference == nil, let draft,
             case .models(let changes) = draft[slot]
@@ -210,7 +232,7 @@ public struct ModelState: ~Copyable {
         return changes
     }
 
-    /// Takes the values that a subclass's properties were given before this part of the model existed.
+    /// Takes the values that a subclass's properties were given before this part of the model was initialized.
     public mutating func adopt(_ values: inout InitialValues) {
         guard let pending = values.draft else { return }
         values.draft = nil
@@ -225,11 +247,12 @@ final class ModelRegistrar {
     init() {}
 }
 
-/// The values that a subclass's own properties are given before its superclass is initialised.
+/// The values given to a subclass's own properties before its superclass is initialized.
 public struct InitialValues {
     var draft: Draft?
     private let isIgnored: Bool
 
+    /// Makes an empty set of values. While a model is created for a fetched row, values are ignored.
     public init() { isIgnored = Materialising.isActive }
 
     /// Whether there are values that `ModelState.adopt(_:)` has not taken yet.
@@ -244,13 +267,14 @@ public struct InitialValues {
     }
 }
 
-/// The stored property behind each persisted property; takes no room.
+/// The stored property behind each persisted property; has size 0.
 public struct NoStorage: Sendable {
+    /// Used by macro expansions.
     @inlinable public init() {}
 }
 
-/// Whether the current thread is making a model for a row that was fetched. A model's initialisers cannot be told, since
-/// property defaults run before any argument is looked at.
+/// Whether the current thread is creating a model for a fetched row. A model's initializers cannot get that as an
+/// argument, since property defaults run before any argument is evaluated.
 enum Materialising {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

@@ -1,4 +1,4 @@
-/// Which objects belong to something, by their addresses. Holds no reference: whoever uses it keeps the objects.
+/// A set of object identities that does not retain its members: its user must keep the objects alive.
 struct ObjectSet {
     // Open addressing, at most half full; zero is a free place, one the place of an object that was taken out.
     private var places: ContiguousArray<UInt> = []

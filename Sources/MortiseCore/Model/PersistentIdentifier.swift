@@ -9,18 +9,19 @@ import Synchronization
 /// Order: permanent identifiers before temporary ones, then by store, then by number for records that a store numbers
 /// (which is the order of insertion, across entities), then by key text, then by entity.
 public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable, Sendable {
-    /// What identifies the record; opaque.
+    /// The opaque identity of the record.
     public struct ID: Hashable, Sendable {
-        let space: UInt32
+        let namespace: UInt32
         let key: Key
 
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) {
             // One word for the keys that are met by the million.
             switch key {
-            case .temporary(let number): hasher.combine(number ^ UInt64(space) << 40 ^ 1 << 63)
-            case .sequence(let number): hasher.combine(number ^ UInt64(space) << 40)
+            case .temporary(let number): hasher.combine(number ^ UInt64(namespace) << 40 ^ 1 << 63)
+            case .sequence(let number): hasher.combine(number ^ UInt64(namespace) << 40)
             case .other(let box):
-                hasher.combine(space)
+                hasher.combine(namespace)
                 hasher.combine(box)
             }
         }
@@ -32,20 +33,21 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         case other(KeyBox)
     }
 
+    /// Identifies the record among all records of all stores in this process.
     public let id: ID
 
     /// The name of the model's entity.
-    public var entityName: String { IdentifierSpace.table.space(id.space).entityName }
+    public var entityName: String { NamespaceNames.table.names(of: id.namespace).entityName }
 
     /// The identifier of the store that holds the record; nil while the identifier is temporary.
-    public var storeIdentifier: String? { IdentifierSpace.table.space(id.space).storeIdentifier }
+    public var storeIdentifier: String? { NamespaceNames.table.names(of: id.namespace).storeIdentifier }
 
     /// Whether the model has not been saved yet.
     public var isTemporary: Bool {
         if case .temporary = id.key { true } else { false }
     }
 
-    /// Makes a permanent identifier from the key under which a store knows the record.
+    /// Makes a permanent identifier from a store's key for the record.
     ///
     /// Equal arguments give equal identifiers. Non-negative integers of any width that fits 64 bits are kept as numbers
     /// and order as such; other keys order by their text.
@@ -54,32 +56,31 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         for storeIdentifier: String, entityName: String, primaryKey: T
     ) throws -> PersistentIdentifier
     where T: Comparable, T: CustomStringConvertible, T: Decodable, T: Encodable, T: Hashable {
-        let space = IdentifierSpace.table.index(storeIdentifier: storeIdentifier, entityName: entityName)
+        let namespace = NamespaceNames.table.index(storeIdentifier: storeIdentifier, entityName: entityName)
         let value: StoredValue
         do {
             value = try StoredValueEncoder().encode(primaryKey)
         } catch {
             throw DataStoreError.unsupportedFeature
         }
-        return PersistentIdentifier(id: ID(space: space, key: Key(storedKey: value)))
+        return PersistentIdentifier(id: ID(namespace: namespace, key: Key(storedKey: value)))
     }
 
-    /// The identifier of the record to which a store that numbers its records gave this number.
+    /// The identifier of the record with this number, for a store that numbers its records.
     public static func numbered(
         _ sequence: UInt64, storeIdentifier: String, entityName: String
     ) -> PersistentIdentifier {
-        let space = IdentifierSpace.table.index(storeIdentifier: storeIdentifier, entityName: entityName)
-        return PersistentIdentifier(id: ID(space: space, key: .sequence(sequence)))
+        let namespace = NamespaceNames.table.index(storeIdentifier: storeIdentifier, entityName: entityName)
+        return PersistentIdentifier(id: ID(namespace: namespace, key: .sequence(sequence)))
     }
 
-    /// The number that a numbering store gave the record; nil for other keys and for temporary identifiers.
+    /// The number that the store gave the record; nil for other keys and for temporary identifiers.
     public var sequenceNumber: UInt64? {
         if case .sequence(let number) = id.key { number } else { nil }
     }
 
-    /// The key under which the store knows the record, as the type with which the identifier was made (or one that
-    /// encodes alike).
-    /// - Throws: `DecodingError` when the key is not of that type, or the identifier is temporary.
+    /// The store's key for the record, as the type from which the identifier was made (or one that encodes alike).
+    /// - Throws: `DecodingError` if the key is not of that type, or the identifier is temporary.
     public func primaryKey<Key: Decodable>(as type: Key.Type = Key.self) throws -> Key {
         switch id.key {
         case .temporary:
@@ -96,16 +97,18 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     private static let temporaryCounter = Atomic<UInt64>(0)
 
     package static func temporary(entityName: String) -> PersistentIdentifier {
-        temporary(space: IdentifierSpace.table.index(storeIdentifier: nil, entityName: entityName))
+        temporary(namespace: NamespaceNames.table.index(storeIdentifier: nil, entityName: entityName))
     }
 
-    static func temporary(space: UInt32) -> PersistentIdentifier {
+    static func temporary(namespace: UInt32) -> PersistentIdentifier {
         let number = temporaryCounter.add(1, ordering: .relaxed).newValue
-        return PersistentIdentifier(id: ID(space: space, key: .temporary(number)))
+        return PersistentIdentifier(id: ID(namespace: namespace, key: .temporary(number)))
     }
 
     init(id: ID) { self.id = id }
 
+    /// Orders by store, then by the order of insertion; temporary identifiers come last, in the order of their
+    /// creation.
     public static func < (lhs: PersistentIdentifier, rhs: PersistentIdentifier) -> Bool {
         switch (lhs.id.key, rhs.id.key) {
         case (.temporary(let a), .temporary(let b)): return a < b
@@ -113,11 +116,12 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         case (_, .temporary): return true
         default: break
         }
-        if lhs.id.space == rhs.id.space, case .sequence(let a) = lhs.id.key, case .sequence(let b) = rhs.id.key {
+        if lhs.id.namespace == rhs.id.namespace, case .sequence(let a) = lhs.id.key, case .sequence(let b) = rhs.id.key
+        {
             return a < b
         }
-        let left = IdentifierSpace.table.space(lhs.id.space)
-        let right = IdentifierSpace.table.space(rhs.id.space)
+        let left = NamespaceNames.table.names(of: lhs.id.namespace)
+        let right = NamespaceNames.table.names(of: rhs.id.namespace)
         if left.storeIdentifier != right.storeIdentifier {
             return (left.storeIdentifier ?? "") < (right.storeIdentifier ?? "")
         }
@@ -134,20 +138,25 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         case storeIdentifier, entityName, primaryKey, isTemporary
     }
 
-    /// - Throws: `DecodingError` for anything that `encode(to:)` did not write. A temporary identifier decodes to itself
-    ///   in the process that made it and has no meaning in another.
+    /// Decodes an identifier.
+    /// - Throws: `DecodingError` for anything that `encode(to:)` did not write. A temporary identifier decodes to
+    ///   itself in the process that made it and has no meaning in another.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let store = try container.decodeIfPresent(String.self, forKey: .storeIdentifier)
         let entity = try container.decode(String.self, forKey: .entityName)
-        let space = IdentifierSpace.table.index(storeIdentifier: store, entityName: entity)
+        let namespace = NamespaceNames.table.index(storeIdentifier: store, entityName: entity)
         if try container.decodeIfPresent(Bool.self, forKey: .isTemporary) ?? false {
-            id = ID(space: space, key: .temporary(try container.decode(UInt64.self, forKey: .primaryKey)))
+            id = ID(namespace: namespace, key: .temporary(try container.decode(UInt64.self, forKey: .primaryKey)))
         } else {
-            id = ID(space: space, key: Key(storedKey: try container.decode(CodedForm.self, forKey: .primaryKey).value))
+            id = ID(
+                namespace: namespace,
+                key: Key(storedKey: try container.decode(CodedForm.self, forKey: .primaryKey).value))
         }
     }
 
+    /// Encodes store, entity and key.
+    /// - Throws: `EncodingError` for a temporary identifier, which has no key.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(storeIdentifier, forKey: .storeIdentifier)
@@ -161,6 +170,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
 }
 
 extension PersistentIdentifier: CustomStringConvertible {
+    /// Entity and key, as in `Trip/17`.
     public var description: String {
         switch id.key {
         case .temporary(let number): "\(entityName)/new-\(number)"
@@ -195,7 +205,7 @@ final class KeyBox: Hashable, Sendable {
 }
 
 /// The pair of names that many identifiers share, interned for the life of the process: an identifier carries a number.
-final class IdentifierSpace: Sendable {
+final class NamespaceNames: Sendable {
     struct Names: Hashable, Sendable {
         var storeIdentifier: String?
         var entityName: String
@@ -205,7 +215,7 @@ final class IdentifierSpace: Sendable {
         var indices: [Names: UInt32] = [:]
     }
 
-    static let table = IdentifierSpace()
+    static let table = NamespaceNames()
     private let state = Mutex(State())
 
     func index(storeIdentifier: String?, entityName: String) -> UInt32 {
@@ -219,5 +229,10 @@ final class IdentifierSpace: Sendable {
         }
     }
 
-    func space(_ index: UInt32) -> Names { state.withLock { $0.names[Int(index)] } }
+    /// The names for a number; empty for a number that was never assigned.
+    func names(of index: UInt32) -> Names {
+        state.withLock { state in
+            Int(index) < state.names.count ? state.names[Int(index)] : Names(storeIdentifier: nil, entityName: "")
+        }
+    }
 }

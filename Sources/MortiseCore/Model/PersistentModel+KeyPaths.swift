@@ -1,16 +1,23 @@
 // SwiftData's access to values by key path, for models written by hand and for code that works on any model.
 
 extension PersistentModel {
-    /// The slot of a persisted property. A key path that is none is a mistake in the model's own source, found the first
-    /// time the property is used.
+    /// The slot of a persisted property. A key path that leads to no persisted property is a mistake in the program's
+    /// source, found when the line is first run; a getter has nothing to return.
     fileprivate static func slot(for keyPath: AnyKeyPath) -> Int {
         guard let slot = ModelLayout.of(Self.self).slot(for: keyPath) else {
-            fatalError("\(Self.self).schemaMetadata does not list \(keyPath).")
+            preconditionFailure(
+                """
+                Expected the key path of a property in \(Self.self).schemaMetadata, found \(keyPath). List the property \
+                there; read and set what is not persisted, or declared by a protocol, directly.
+                """)
         }
         return slot
     }
 
     /// The value of a persisted property.
+    /// - Precondition: here and in all of these methods the key path is that of a property in `schemaMetadata`, as the class
+    ///   that declares the property, or one that inherits from it, spells it. Computed and `@Transient` properties have
+    ///   none there, and a key path through a protocol is another one.
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: Decodable {
         let slot = Self.slot(for: key)
         if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? Value { return value }
@@ -19,12 +26,15 @@ extension PersistentModel {
         if let value = PropertyValue.empty(Value.self, default: _defaultValue(at: slot)) { return value }
         PropertyValue.missing(Value.self, slot: slot, of: self)
     }
+    /// The related model. The relationship must have been set.
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: PersistentModel {
         _value(at: Self.slot(for: key))
     }
+    /// The related model; nil if there is none.
     public func getValue<Value>(forKey key: KeyPath<Self, Value?>) -> Value? where Value: PersistentModel {
         _value(at: Self.slot(for: key))
     }
+    /// The related models, in no particular order.
     public func getValue<Value, OtherModel>(forKey key: KeyPath<Self, Value>) -> Value
     where Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         let slot = Self.slot(for: key)
@@ -32,6 +42,7 @@ extension PersistentModel {
         if let value = members as? Value { return value }
         PropertyValue.missing(Value.self, slot: slot, of: self)
     }
+    /// The related models, in no particular order; nil if the relationship has no value.
     public func getValue<Value, OtherModel>(forKey key: KeyPath<Self, Value>) -> Value
     where Value: Decodable, Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         let slot = Self.slot(for: key)
@@ -39,6 +50,7 @@ extension PersistentModel {
         if let value = members as? Value { return value }
         PropertyValue.missing(Value.self, slot: slot, of: self)
     }
+    /// The value of a property that a value transformer stores.
     public func getTransformableValue<Value>(forKey key: KeyPath<Self, Value>) -> Value {
         _transformableValue(at: Self.slot(for: key))
     }
@@ -48,20 +60,25 @@ extension PersistentModel {
         let slot = Self.slot(for: key)
         _write(PropertyAccess.draft(newValue), at: slot)
     }
+    /// Sets the related model and updates the inverse.
     public func setValue<Value>(forKey key: KeyPath<Self, Value>, to newValue: Value) where Value: PersistentModel {
         _setTarget(newValue, at: Self.slot(for: key))
     }
+    /// Sets or clears the related model and updates the inverse.
     public func setValue<Value>(forKey key: KeyPath<Self, Value?>, to newValue: Value?) where Value: PersistentModel {
         _setTarget(newValue, at: Self.slot(for: key))
     }
+    /// Replaces the related models and updates their inverses. Duplicates count once.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Self, Value>, to newValue: Value)
     where Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         _setMembers(PropertyAccess.members(newValue), at: Self.slot(for: key))
     }
+    /// Replaces the related models and updates their inverses; nil clears the relationship.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Self, Value>, to newValue: Value)
     where Value: Encodable, Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         _setMembers(PropertyAccess.members(newValue), at: Self.slot(for: key))
     }
+    /// Sets a property that a value transformer stores. The transformer runs at the next save.
     public func setTransformableValue<Value>(forKey key: KeyPath<Self, Value>, to newValue: Value) {
         _setTransformableValue(newValue, at: Self.slot(for: key))
     }
@@ -89,6 +106,9 @@ enum PropertyAccess {
         guard let scalar = R.RawValue.self as? any PersistentScalar.Type else { return nil }
         return (scalar.init(storedValue: stored) as? R.RawValue).flatMap(R.init(rawValue:))
     }
+    static func value<R: RawRepresentable>(_ stored: StoredValue, ofRaw type: R.Type) -> R? {
+        stored.isNull ? nil : raw(stored, type) as? R
+    }
     private static func coded<D: Decodable>(_ stored: StoredValue, _ type: D.Type) -> Any? {
         try? StoredValueDecoder().decode(type, from: stored)
     }
@@ -110,11 +130,12 @@ enum PropertyAccess {
     }
 }
 
-/// The storage behind a model written by hand, and a view of a model's values for code that asks for its backing data.
+/// The storage of a model written by hand, and a view of a model's values for code that asks for its backing data.
 public final class DefaultBackingData<Model: PersistentModel>: BackingData {
     var state = ModelState()
     private var viewed: Model?
 
+    /// Makes empty backing data for a new model.
     public init(for modelType: Model.Type) {}
     init(state: consuming ModelState) { self.state = state }
     init(viewing model: Model) { viewed = model }
@@ -127,7 +148,7 @@ public final class DefaultBackingData<Model: PersistentModel>: BackingData {
         return model
     }
 
-    /// The state for a model to keep; this storage then has none.
+    /// The state for a model to take over: moved out of this storage, or copied from the model that it views.
     func takeState() -> ModelState {
         if let viewed {
             let copy = Draft()
@@ -139,53 +160,67 @@ public final class DefaultBackingData<Model: PersistentModel>: BackingData {
         return taken
     }
 
+    /// The identifier of the model that uses the data; nil before a model uses it.
     public var persistentModelID: PersistentIdentifier? {
         get { viewed?.persistentModelID ?? state.draft?.identifier }
         set { state.ensureDraft().identifier = newValue }
     }
+    /// The name of the entity.
     public var metadata: Any { ModelLayout.of(Model.self).entityName }
 
+    /// The value of an attribute.
     public func getValue<Value>(forKey key: KeyPath<Model, Value>) -> Value where Value: Decodable {
         model.getValue(forKey: key)
     }
+    /// The related model. The relationship must have been set.
     public func getValue<Value>(forKey key: KeyPath<Model, Value>) -> Value where Value: PersistentModel {
         model.getValue(forKey: key)
     }
+    /// The related model; nil if there is none.
     public func getValue<Value>(forKey key: KeyPath<Model, Value?>) -> Value? where Value: PersistentModel {
         model.getValue(forKey: key)
     }
+    /// The related models.
     public func getValue<Value, OtherModel>(forKey key: KeyPath<Model, Value>) -> Value
     where Value: RelationshipCollection, OtherModel == Value.PersistentElement { model.getValue(forKey: key) }
+    /// The related models; nil if the relationship has no value.
     public func getValue<Value, OtherModel>(forKey key: KeyPath<Model, Value>) -> Value
     where Value: Decodable, Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         model.getValue(forKey: key)
     }
+    /// The value of a property that a value transformer stores.
     public func getTransformableValue<Value>(forKey key: KeyPath<Model, Value>) -> Value {
         model.getTransformableValue(forKey: key)
     }
 
+    /// Sets an attribute.
     public func setValue<Value>(forKey key: KeyPath<Model, Value>, to newValue: Value) where Value: Encodable {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
         state.set(PropertyAccess.draft(newValue), at: Model.slot(for: key))
     }
+    /// Sets the related model.
     public func setValue<Value>(forKey key: KeyPath<Model, Value>, to newValue: Value) where Value: PersistentModel {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
         state.set(.model(newValue), at: Model.slot(for: key))
     }
+    /// Sets or clears the related model.
     public func setValue<Value>(forKey key: KeyPath<Model, Value?>, to newValue: Value?) where Value: PersistentModel {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
         state.set(.model(newValue), at: Model.slot(for: key))
     }
+    /// Replaces the related models.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Model, Value>, to newValue: Value)
     where Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
         setMembers(PropertyAccess.members(newValue), key)
     }
+    /// Replaces the related models; nil clears the relationship.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Model, Value>, to newValue: Value)
     where Value: Encodable, Value: RelationshipCollection, OtherModel == Value.PersistentElement {
         guard viewed == nil else { return model.setValue(forKey: key, to: newValue) }
         setMembers(PropertyAccess.members(newValue), key)
     }
+    /// Sets a property that a value transformer stores.
     public func setTransformableValue<Value>(forKey key: KeyPath<Model, Value>, to newValue: Value) {
         guard viewed == nil else { return model.setTransformableValue(forKey: key, to: newValue) }
         let slot = Model.slot(for: key)
@@ -201,7 +236,7 @@ public final class DefaultBackingData<Model: PersistentModel>: BackingData {
 }
 
 extension BackingData {
-    /// The values behind this storage as a snapshot.
+    /// The values of this storage as a snapshot.
     func makeSnapshot() -> DefaultSnapshot {
         let layout = ModelLayout.of(Model.self)
         var values: ContiguousArray<StoredValue> = []

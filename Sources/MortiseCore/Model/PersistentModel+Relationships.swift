@@ -1,25 +1,26 @@
 // Both sides of every relationship are kept in step here, and nowhere else.
 
 extension PersistentModel {
-    /// The model at the other end of a to-one relationship. Deleted models are seen only from models that are deleted or
-    /// detached themselves.
+    /// The model at the other end of a to-one relationship. Only deleted and detached models see deleted models.
     func _target(at slot: Int) -> (any PersistentModel)? {
-        if case .model(let target)? = _modelState.draft?[slot] {
-            if let target, target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) {
-                return nil
-            }
-            return target
-        }
-        if case .lost? = _modelState.draft?[slot] { return nil }
-        if case .implied(let owner)? = _modelState.draft?[slot] { return owner.model }
-        guard case .identifier(let identifier) = _modelState.storedValue(at: slot) else { return nil }
-        if let frozen = _modelState.frozen, frozen.staysStored {
-            return frozen.table.state.storedModels(for: [identifier]).first
-        }
-        guard let target = _modelState.table?.state.model(for: identifier) ?? _modelState.frozen?.model(for: identifier)
-        else { return nil }
+        guard let target = _heldTarget(at: slot) else { return nil }
         if target._modelState.flags.contains(.isDeleted), _hidesDeleted, !_isRequired(slot) { return nil }
         return target
+    }
+
+    /// As `_target(at:)`, deleted models included: until a deletion is saved, they are the ones to take this model out of.
+    fileprivate func _heldTarget(at slot: Int) -> (any PersistentModel)? {
+        switch _modelState.draft?[slot] {
+        case .model(let target)?: return target
+        case .requiredButCleared?: return nil
+        case .inferred(from: let target)?: return target.model
+        default: break
+        }
+        guard case .identifier(let identifier) = _modelState.storedValue(at: slot) else { return nil }
+        if let frozen = _modelState.frozen, frozen.ignoresPendingChanges {
+            return frozen.table.state.storedModels(for: [identifier]).first
+        }
+        return _modelState.table?.state.model(for: identifier) ?? _modelState.frozen?.model(for: identifier)
     }
 
     private var _hidesDeleted: Bool { _modelState.table != nil && !_modelState.flags.contains(.isDeleted) }
@@ -28,14 +29,14 @@ extension PersistentModel {
         !ModelLayout.of(type(of: self)).record.slots[slot].property.isOptional
     }
 
-    /// The models of a to-many relationship: the stored ones in identity order, then those that are new in the order in
-    /// which they were added.
-    func _members(at slot: Int) -> [any PersistentModel] {
-        let hides = _hidesDeleted
+    /// The models of a to-many relationship: the stored ones in identity order, then new ones in order of addition.
+    func _members(at slot: Int) -> [any PersistentModel] { _members(at: slot, hidingDeleted: _hidesDeleted) }
+
+    private func _members(at slot: Int, hidingDeleted hides: Bool) -> [any PersistentModel] {
         let changes: MemberChanges? = if case .models(let changes)? = _modelState.draft?[slot] { changes } else { nil }
         var members: [any PersistentModel] = []
         if case .identifiers(let identifiers) = _modelState.rowValue(at: slot) {
-            if let frozen = _modelState.frozen, frozen.staysStored {
+            if let frozen = _modelState.frozen, frozen.ignoresPendingChanges {
                 return frozen.table.state.storedModels(for: identifiers)
             }
             if let table = _modelState.table {
@@ -47,8 +48,10 @@ extension PersistentModel {
         }
         if let changes {
             let added = changes.added
+            let mayBeStored = added.contains { $0._modelState.row >= 0 }
+            if mayBeStored { members.removeAll(where: changes.isAdded) }
             members += added
-            if added.contains(where: { $0._modelState.row >= 0 }) {
+            if mayBeStored {
                 members.sort { $0.persistentModelID < $1.persistentModelID }
             }
         }
@@ -57,43 +60,109 @@ extension PersistentModel {
     }
 
     func _setTarget(_ target: (any PersistentModel)?, at slot: Int) {
-        let old = _target(at: slot)
+        let old = _heldTarget(at: slot)
         if let old, let target, old === target {
             // What is set here is kept here.
-            if case .implied? = _modelState.draft?[slot] { _write(.model(target), at: slot) }
+            if case .inferred? = _modelState.draft?[slot] { _write(.model(target), at: slot) }
             return
         }
+        if old == nil, target == nil, _holdsNothing(at: slot) { return }
         _write(.model(target), at: slot)
         guard let layout = _modelState.table?.layout else {
-            if let old, _isNew, old._isNew {
-                old._unlink(self, throughInverseOf: slot, of: ModelLayout.of(type(of: self)))
-            }
-            guard let target else { return }
-            if let state = target._modelState.table?.state {
-                if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
-            } else if _isNew, target._isNew {
-                target._link(self, throughInverseOf: slot, of: ModelLayout.of(type(of: self)))
-            }
+            let layout = ModelLayout.of(type(of: self))
+            if let old, _isNew, old._isNew { old._unlink(self, throughInverseOf: slot, of: layout) }
+            if let target { _linkDetached(target, at: slot, of: layout) }
             return
         }
         if let old { old._unlink(self, throughInverseOf: slot, of: layout) }
         if let target {
             if target._modelState.table == nil { _modelState.table?.state.insert(target) }
-            guard _belongTogether(target) else { return }
+            guard _belongTogether(target, at: slot) else { return }
             target._link(self, throughInverseOf: slot, of: layout)
         }
     }
 
-    func _setMembers(_ models: [any PersistentModel], at slot: Int) {
-        let current = _members(at: slot)
-        let wanted = Set(models.map { ObjectIdentifier($0) })
-        let present = Set(current.map { ObjectIdentifier($0) })
+    /// Whether a to-one relationship without target was left so, or is stored so.
+    private func _holdsNothing(at slot: Int) -> Bool {
+        switch _modelState.draft?[slot] {
+        case .model(nil)?: true
+        case nil, .unset?: _modelState.row >= 0 && _modelState.rowValue(at: slot).isNull
+        default: false
+        }
+    }
+
+    /// Does what follows from this model, which has no context, holding another: the other's context takes it in, or the
+    /// other holds it as well.
+    private func _linkDetached(_ other: any PersistentModel, at slot: Int, of layout: ModelLayout) {
+        if let state = other._modelState.table?.state {
+            if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
+        } else if _isNew, other._isNew {
+            other._link(self, throughInverseOf: slot, of: layout)
+        }
+    }
+
+    /// Used by macro expansions: links the models that an initializer gave to properties, as setting the properties
+    /// afterwards would.
+    public func _linkInitialValues() {
+        _adoptInitialValues()
+        guard _modelState.table == nil, let draft = _modelState.draft, draft.hasOthers else { return }
         let layout = ModelLayout.of(type(of: self))
+        for other in draft.others {
+            switch other.value {
+            case .model(let target?): _linkDetached(target, at: other.slot, of: layout)
+            case .models(let changes):
+                for member in changes.added { _linkDetached(member, at: other.slot, of: layout) }
+            default: break
+            }
+            // The context that has taken this model in has linked the rest.
+            if _modelState.table != nil { return }
+        }
+    }
+
+    /// Adds new members behind those that there are, where nothing else is set: what `append` comes to, once for each
+    /// member.
+    /// - Returns: false where that is not what is set.
+    private func _appendMembers(_ models: [any PersistentModel], at slot: Int) -> Bool {
+        guard case .models(let changes)? = _modelState.draft?[slot] else { return false }
+        let held = _members(at: slot, hidingDeleted: false)
+        guard models.count > held.count, zip(held, models).allSatisfy({ $0 === $1 }),
+            models[held.count...].allSatisfy({ !$0._mayBeStored })
+        else { return false }
+        let layout = ModelLayout.of(type(of: self))
+        changes.keepImplied()
+        for model in models[held.count...] where !changes.isAdded(model) { _addLinked(model, at: slot, layout) }
+        return true
+    }
+
+    private func _addLinked(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        _addMember(model, at: slot)
+        // Each time, because one member's context may have taken this model in.
+        guard _modelState.table != nil else { return _linkDetached(model, at: slot, of: layout) }
+        if model._modelState.table == nil { _modelState.table?.state.insert(model) }
+        if _belongTogether(model, at: slot) { model._link(self, throughInverseOf: slot, of: layout) }
+    }
+
+    func _setMembers(_ models: [any PersistentModel], at slot: Int) {
+        if _appendMembers(models, at: slot) { return }
+        let held = _members(at: slot, hidingDeleted: false)
+        let hides = _hidesDeleted
+        let wanted = Set(models.map { ObjectIdentifier($0) })
+        let layout = ModelLayout.of(type(of: self))
+        var present = Set<ObjectIdentifier>()
+        var leaving: [any PersistentModel] = []
+        for model in held {
+            let isHidden = hides && model._modelState.flags.contains(.isDeleted)
+            let isWanted = wanted.contains(ObjectIdentifier(model))
+            if isWanted || !isHidden { present.insert(ObjectIdentifier(model)) }
+            if !isWanted, !isHidden || model._isBound(by: slot, of: layout) { leaving.append(model) }
+        }
+        // Setting what is there, in whatever order, changes nothing.
+        if _modelState.row >= 0, leaving.isEmpty, wanted.isSubset(of: present) { return }
         if case .models? = _modelState.draft?[slot] {
         } else {
             _write(.models(MemberChanges()), at: slot)
         }
-        for model in current where !wanted.contains(ObjectIdentifier(model)) {
+        for model in leaving {
             _removeMember(model, at: slot)
             if _modelState.table != nil || (_isNew && model._isNew) {
                 model._unlink(self, throughInverseOf: slot, of: layout)
@@ -101,19 +170,18 @@ extension PersistentModel {
         }
         // What is set here is kept here.
         _memberChanges(at: slot).keepImplied()
-        for model in models where !present.contains(ObjectIdentifier(model)) {
-            _addMember(model, at: slot)
-            // Each time, because one member's context may have taken this model in.
-            if _modelState.table != nil {
-                if model._modelState.table == nil { _modelState.table?.state.insert(model) }
-                guard _belongTogether(model) else { continue }
-                model._link(self, throughInverseOf: slot, of: layout)
-            } else if let state = model._modelState.table?.state {
-                if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
-            } else if _isNew, model._isNew {
-                model._link(self, throughInverseOf: slot, of: layout)
-            }
+        for model in models where present.insert(ObjectIdentifier(model)).inserted {
+            _addLinked(model, at: slot, layout)
         }
+    }
+
+    /// Whether what follows from this model's deletion depends on who refers to it through the inverse of `slot`: then
+    /// setting that relationship takes it out although the getter no longer shows it.
+    private func _isBound(by slot: Int, of layout: ModelLayout) -> Bool {
+        guard let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
+            let relationship = destination.record.slots[inverse].property.relationship
+        else { return false }
+        return relationship.deleteRule != .nullify
     }
 
     /// Whether the model was never in a context: both sides of its relationships are kept in step all the same.
@@ -123,49 +191,68 @@ extension PersistentModel {
         return draft.frozen == nil && draft.survivor == nil
     }
 
-    private func _belongTogether(_ other: any PersistentModel) -> Bool {
+    private func _belongTogether(_ other: any PersistentModel, at slot: Int) -> Bool {
         guard let mine = _modelState.table?.state, let others = other._modelState.table?.state, mine !== others else {
             return true
         }
-        mine.latch(ModelContextError.registeredElsewhere(model: other.persistentModelID))
+        mine.refuse(.registeredElsewhere(model: other.persistentModelID)) { [self, unowned mine] in
+            _modelState.table?.state === mine && other._modelState.table.map { $0.state !== mine } ?? false
+                && _refers(to: other, at: slot)
+        }
         return false
     }
 
-    /// Makes the inverse of `owner`'s relationship, on this side, hold the owner.
+    /// Adds the owner to the inverse of its relationship, on this side.
     func _link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
         // Else what an initialiser set would take the place of what is set here.
         if _modelState.table == nil { _adoptInitialValues() }
         let mine = _modelState.table?.layout ?? ModelLayout.of(type(of: self))
-        // Two models without context must not keep each other alive, unless one cannot be without the other. An owner with
-        // a context takes this model in next.
-        let isImplied = _modelState.table == nil && owner._modelState.table == nil
         if mine.record.slots[inverse].role.isToMany {
-            if isImplied {
-                _implyMember(owner, at: inverse, mine)
-            } else {
+            if layout.sharingSlots[slot].isEmpty || !_hasStoredMember(owner, at: inverse) {
                 _addMember(owner, at: inverse, mine)
             }
             return
         }
-        let previous = _target(at: inverse)
+        let previous = _heldTarget(at: inverse)
         if let previous, previous === owner {
-            if !isImplied, case .implied? = _modelState.draft?[inverse] { _write(.model(owner), at: inverse) }
+            if case .inferred? = _modelState.draft?[inverse] { _write(.model(owner), at: inverse) }
             return
         }
-        let keeps = !isImplied || !mine.record.slots[inverse].property.isOptional
-        _writeNotifying(keeps ? .model(owner) : .implied(WeakModel(owner)), at: inverse, mine)
+        // First, because the property may be its own inverse and the previous one this model itself.
         if let previous {
-            if layout.record.slots[slot].role.isToMany {
-                previous._removeMember(self, at: slot, layout)
-            } else {
-                previous._clearTarget(previous: self, at: slot, layout)
+            // By which of several relationships the other one held this model cannot be told from their one inverse.
+            let isShared = !layout.sharingSlots[slot].isEmpty
+            for place in [slot] + layout.sharingSlots[slot] where !isShared || previous._refers(to: self, at: place) {
+                previous._release(self, at: place, layout)
             }
+        }
+        _writeNotifying(.model(owner), at: inverse, mine)
+    }
+
+    /// Whether a model is a member already, by another relationship that has the same inverse, and not by this draft.
+    private func _hasStoredMember(_ model: any PersistentModel, at slot: Int) -> Bool {
+        if case .models(let changes)? = _modelState.draft?[slot], changes.isAdded(model) { return false }
+        return _refers(to: model, at: slot)
+    }
+
+    /// Ends a relationship to a model that has found another partner.
+    private func _release(_ other: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        if layout.record.slots[slot].role.isToMany {
+            _removeMember(other, at: slot, layout)
+        } else {
+            _clearTarget(previous: other, at: slot, layout)
         }
     }
 
     func _unlink(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
+        // One of the others that share the inverse may hold this model still.
+        if !owner._modelState.flags.contains(.isDeleted),
+            layout.sharingSlots[slot].contains(where: { owner._refers(to: self, at: $0) })
+        {
+            return
+        }
         if _modelState.table == nil { _adoptInitialValues() }
         let mine = ModelLayout.of(type(of: self))
         if mine.record.slots[inverse].role.isToMany {
@@ -176,7 +263,7 @@ extension PersistentModel {
     }
 
     private func _clearTarget(previous: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
-        _writeNotifying(_isRequired(slot) ? .lost(previous) : .model(nil), at: slot, layout)
+        _writeNotifying(_isRequired(slot) ? .requiredButCleared(last: previous) : .model(nil), at: slot, layout)
     }
 
     /// Writes the side of a relationship that nobody set: its observers have not been told by an accessor.
@@ -210,14 +297,6 @@ extension PersistentModel {
         change?.didSet()
     }
 
-    private func _implyMember(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
-        let change = ValueChange(settingSlot: slot, of: self, layout: layout)
-        change?.willSet()
-        _memberChanges(at: slot).imply(model)
-        _touch(slot)
-        change?.didSet()
-    }
-
     private func _removeMember(_ model: any PersistentModel, at slot: Int) {
         _memberChanges(at: slot).remove(model, isStored: _mayBeStored && model._mayBeStored)
         _touch(slot)
@@ -239,10 +318,11 @@ extension PersistentModel {
             table.state.noteChange(of: self)
         }
         _modelState.draft?.changed.insert(slot)
+        _modelState.draft?.released.remove(slot)
     }
 
     /// Links the relationships that a model was given before it had a context.
-    /// - Returns: the models without context that it reaches.
+    /// - Returns: the models without a context that it reaches.
     func _connectInserted(in layout: ModelLayout) -> [any PersistentModel] {
         guard let draft = _modelState.draft, draft.hasOthers else { return [] }
         var reached: [any PersistentModel] = []
@@ -259,7 +339,7 @@ extension PersistentModel {
     ) {
         switch value {
         case .model(let target?): _connect(target, at: slot, in: layout, &reached)
-        case .implied(let owner):
+        case .inferred(from: let owner):
             let target = owner.model
             _modelState.draft?[slot] = target.map { .model($0) } ?? .unset
             if let target { _connect(target, at: slot, in: layout, &reached) }
@@ -275,14 +355,14 @@ extension PersistentModel {
     ) {
         if other._modelState.table == nil {
             reached.append(other)
-        } else if !_belongTogether(other) {
+        } else if !_belongTogether(other, at: slot) {
             return
         }
         other._link(self, throughInverseOf: slot, of: layout)
     }
 
-    /// Takes back, for this model whose deletion is taken back, what the nullify rule did to the models related to it.
-    /// Those that have found another partner since are left to it.
+    /// Undoes, for this model whose deletion is undone, what the nullify rule did to related models. Models that have
+    /// got another partner since keep it.
     func _relink(in layout: ModelLayout) {
         for slot in layout.properties.indices {
             guard let relationship = layout.record.slots[slot].property.relationship,
@@ -290,10 +370,11 @@ extension PersistentModel {
             else { continue }
             let related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
-            for model in related where !model._modelState.flags.contains(.isDeleted) {
+            for model in related {
+                // Also what is deleted by now: it keeps its values, and may come back itself.
                 if model._hasReleased(self, at: inverse) {
-                    model._link(self, throughInverseOf: slot, of: layout)
-                } else if !model._refers(to: self, at: inverse) {
+                    model._takeBackRelease(of: self, throughInverseOf: slot, of: layout)
+                } else if !model._modelState.flags.contains(.isDeleted), !model._refers(to: self, at: inverse) {
                     if relationship.isToMany {
                         _removeMember(model, at: slot, layout)
                     } else {
@@ -304,51 +385,202 @@ extension PersistentModel {
         }
     }
 
+    /// Applies the nullify rule to this model, which is related to a deleted one.
+    private func _release(deleted owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
+        guard let inverse = layout.inverseSlots[slot] else { return }
+        let draft = _modelState.draft
+        let wasSet = draft?.changed.contains(inverse) == true && draft?.released.contains(inverse) != true
+        let wasAdded = if case .models(let changes)? = draft?[inverse] { changes.isAdded(owner) } else { false }
+        _unlink(owner, throughInverseOf: slot, of: layout)
+        guard let draft = _modelState.draft, draft.changed.contains(inverse) else { return }
+        if !wasSet { draft.released.insert(inverse) }
+        guard case .models(let changes) = draft[inverse] else { return }
+        if changes.isEmpty, !owner._mayBeStored, _modelState.row >= 0 {
+            // It was added and never saved: the list is as it was.
+            _forgetChange(at: inverse)
+            _modelState.table?.state.noteUnchanged(self)
+        } else if wasAdded {
+            changes.noteReleased(owner)
+        }
+    }
+
+    /// Undoes what the nullify rule did to this model, so that nothing of it remains to be saved.
+    private func _takeBackRelease(
+        of owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout
+    ) {
+        guard let inverse = layout.inverseSlots[slot], let draft = _modelState.draft, let table = _modelState.table
+        else { return _link(owner, throughInverseOf: slot, of: layout) }
+        let change = ValueChange(settingSlot: inverse, of: self, layout: table.layout)
+        if case .models(let changes) = draft[inverse] {
+            change?.willSet()
+            changes.takeBackRelease(of: owner)
+            if changes.isEmpty { _forgetRelease(at: inverse) }
+            change?.didSet()
+        } else if draft.released.contains(inverse),
+            case .identifier(let stored) = _modelState.rowValue(at: inverse), stored == owner.persistentModelID
+        {
+            change?.willSet()
+            _forgetRelease(at: inverse)
+            change?.didSet()
+        } else {
+            _link(owner, throughInverseOf: slot, of: layout)
+        }
+        table.state.noteUnchanged(self)
+    }
+
+    /// Forgets a change that only the deletion of a related model has made.
+    private func _forgetRelease(at slot: Int) {
+        if _modelState.draft?.released.contains(slot) == true { _forgetChange(at: slot) }
+    }
+
+    private func _forgetChange(at slot: Int) {
+        _modelState.draft?[slot] = .unset
+        _modelState.draft?.changed.remove(slot)
+        _modelState.draft?.released.remove(slot)
+    }
+
+    /// Forgets what the deletion of related models changed here if other saves have stored the same.
+    private func _forgetStoredReleases() {
+        guard let draft = _modelState.draft, let table = _modelState.table, !draft.released.isEmpty else { return }
+        for slot in draft.released.slots {
+            if case .models(let changes) = draft[slot] {
+                changes.forgetRemovals { $0._modelState.table == nil }
+                if changes.isEmpty { _forgetRelease(at: slot) }
+            } else if _modelState.rowValue(at: slot).isNull {
+                _forgetRelease(at: slot)
+            }
+        }
+        table.state.noteUnchanged(self)
+    }
+
     private func _hasReleased(_ owner: any PersistentModel, at slot: Int) -> Bool {
         switch _modelState.draft?[slot] {
         case .model(nil)?: true
-        case .lost(let last)?: last === owner
-        case .models(let changes)?: changes.isRemoved(owner)
+        case .requiredButCleared(last: let last)?: last === owner
+        // Nothing but the rule takes a deleted model out of a list on one side alone.
+        case .models?: !_refers(to: owner, at: slot)
         default: false
         }
     }
 
-    /// Makes what this model reads from the row it no longer has its own, so that it can become a new record: of the
-    /// related models those that are still there and have no other partner.
-    func _thaw(in layout: ModelLayout) {
-        guard let draft = _modelState.draft, draft.frozen != nil else { return }
+    /// Copies a deleted model's values into its draft, so that it can become a new record. Of its related models it
+    /// keeps those that still exist, or come back with it, and have no other partner.
+    func _thaw(in table: ModelTable, with returning: [any PersistentModel]) {
+        guard let draft = _modelState.draft else { return }
+        let layout = table.layout
+        let isStored = draft.frozen != nil
         for (slot, description) in layout.record.slots.enumerated() {
-            guard case .unset = draft[slot] else { continue }
-            func isFree(_ model: any PersistentModel) -> Bool {
-                guard model._modelState.table != nil, !model._modelState.flags.contains(.isDeleted) else {
-                    return false
-                }
-                guard let inverse = layout.inverseSlots[slot],
-                    ModelLayout.of(type(of: model)).record.slots[inverse].role == .toOne
-                else { return true }
-                return model._target(at: inverse) == nil
-            }
+            let isUnset = if case .unset = draft[slot] { true } else { false }
+            if !isStored, isUnset || description.role == .attribute { continue }
             switch description.role {
-            case .attribute: draft[slot] = .value(_modelState.rowValue(at: slot))
+            case .attribute: if isUnset { draft[slot] = .value(_modelState.rowValue(at: slot)) }
             case .toOne:
-                let target = _target(at: slot)
-                if let target, !isFree(target) {
-                    draft[slot] = description.property.isOptional ? .model(nil) : .lost(target)
+                if case .requiredButCleared? = _modelState.draft?[slot] { continue }
+                let target = _heldTarget(at: slot)
+                if let target, !_isFree(target, at: slot, of: layout, returning) {
+                    _leave(target, at: slot, of: table)
+                    draft[slot] = description.property.isOptional ? .model(nil) : .requiredButCleared(last: target)
                 } else {
                     draft[slot] = .model(target)
                 }
             case .toManyStored, .toManyDerived:
                 let changes = MemberChanges()
-                for member in _members(at: slot) where isFree(member) { changes.add(member) }
+                for member in _members(at: slot, hidingDeleted: false) {
+                    if _isFree(member, at: slot, of: layout, returning) {
+                        changes.add(member)
+                    } else {
+                        _leave(member, at: slot, of: table)
+                    }
+                }
                 draft[slot] = .models(changes)
             }
         }
         draft.frozen = nil
     }
 
-    /// Does for this deleted model what its relationships' rules say.
-    /// - Parameter onlyReferring: whether related models that hold another by now are left alone.
-    /// - Returns: the models that are to be deleted with it.
+    /// Unlinks this model, which becomes a new record, from one that stays deleted, whose delete rules no longer concern it.
+    private func _leave(_ model: any PersistentModel, at slot: Int, of table: ModelTable) {
+        guard model._modelState.flags.contains(.isDeleted), model._modelState.table?.state === table.state else {
+            return
+        }
+        model._unlink(self, throughInverseOf: slot, of: table.layout)
+    }
+
+    /// Whether a model may be related to this one again, which was deleted.
+    private func _isFree(
+        _ model: any PersistentModel, at slot: Int, of layout: ModelLayout, _ returning: [any PersistentModel]
+    ) -> Bool {
+        if model === self {
+            // Others may have made it its own partner where it was given another here.
+            return layout.inverseSlots[slot].map { _refers(to: self, at: $0) } ?? true
+        }
+        if model._modelState.flags.contains(.isDeleted), !returning.contains(where: { $0 === model }) { return false }
+        guard let inverse = layout.inverseSlots[slot],
+            ModelLayout.of(type(of: model)).record.slots[inverse].role == .toOne,
+            let partner = model._heldTarget(at: inverse)
+        else { return true }
+        return partner === self || partner._modelState.flags.contains(.isDeleted)
+    }
+
+    /// Removes this model, whose deletion is undone, from deleted models that would not otherwise have kept it.
+    func _leaveDeleted(in layout: ModelLayout, except returning: [any PersistentModel]) {
+        for slot in layout.properties.indices {
+            guard let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
+                let relationship = destination.record.slots[inverse].property.relationship,
+                relationship.deleteRule == .nullify || relationship.deleteRule == .cascade
+            else { continue }
+            let related =
+                layout.record.slots[slot].role.isToMany
+                ? _members(at: slot, hidingDeleted: false) : _heldTarget(at: slot).map { [$0] } ?? []
+            for model in related where model !== self && model._modelState.flags.contains(.isDeleted) {
+                if returning.contains(where: { $0 === model }) { continue }
+                let theirs = ModelLayout.of(type(of: model))
+                if relationship.deleteRule == .nullify {
+                    _release(deleted: model, throughInverseOf: inverse, of: theirs)
+                } else {
+                    _unlink(model, throughInverseOf: inverse, of: theirs)
+                    // It would take this model with it again.
+                    model._unlink(self, throughInverseOf: slot, of: layout)
+                }
+            }
+        }
+    }
+
+    /// Whether a to-one relationship is empty because the model that it led to is deleted here.
+    private func _wasReleased(at slot: Int, in state: ContextState) -> Bool {
+        switch _modelState.draft?[slot] {
+        case .model(nil)?, .requiredButCleared?: break
+        default: return false
+        }
+        guard case .identifier(let before)? = try? _modelState.draft?.base?.value(slot) else { return false }
+        return state.model(for: before)?._modelState.flags.contains(.isDeleted) == true
+    }
+
+    /// If other contexts have given this model another partner than was set here, the partner set here wins, on both
+    /// sides.
+    func _settlePartners(in layout: ModelLayout) {
+        guard let changed = _modelState.draft?.changed, let state = _modelState.table?.state else { return }
+        for slot in layout.record.slots.indices where changed.contains(slot) && layout.record.slots[slot].role == .toOne
+        {
+            guard let inverse = layout.inverseSlots[slot], layout.sharingSlots[slot].isEmpty,
+                case .identifier(let identifier) = _modelState.rowValue(at: slot),
+                let stored = state.model(for: identifier), stored !== _heldTarget(at: slot),
+                !stored._modelState.flags.contains(.isDeleted), stored._refers(to: self, at: inverse)
+            else { continue }
+            // Nobody has set what a delete rule has cleared.
+            if _wasReleased(at: slot, in: state) {
+                _forgetChange(at: slot)
+                continue
+            }
+            stored._unlink(self, throughInverseOf: slot, of: layout)
+        }
+        _forgetStoredReleases()
+        state.noteUnchanged(self)
+    }
+
+    /// Applies the delete rules of this deleted model's relationships.
+    /// - Parameter onlyReferring: whether to skip related models that now have another partner.
+    /// - Returns: the models to be deleted with it, including those that are deleted already.
     func _applyDeleteRules(onlyReferring: Bool = false) -> [any PersistentModel] {
         let layout = ModelLayout.of(type(of: self))
         var cascaded: [any PersistentModel] = []
@@ -360,12 +592,13 @@ extension PersistentModel {
                 related.removeAll { !$0._refers(to: self, at: inverse) }
             }
             switch relationship.deleteRule {
-            case .cascade: cascaded += related.filter { !$0._modelState.flags.contains(.isDeleted) }
-            case .nullify:
+            case .cascade: cascaded += related
+            // Nothing refers to what was never stored, so nothing keeps it from being deleted.
+            case .deny where _mayBeStored, .noAction where _mayBeStored: break
+            case .nullify, .deny, .noAction:
                 for model in related where !model._modelState.flags.contains(.isDeleted) {
-                    model._unlink(self, throughInverseOf: slot, of: layout)
+                    model._release(deleted: self, throughInverseOf: slot, of: layout)
                 }
-            case .deny, .noAction: break
             }
         }
         return cascaded

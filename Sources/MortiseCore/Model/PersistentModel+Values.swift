@@ -10,7 +10,7 @@ enum PropertyValue {
         return try? StoredValueDecoder().decode(T.self, from: value)
     }
 
-    /// What a required property without a stored value reads as: its declared default, or an empty value of its type.
+    /// The value of a required property without a stored value: its declared default, or an empty value of its type.
     static func empty<T: Decodable>(_ type: T.Type, default declared: StoredValue) -> T? {
         if !declared.isNull, let value = PropertyAccess.value(declared, as: type) { return value }
         if let scalar = type as? any PersistentScalar.Type { return scalar.placeholder as? T }
@@ -20,10 +20,22 @@ enum PropertyValue {
         return nil
     }
 
-    /// The end of a chain of impossibilities: a required property without a value, of a type that has none to offer.
+    /// The first case of an enum that lists its cases.
+    static func firstCase<T>(of type: T.Type) -> T? {
+        func first<C: CaseIterable>(_ type: C.Type) -> Any? { type.allCases.first }
+        return (type as? any CaseIterable.Type).flatMap { first($0) } as? T
+    }
+
+    /// Called if a required property has no value and its type has no placeholder; ends the process. Fetched records have a
+    /// value, and a schema in which they could lack one is refused. A model written by hand can be read before its
+    /// initialiser has set the property, and a custom store can refer to a record that it does not have.
     static func missing<T>(_ type: T.Type, slot: Int, of model: any PersistentModel) -> Never {
         let name = ModelLayout.of(Swift.type(of: model)).record.slots.dropFirst(slot).first?.name ?? "slot \(slot)"
-        fatalError("\(Swift.type(of: model)).\(name) was read before it was given a value; it is of type \(type).")
+        preconditionFailure(
+            """
+            Expected a value of \(Swift.type(of: model)).\(name), found none, and \(type) has no empty one to show. Set the \
+            property before it is read, give it a default value, or declare it optional.
+            """)
     }
 }
 
@@ -58,11 +70,13 @@ extension Draft.Value {
 // MARK: - Attributes
 
 extension PersistentModel {
+    /// Used by macro expansions: reads an attribute by slot.
     @inlinable
     public func _value<T: PersistentScalar>(at slot: Int) -> T {
         if let row = _modelState.rowScalar(T.self, at: slot), let value = row { return value }
         return _ownScalar(at: slot) ?? _defaultScalar(at: slot)
     }
+    /// Used by macro expansions: reads an optional attribute by slot.
     @inlinable
     public func _value<T: PersistentScalar>(at slot: Int) -> T? {
         // Data that are not there may lie elsewhere.
@@ -70,32 +84,38 @@ extension PersistentModel {
         return _ownScalar(at: slot)
     }
 
+    /// Used by macro expansions: reads an enum by slot.
     @inlinable
     public func _value<T: RawRepresentable>(at slot: Int) -> T where T.RawValue: PersistentScalar {
         if let raw: T.RawValue = _value(at: slot), let value = T(rawValue: raw) { return value }
         if let value = T(rawValue: _defaultScalar(at: slot)) { return value }
         if let value = T(rawValue: .placeholder) { return value }
-        _missing(T.self, at: slot)
+        return _firstCase(at: slot)
     }
+    /// Used by macro expansions: reads an optional enum by slot.
     @inlinable
     public func _value<T: RawRepresentable>(at slot: Int) -> T? where T.RawValue: PersistentScalar {
         let raw: T.RawValue? = _value(at: slot)
         return raw.flatMap { T(rawValue: $0) }
     }
 
-    /// An attribute of a model that has values of its own, or no row.
+    /// An attribute of a model that has its own values, or no row.
     @usableFromInline
     func _ownScalar<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
 
-    /// What a required attribute without a value reads as: its declared default, or the type's own placeholder.
+    /// The value of a required attribute without a stored value: its declared default, or the type's placeholder.
     @usableFromInline
     func _defaultScalar<T: PersistentScalar>(at slot: Int) -> T {
         T(storedValue: _defaultValue(at: slot)) ?? T.placeholder
     }
 
     @usableFromInline
-    func _missing<T>(_ type: T.Type, at slot: Int) -> Never { PropertyValue.missing(type, slot: slot, of: self) }
+    func _firstCase<T>(at slot: Int) -> T {
+        if let first = PropertyValue.firstCase(of: T.self) { return first }
+        PropertyValue.missing(T.self, slot: slot, of: self)
+    }
 
+    /// Used by macro expansions: reads a coded attribute by slot.
     @_disfavoredOverload
     public func _value<T: Codable>(at slot: Int) -> T {
         if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? T { return value }
@@ -106,90 +126,128 @@ extension PersistentModel {
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
 
-    /// What a required property without a stored value has: the default that the model declares. Ephemeral attributes of
-    /// fetched models come to this.
+    /// The value of a required property without a stored value: the default that the model declares. Used for ephemeral
+    /// attributes of fetched models.
     func _defaultValue(at slot: Int) -> StoredValue {
         let properties = ModelLayout.of(type(of: self)).properties
         return (properties.dropFirst(slot).first as? Schema.Attribute)?.storedDefault ?? .null
     }
 
+    /// Used by macro expansions: sets an attribute by slot.
     @inlinable
     public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(stored: value.storedValue, at: slot) }
+    /// Used by macro expansions: sets an optional attribute by slot.
     @inlinable
     public func _setValue<T: PersistentScalar>(_ value: T?, at slot: Int) {
         _write(stored: value?.storedValue ?? .null, at: slot)
     }
+    /// Used by macro expansions: sets an enum by slot.
     @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T, at slot: Int) where T.RawValue: PersistentScalar {
         _write(stored: value.rawValue.storedValue, at: slot)
     }
+    /// Used by macro expansions: sets an optional enum by slot.
     @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T?, at slot: Int) where T.RawValue: PersistentScalar {
         _write(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
+    /// Used by macro expansions: sets a coded attribute by slot.
     @_disfavoredOverload
     public func _setValue<T: Codable>(_ value: T, at slot: Int) { _write(Draft.Value(coding: value), at: slot) }
 
+    /// Used by macro expansions: reads a transformable property by slot.
     public func _transformableValue<T>(at slot: Int) -> T {
         switch _modelState.draft?[slot] {
         case .transformable(let kept)?, .unencodable(let kept)?:
             if let value = kept as? T { return value }
         default: break
         }
-        let transformer = ModelLayout.of(type(of: self)).transformer(at: slot)
         if case .data(let data) = _modelState.storedValue(at: slot),
-            let value = transformer?.reverseTransformedValue(data) as? T
+            let value: T = ModelLayout.of(type(of: self)).untransformed(data, at: slot)
         {
             return value
         }
         if let none = (T.self as? any OptionalValue.Type)?.none as? T { return none }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
+    /// Used by macro expansions: sets a transformable property by slot.
     public func _setTransformableValue<T>(_ value: T, at slot: Int) {
         let layout = ModelLayout.of(type(of: self))
         _write(layout.transformed(value, at: slot).map(Draft.Value.value) ?? .unencodable(value), at: slot)
     }
 
-    /// Puts a value into the model's draft and tells the context, once, that the model has changed.
+    /// Puts a value into the model's draft and reports the model's first change to the context.
     func _write(_ value: Draft.Value, at slot: Int) {
-        if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
-            table.state.noteChange(of: self)
-        }
+        if case .value(let stored) = value { return _write(stored: stored, at: slot) }
+        _noteChange()
         _modelState.set(value, at: slot)
     }
 
-    /// As `_write`, for a stored value.
+    /// Like `_write`, for a stored value. Setting the value that the record has changes nothing.
     @usableFromInline
     func _write(stored value: consuming StoredValue, at slot: Int) {
+        if _modelState.row >= 0, _modelState.hasInRow(value, at: slot) { return }
+        _noteChange()
+        _modelState.set(stored: value, at: slot)
+    }
+
+    private func _noteChange() {
         if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
             table.state.noteChange(of: self)
         }
-        _modelState.set(stored: value, at: slot)
+    }
+}
+
+extension Schema.Attribute {
+    /// The name of the transformer that stores the attribute; nil where there is none.
+    var valueTransformerName: NSValueTransformerName? {
+        options.lazy.compactMap(\.transformerName).first.map { NSValueTransformerName($0) }
+    }
+}
+
+extension NSValueTransformerName {
+    /// The value from which the transformer made the data; nil for other data, and if the transformer is neither registered
+    /// nor one of Foundation's own.
+    func untransformed<T>(_ data: Data) -> T? {
+        // In steps: a cast of nil to an optional type would be a value.
+        if let made = ValueTransformer.registered(self)?.reverseTransformedValue(data), let value = made as? T {
+            return value
+        }
+        return archives ? CodableArchive.value(in: data) : nil
     }
 }
 
 extension ModelLayout {
-    func transformer(at slot: Int) -> ValueTransformer? {
-        guard slot < properties.count, let attribute = properties[slot] as? Schema.Attribute,
-            let name = attribute.options.lazy.compactMap(\.transformerName).first
-        else { return nil }
-        return ValueTransformer.registered(NSValueTransformerName(name))
+    private func transformerName(at slot: Int) -> NSValueTransformerName? {
+        slot < properties.count ? (properties[slot] as? Schema.Attribute)?.valueTransformerName : nil
     }
 
-    /// What is stored for a transformable value; nil where no transformer is registered, or it makes no data of it.
+    /// What is stored for a transformable value; nil if the transformer is neither registered nor one of Foundation's
+    /// own, makes no data of the value, or does not read the data back: the record could not be fetched.
     func transformed(_ value: Any, at slot: Int) -> StoredValue? {
         if let optional = value as? any OptionalValue, optional.unwrapped == nil { return .null }
-        return (transformer(at: slot)?.transformedValue(value) as? Data).map(StoredValue.data)
+        guard let name = transformerName(at: slot) else { return nil }
+        let data =
+            ValueTransformer.registered(name)?.transformedValue(value) as? Data
+            ?? (name.archives ? CodableArchive.data(of: value) : nil)
+        guard let stored = data.map(StoredValue.data) else { return nil }
+        if slot < checks.count, let check = checks[slot], !check(stored) { return nil }
+        return stored
     }
+
+    /// The value from which `transformed` made the data; nil for other data.
+    func untransformed<T>(_ data: Data, at slot: Int) -> T? { transformerName(at: slot)?.untransformed(data) }
 }
 
 // MARK: - Relationships
 
 extension PersistentModel {
+    /// Used by macro expansions: reads an optional to-one relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> T? { _target(at: slot) as? T }
+    /// Used by macro expansions: reads a required to-one relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> T {
         if let model = _target(at: slot) as? T { return model }
-        if case .lost(let last)? = _modelState.draft?[slot], let model = last as? T { return model }
+        if case .requiredButCleared(last: let last)? = _modelState.draft?[slot], let model = last as? T { return model }
         if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
             // Against its contract the store has no such record: a getter cannot throw, the next fetch or save does.
             _modelState.table?.state.latch(ModelContextError.noSuchModel(identifier))
@@ -197,6 +255,7 @@ extension PersistentModel {
         }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
+    /// Used by macro expansions: reads a to-many relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> [T] {
         if _modelState.draft == nil, _modelState.row >= 0, let table = _modelState.table,
             let members = table.state.members(of: table, row: _modelState.row, slot: slot, as: T.self)
@@ -205,100 +264,125 @@ extension PersistentModel {
         }
         return _members(at: slot).compactMap { $0 as? T }
     }
+    /// Used by macro expansions: reads an optional to-many relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> [T]? {
         let members: [T] = _value(at: slot)
         return members
     }
 
+    /// Used by macro expansions: sets an optional to-one relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: T?, at slot: Int) { _setTarget(value, at: slot) }
+    /// Used by macro expansions: sets a required to-one relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: T, at slot: Int) { _setTarget(value, at: slot) }
+    /// Used by macro expansions: sets a to-many relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: [T], at slot: Int) { _setMembers(value, at: slot) }
+    /// Used by macro expansions: sets an optional to-many relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: [T]?, at slot: Int) { _setMembers(value ?? [], at: slot) }
 }
 
 // MARK: - Initial values
 
-/// Initial values of types that are only `Codable`.
-///
-/// A protocol extension, because a type whose conformance is isolated to the main actor can be passed to one from an
-/// initialiser that is not.
+/// Initial values of types that are only `Codable`. ¶
+/// A protocol extension, because a type whose conformance is isolated to the main actor can be passed to one from a
+/// nonisolated initializer.
 public protocol CodedInitialValues: ~Copyable {
     mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T)
 }
 
 extension CodedInitialValues where Self: ~Copyable {
+    /// Used by macro expansions: gives a new model's coded attribute its first value.
     @_disfavoredOverload
     public mutating func initialize<T: Codable>(at slot: Int, to value: T) { _initializeCoded(at: slot, to: value) }
 }
 
 extension ModelState: CodedInitialValues {
+    /// Used by macro expansions: gives a new model's attribute its first value.
     @inlinable
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T) {
         initialize(stored: value.storedValue, at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional attribute its first value.
     @inlinable
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T?) {
         initialize(stored: value?.storedValue ?? .null, at: slot)
     }
+    /// Used by macro expansions: gives a new model's enum its first value.
     @inlinable
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
         initialize(stored: value.rawValue.storedValue, at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional enum its first value.
     @inlinable
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
     where T.RawValue: PersistentScalar {
         initialize(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
+    /// Used by macro expansions: gives a new model's coded attribute its first value.
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         if flags.contains(.ignoresInitialValues) { return }
         initialize(Draft.Value(coding: value), at: slot)
     }
+    /// Used by macro expansions: gives a new model's to-one relationship its first target.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
         initialize(.model(value), at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional to-one relationship its first target.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
         initialize(.model(value), at: slot)
     }
+    /// Used by macro expansions: gives a new model's to-many relationship its first members.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]) {
         initialize(.models(MemberChanges(value)), at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional to-many relationship its first members.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]?) {
         initialize(.models(MemberChanges(value ?? [])), at: slot)
     }
+    /// Used by macro expansions: gives a new model's transformable property its first value.
     public mutating func initializeTransformable<T>(at slot: Int, to value: T) {
         initialize(.transformable(value), at: slot)
     }
 }
 
 extension InitialValues: CodedInitialValues {
+    /// Used by macro expansions: gives a new model's attribute its first value.
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T) {
         initialize(.value(value.storedValue), at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional attribute its first value.
     public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T?) {
         initialize(.value(value?.storedValue ?? .null), at: slot)
     }
+    /// Used by macro expansions: gives a new model's enum its first value.
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
         initialize(.value(value.rawValue.storedValue), at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional enum its first value.
     public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
     where T.RawValue: PersistentScalar {
         initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
     }
+    /// Used by macro expansions: gives a new model's coded attribute its first value.
     public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
         initialize(Draft.Value(coding: value), at: slot)
     }
+    /// Used by macro expansions: gives a new model's to-one relationship its first target.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
         initialize(.model(value), at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional to-one relationship its first target.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
         initialize(.model(value), at: slot)
     }
+    /// Used by macro expansions: gives a new model's to-many relationship its first members.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]) {
         initialize(.models(MemberChanges(value)), at: slot)
     }
+    /// Used by macro expansions: gives a new model's optional to-many relationship its first members.
     public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]?) {
         initialize(.models(MemberChanges(value ?? [])), at: slot)
     }
+    /// Used by macro expansions: gives a new model's transformable property its first value.
     public mutating func initializeTransformable<T>(at slot: Int, to value: T) {
         initialize(.transformable(value), at: slot)
     }

@@ -1,30 +1,47 @@
 public import Observation
 
-/// A class whose instances a context keeps: what `@Model` makes of a class.
+/// A class whose instances contexts manage; `@Model` adds the conformance.
 ///
 /// A class may conform by hand: it keeps `persistentBackingData` as a stored property made by `createBackingData()`,
-/// lists its properties in `schemaMetadata`, and reads and writes them with `getValue(forKey:)` and `setValue(forKey:to:)`.
-/// Models belong to their context and are used where it is used; they are not `Sendable`, their identifiers are.
+/// lists its properties in `schemaMetadata`, and reads and writes them with `getValue(forKey:)` and
+/// `setValue(forKey:to:)`. Models belong to their context and are used on its actor or thread; they are not `Sendable`,
+/// but their identifiers are.
 ///
-/// The underscored requirements are the macro's; they have defaults, and code of your own does not call them.
+/// Unsaved models that refer to each other retain each other. Models in a context do so until it saves or is released;
+/// after a save the context finds related models by their identifiers. Models that were never inserted do so for ever
+/// if a relationship and its inverse refer to each other: insert them, or clear the relationship, to free them. After a
+/// rollback, inserted models refer to each other weakly, except through required to-one relationships.
+///
+/// The underscored requirements are for macro expansions; they have defaults, and other code must not call them.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
+    /// Used by macro expansions: the class itself, even if a subclass inherits the member.
     associatedtype Root: PersistentModel = Self
 
+    /// Makes a model from its values. Contexts call this for fetched models; the body must only keep the data.
     init(backingData: any BackingData<Self>)
+    /// The values of the model.
+    /// - Precondition: a class that conforms by hand makes them with `createBackingData()`.
     var persistentBackingData: any BackingData<Self> { get set }
     /// The properties that this class itself declares, in declaration order, then its constraints.
     static var schemaMetadata: [Schema.PropertyMetadata] { get }
 
+    /// Used by macro expansions: makes a model from its state.
     init(_modelState: consuming ModelState)
+    /// Used by macro expansions: the state of the model, which holds its values and its context.
     var _modelState: ModelState { get set }
+    /// Used by macro expansions: takes over the initial values of a subclass's own properties.
     func _adoptInitialValues()
+    /// Used by macro expansions: the properties that superclasses declare.
     static var _inheritedSchemaMetadata: [Schema.PropertyMetadata] { get }
 }
 
 extension PersistentModel {
+    /// Two models are equal if they are the same object.
     public static func == (lhs: Self, rhs: Self) -> Bool { lhs === rhs }
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
+    /// The model's `persistentModelID`. It changes when a new model is saved for the first time.
     public var id: PersistentIdentifier { persistentModelID }
 
     /// The model's identity: temporary until it is saved, and kept after it is deleted.
@@ -41,11 +58,11 @@ extension PersistentModel {
         return identifier
     }
 
-    /// The context that keeps the model; nil before it is inserted, after its deletion is saved, and when the context is
-    /// gone.
+    /// The context of the model; nil before it is inserted, after its deletion is saved, and when the context has been
+    /// released.
     public var modelContext: ModelContext? { _modelState.table?.state.context }
 
-    /// Whether the model has values that are not saved, or is new and not saved.
+    /// Whether the model is new or has unsaved changes.
     public var hasChanges: Bool {
         _adoptInitialValues()
         return !_modelState.flags.isDisjoint(with: [.isInserted, .isChanged])
@@ -58,10 +75,12 @@ extension PersistentModel {
 
     // MARK: Defaults of the macro's requirements, for models written by hand
 
+    /// Used by macro expansions.
     public init(_modelState: consuming ModelState) {
         self.init(backingData: DefaultBackingData<Self>(state: _modelState))
     }
 
+    /// Used by macro expansions. The state of a model that keeps its values in backing data.
     public var _modelState: ModelState {
         _read {
             let backing = Self.defaultBacking(persistentBackingData)
@@ -73,29 +92,38 @@ extension PersistentModel {
         }
     }
 
+    /// Used by macro expansions. The default does nothing: the model has no initial values of its own.
     public func _adoptInitialValues() {}
+    /// Used by macro expansions. The default is empty: the model has no superclass model.
     public static var _inheritedSchemaMetadata: [Schema.PropertyMetadata] { [] }
 
     private static func defaultBacking(_ backingData: any BackingData<Self>) -> DefaultBackingData<Self> {
         guard let backing = backingData as? DefaultBackingData<Self> else {
             // A class that brings its own BackingData has to bring _modelState too; no value could be right here.
-            fatalError("\(Self.self).persistentBackingData must be made by createBackingData().")
+            preconditionFailure(
+                """
+                Expected \(Self.self).persistentBackingData to be made by createBackingData(), found a \
+                \(type(of: backingData)). Make it so, or implement _modelState as @Model does.
+                """)
         }
         return backing
     }
 
-    /// Storage for the values of a model that is written by hand.
+    /// Makes the storage for a model written by hand.
     public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
         DefaultBackingData<P>(for: P.self)
     }
 
+    /// Used by macro expansions: a view of the model's own values.
     public func _backingData() -> any BackingData<Self> { DefaultBackingData<Self>(viewing: self) }
 
+    /// Used by macro expansions: takes over the values of backing data.
     public func _adopt(backingData: any BackingData<Self>) {
         guard let backing = backingData as? DefaultBackingData<Self> else { return }
         _modelState = backing.takeState()
     }
 
+    /// Used by macro expansions: the state that backing data hold.
     public static func _state(from backingData: any BackingData<Self>) -> ModelState {
         (backingData as? DefaultBackingData<Self>)?.takeState() ?? ModelState()
     }

@@ -49,7 +49,8 @@ enum Releasing {
         return queue
     }
 
-    /// Empties the array; the models that nobody else holds are gone when the outermost call on this thread returns.
+    /// Empties the array; its models, if not retained elsewhere, are released when the outermost call on this thread
+    /// returns.
     static func release(_ models: inout [any PersistentModel]) {
         if models.isEmpty { return }
         let queue = queue
@@ -58,7 +59,7 @@ enum Releasing {
         if !queue.isRunning { queue.run() }
     }
 
-    /// As for several models.
+    /// Like the variant for several models.
     static func release(_ model: inout (any PersistentModel)?) {
         let queue = queue
         queue.take(&model)

@@ -15,9 +15,8 @@ import Foundation
 /// | `url` | itself; one that is relative, a space and its base |
 /// | `coded` | JSON of the value's `Codable` form, keys sorted |
 extension StoredValue {
-    /// The value of an attribute of that kind as text, from which `init(text:as:)` makes the same value to the last bit.
-    /// Equal values have equal texts. Nil for null, which every format marks in a way of its own, and for what is no value
-    /// of the kind.
+    /// The value of an attribute of that kind as text; `init(text:as:)` restores it to the last bit. Equal values have
+    /// equal texts. Nil for null, which every format marks in its own way, and for a value of another kind.
     public func text(as kind: StorageKind) -> String? {
         if isNull || !fits(kind) { return nil }
         if kind == .coded { return codedText }
@@ -40,11 +39,11 @@ extension StoredValue {
         }
     }
 
-    /// The value of an attribute of that kind for which a text stands; nil for a text that stands for none.
+    /// Parses the text of an attribute of that kind; nil if it is not a valid value.
     ///
-    /// Besides what `text(as:)` makes, it takes what people and spreadsheets write: `TRUE`, `+5`, `1e3`, dates without time
-    /// or with an offset. A number that its kind cannot hold exactly as written in whole digits is no value of it, and text
-    /// behind a number makes it none.
+    /// Besides what `text(as:)` makes, it takes what people and spreadsheets write: `TRUE`, `+5`, `1e3`, dates without
+    /// time or with an offset. A number that its kind cannot hold exactly, as written in whole digits, is invalid, and
+    /// so is text after a number.
     public init?(text: String, as kind: StorageKind) {
         let value: StoredValue? =
             switch kind {
@@ -76,7 +75,7 @@ extension StoredValue {
 
     private static let notANumber = "nan:"
 
-    /// The bits of a value that is not a number and not the one that `nan` stands for.
+    /// The bits of a NaN other than the one that `nan` denotes.
     private static func bits<Bits: FixedWidthInteger>(_ text: String, of type: Bits.Type) -> Bits? {
         text.hasPrefix(notANumber) ? Bits(text.dropFirst(notANumber.count), radix: 16) : nil
     }

@@ -1,10 +1,9 @@
 public import Foundation
 
-/// The kinds of value an attribute can have in a store. The set is closed: an adapter that handles each of these handles
-/// every model.
-///
-/// A property's Swift type maps to exactly one kind. `Int` is `int64`, `UInt` is `uint64`, an enum has the kind of its raw
-/// value, and every other `Codable` type (structs, arrays, dictionaries) is `coded`.
+/// The kinds of value that an attribute can have in a store. The set is closed: an adapter that handles each of these
+/// handles every model. ¶
+/// A property's Swift type maps to exactly one kind. `Int` is `int64`, `UInt` is `uint64`, an enum has the kind of its
+/// raw value, and every other `Codable` type (structs, arrays, dictionaries) is `coded`.
 public enum StorageKind: String, Sendable, Codable, CaseIterable {
     case bool
     case int8, int16, int32, int64
@@ -20,14 +19,14 @@ public enum StorageKind: String, Sendable, Codable, CaseIterable {
     case coded
 }
 
-/// The value of one property of one record, in the form in which stores keep it.
+/// The value of one property of one record, in stored form.
 ///
-/// Integers up to 64 signed bits are `integer`; `uint64` alone uses `unsigned`. A to-one relationship is `identifier` or
-/// `null`, a to-many relationship `identifiers`. `array` and `object` occur only inside `coded` values, whose leaves are
-/// `null`, `bool`, `integer`, `unsigned`, `double` and `string`.
+/// Integers up to 64 signed bits are `integer`; `uint64` alone uses `unsigned`. A to-one relationship is `identifier`
+/// or `null`, a to-many relationship `identifiers`. `array` and `object` occur only inside `coded` values, whose leaves
+/// are `null`, `bool`, `integer`, `unsigned`, `double` and `string`.
 ///
-/// Equality is that of the stored bits, not of a query: `double(.nan)` equals itself, `-0.0` differs from `0.0`. Strings
-/// are equal when canonically equivalent.
+/// Equality is that of the stored bits, not of a query: `double(.nan)` equals itself, `-0.0` differs from `0.0`.
+/// Strings are equal when canonically equivalent.
 public enum StoredValue: Sendable {
     case null
     case bool(Bool)
@@ -53,6 +52,7 @@ public enum StoredValue: Sendable {
 }
 
 extension StoredValue: Hashable {
+    /// Equality of the stored bits, except that canonically equivalent strings are equal.
     public static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
         switch (lhs, rhs) {
         case (.null, .null): true
@@ -76,6 +76,7 @@ extension StoredValue: Hashable {
         }
     }
 
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -99,7 +100,7 @@ extension StoredValue: Hashable {
 }
 
 extension StoredValue {
-    /// Whether this is the same value to the last bit: canonically equivalent strings, which are equal, are told apart.
+    /// Whether this is the same value to the last bit; unlike `==`, it distinguishes canonically equivalent strings.
     public func isIdentical(to other: StoredValue) -> Bool {
         switch (self, other) {
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
@@ -116,8 +117,8 @@ extension StoredValue {
         }
     }
 
-    /// Whether this value may stand in an attribute of the given kind. `null` fits every kind; whether the attribute
-    /// admits it is for the schema to say.
+    /// Whether an attribute of the given kind can hold this value. `null` fits every kind; the schema decides whether
+    /// the attribute allows it.
     public func fits(_ kind: StorageKind) -> Bool {
         switch (self, kind) {
         case (.null, _): true
@@ -134,7 +135,7 @@ extension StoredValue {
 }
 
 extension StorageKind {
-    /// The values an `integer` of this kind may have; nil for kinds that are not stored as `StoredValue.integer`.
+    /// The range of an `integer` of this kind; nil for kinds that are not stored as `StoredValue.integer`.
     public var integerRange: ClosedRange<Int64>? {
         switch self {
         case .int8: Int64(Int8.min)...Int64(Int8.max)
@@ -194,7 +195,7 @@ extension StoredValue: Codable {
                 let url = URL(string: text, relativeTo: base)
             else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: key, in: container, debugDescription: "\"\(text)\" with its base is no URL.")
+                    forKey: key, in: container, debugDescription: "\"\(text)\" with its base is not a URL.")
             }
             self = .url(url)
         case .identifier: self = .identifier(try container.decode(PersistentIdentifier.self, forKey: key))
@@ -235,7 +236,7 @@ extension StoredValue: Codable {
 }
 
 extension StoredValue: CustomStringConvertible {
-    /// The value as one would write it in a predicate, as far as it can be written.
+    /// The value as written in a predicate, as far as it can be written.
     public var description: String {
         switch self {
         case .null: "nil"

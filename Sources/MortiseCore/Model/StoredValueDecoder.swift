@@ -1,13 +1,14 @@
 import Foundation
 
-/// Reads a `Decodable` value out of the tree that `StoredValueEncoder` makes.
-///
-/// It also accepts the natural forms of the scalars (a `date` where a `Date` is asked for, an `integer` where a `Double`
-/// is), so that trees that came through another format decode alike.
+/// Decodes a `Decodable` value from the tree that `StoredValueEncoder` makes. ¶
+/// It also accepts the natural forms of the scalars (a `date` for a `Date`, an `integer` for a `Double`), so that trees
+/// that passed through another format decode alike.
 public struct StoredValueDecoder: Sendable {
+    /// Makes a decoder. It has no options and can be used repeatedly.
     public init() {}
 
-    /// - Throws: `DecodingError` with the coding path at which the tree does not fit the type, or whatever the type's
+    /// Decodes a value.
+    /// - Throws: `DecodingError` with the coding path at which the tree does not match the type, or whatever the type's
     ///   `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: StoredValue) throws -> T {
         try unbox(value, as: type, codingPath: [])
@@ -15,7 +16,7 @@ public struct StoredValueDecoder: Sendable {
 }
 
 private func mismatch(_ type: any Any.Type, _ value: StoredValue, _ codingPath: [any CodingKey]) -> DecodingError {
-    .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "Found \(value.kindName), wanted \(type)."))
+    .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "Expected \(type), found \(value.kindName)."))
 }
 
 private func unbox<T: Decodable>(_ value: StoredValue, as type: T.Type, codingPath: [any CodingKey]) throws -> T {
@@ -38,7 +39,7 @@ private func unbox<T: Decodable>(_ value: StoredValue, as type: T.Type, codingPa
 }
 
 extension Decimal {
-    /// Reads what `description` writes; Foundation itself does not read its "NaN".
+    /// Reads what `description` writes, including "NaN", which Foundation does not read.
     init?(storedText text: String) {
         if text == "NaN" {
             self = .nan

@@ -1,14 +1,15 @@
 import Foundation
 
-/// Turns any `Encodable` value into a `coded` stored value: a tree of nulls, booleans, numbers, strings, arrays and
-/// objects that is the same on every store.
-///
-/// Inside the tree dates are doubles (seconds since the reference date), `Data` is base64 text, `UUID`, `URL` and
-/// `Decimal` are text, and non-finite numbers are the strings `nan`, `inf` and `-inf`. `StoredValueDecoder` reads all of
-/// it back exactly.
+/// Encodes any `Encodable` value as a `coded` stored value: a tree of nulls, Booleans, numbers, strings, arrays and
+/// objects that is the same on every store. ¶
+/// Inside the tree dates are doubles (seconds since 2001-01-01 00:00:00 UTC), `Data` is base64 text, `UUID`, `URL` and
+/// `Decimal` are text, and non-finite numbers are the strings `nan`, `inf` and `-inf`. `StoredValueDecoder` restores
+/// all of it exactly.
 public struct StoredValueEncoder: Sendable {
+    /// Makes an encoder. It has no options and can be used repeatedly.
     public init() {}
 
+    /// Encodes a value.
     /// - Throws: whatever the value's `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> StoredValue {
         try box(value, codingPath: [])

@@ -4,8 +4,8 @@ package import Foundation
 package enum TimestampText {
     private static let secondsFromUnixToReference: Int64 = 978_307_200
 
-    /// The date in UTC, such as `2026-05-01T10:00:00Z`, with as many decimals as tell it from its neighbours; the seconds
-    /// since the beginning of 2001, such as `1e+300`, for dates of other than four-digit years and for -0.0.
+    /// The date in UTC, such as `2026-05-01T10:00:00Z`, with as many decimals as distinguish it from its neighbours;
+    /// for -0.0 and for dates in years without four digits, the seconds since the beginning of 2001, such as `1e+300`.
     package static func text(of date: Date) -> String {
         let interval = date.timeIntervalSinceReferenceDate
         let digits = "\(interval)"
@@ -31,8 +31,8 @@ package enum TimestampText {
             + two(second % 60) + (fraction.isEmpty ? "" : "." + fraction) + "Z"
     }
 
-    /// Reads `YYYY-MM-DD`, and after it `Thh:mm`, `:ss`, decimals, and `Z` or an offset such as `+02:00`. Without one the
-    /// time is UTC. Nil for anything else, and for days that are not.
+    /// Parses `YYYY-MM-DD`, optionally followed by `Thh:mm`, `:ss`, decimals, and `Z` or an offset such as `+02:00`.
+    /// Without an offset the time is UTC. Nil for anything else, and for days that do not exist.
     package static func date(_ text: String) -> Date? {
         var rest = Substring(text).utf8
         func number(_ count: Int) -> Int64? {

@@ -3,16 +3,26 @@ import Foundation
 #if !canImport(Darwin)
 /// The name under which a value transformer is registered.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
+    /// The name under which the transformer is registered.
     public let rawValue: String
+    /// Makes a name.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// Makes a name.
     public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// The name of Foundation's transformer for archives without a key.
+    public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
+    /// The name of Foundation's transformer for keyed archives.
+    public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
+    /// The name of Foundation's transformer for archives of secure types.
+    public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
 }
 
-/// Turns a property's value into another and back, as Foundation's class of this name does on Apple platforms.
-///
-/// For `@Attribute(.transformable(by:))`, `transformedValue(_:)` makes `Data` of the value and
-/// `reverseTransformedValue(_:)` the value of the data. Subclasses are used from any thread.
+/// Converts a property's value to another form and back, like Foundation's class of this name on Apple platforms. ¶
+/// For `@Attribute(.transformable(by:))`, `transformedValue(_:)` converts the value to `Data` and
+/// `reverseTransformedValue(_:)` converts it back. Subclasses are used from any thread.
 open class ValueTransformer {
+    /// Makes a transformer. Subclasses that are registered by type need this initializer.
     public required init() {}
 
     open class func transformedValueClass() -> AnyClass { NSObject.self }
@@ -23,11 +33,12 @@ open class ValueTransformer {
     private static let lock = NSLock()
     nonisolated(unsafe) private static var registry: [NSValueTransformerName: ValueTransformer] = [:]
 
-    /// Registers a transformer; one registered before under the name is replaced.
+    /// Registers a transformer, replacing one of that name; nil removes it.
     public class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
         lock.withLock { registry[name] = transformer }
     }
 
+    /// The names of all registered transformers, in no particular order.
     public class func valueTransformerNames() -> [NSValueTransformerName] { lock.withLock { Array(registry.keys) } }
 
     static func registered(_ name: NSValueTransformerName) -> ValueTransformer? { lock.withLock { registry[name] } }
@@ -37,3 +48,34 @@ extension ValueTransformer {
     static func registered(_ name: NSValueTransformerName) -> ValueTransformer? { ValueTransformer(forName: name) }
 }
 #endif
+
+extension NSValueTransformerName {
+    /// Whether the name is one of the archiving transformers that Apple's Foundation has without registration.
+    var archives: Bool {
+        ["NSSecureUnarchiveFromData", "NSKeyedUnarchiveFromData", "NSUnarchiveFromData"].contains(rawValue)
+    }
+}
+
+/// Replaces Foundation's archiving transformers on platforms without them: a binary property list of the value's
+/// `Codable` form, in an array, because a property list cannot be a mere number or string.
+enum CodableArchive {
+    static func data(of value: Any) -> Data? {
+        guard let value = value as? any Encodable else { return nil }
+        return encoded(value)
+    }
+
+    static func value<T>(in data: Data) -> T? {
+        guard let type = T.self as? any Decodable.Type else { return nil }
+        return decoded(type, data) as? T
+    }
+
+    private static func encoded(_ value: some Encodable) -> Data? {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return try? encoder.encode([value])
+    }
+
+    private static func decoded<D: Decodable>(_ type: D.Type, _ data: Data) -> Any? {
+        try? PropertyListDecoder().decode([D].self, from: data).first
+    }
+}

@@ -1,8 +1,7 @@
 import Foundation
 
-/// The values of one new record, for `ModelContext.insert(_:from:_:)`.
-///
-/// What is not set has its default from the schema, or nil. No initialiser is called.
+/// The values of one new record, for `ModelContext.insert(_:from:_:)`. ¶
+/// Properties that are not set have their default from the schema, or nil. No initializer is called.
 public struct BatchRecord<Model: PersistentModel> {
     /// By slot.
     @usableFromInline var values: ContiguousArray<StoredValue>
@@ -97,7 +96,7 @@ public struct BatchRecord<Model: PersistentModel> {
     }
 
     /// Sets a to-many relationship that has no inverse, or a to-many inverse.
-    /// - Throws: `BatchError`, also for one that follows from a to-one relationship: set that.
+    /// - Throws: `BatchError`, also for a relationship whose inverse is to-one: set that.
     public mutating func set<Target: PersistentModel>(
         _ property: ReferenceWritableKeyPath<Model, [Target]>, to members: [Target]
     ) throws {
@@ -157,16 +156,16 @@ public struct BatchRecord<Model: PersistentModel> {
 /// What the records of one batch have in common.
 @usableFromInline
 final class BatchSlots {
-    /// Where a property is kept, and whether a transformer stands between it and what is kept.
+    /// Where a property is stored, and whether a transformer converts it.
     @usableFromInline typealias Place = (slot: Int, isTransformable: Bool)
 
     let layout: ModelLayout
-    /// The models that relationships have been set to and that are not saved yet.
+    /// The unsaved models to which relationships have been set.
     var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
 
     init(_ layout: ModelLayout) { self.layout = layout }
 
-    /// - Throws: `BatchError` for a property that a record of a batch cannot be given.
+    /// - Throws: `BatchError` for a property that cannot be set in a batch.
     func place(_ property: AnyKeyPath) throws -> Place {
         guard let slot = layout.slot(for: property) else {
             throw BatchError.unassignable(

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What `ModelContext.update(_:where:includeSubclasses:_:)` does to every model that matches.
-///
-/// All values are taken from the model as it was before, so that two properties can be exchanged. Setters are not called.
+/// The changes that `ModelContext.update(_:where:includeSubclasses:_:)` makes to every matching model. ¶
+/// All values are read from the model as it was before, so that two properties can be exchanged. Setters are not
+/// called. The first property that cannot be set makes the update throw a `BatchError`.
 public struct BatchUpdate<Model: PersistentModel> {
     private(set) var assignments: [StoreBatch.Assignment] = []
     /// The models that relationships are set to and that are not saved yet.
@@ -29,7 +29,7 @@ public struct BatchUpdate<Model: PersistentModel> {
         _ property: ReferenceWritableKeyPath<Model, Target?>, to target: Target?
     ) { relate(property, to: target) }
 
-    /// Sets a to-one relationship that is required.
+    /// Sets a required to-one relationship.
     public mutating func set<Target: PersistentModel>(
         _ property: ReferenceWritableKeyPath<Model, Target>, to target: Target
     ) { relate(property, to: target) }
@@ -39,12 +39,12 @@ public struct BatchUpdate<Model: PersistentModel> {
         _ property: ReferenceWritableKeyPath<Model, Value>, from other: KeyPath<Model, Value>
     ) { copy(property, other) }
 
-    /// Sets an optional property to the value of another that is none.
+    /// Sets an optional property to the value of another property that is not optional.
     public mutating func set<Value>(
         _ property: ReferenceWritableKeyPath<Model, Value?>, from other: KeyPath<Model, Value>
     ) { copy(property, other) }
 
-    /// Sets an attribute to what an expression gives for the model. `#Expression` takes what `#Predicate` takes.
+    /// Sets an attribute to the value of an expression for the model. `#Expression` accepts what `#Predicate` accepts.
     public mutating func set<Value: Codable>(
         _ property: ReferenceWritableKeyPath<Model, Value>, to expression: Expression<Model, Value>
     ) {
@@ -63,22 +63,24 @@ public struct BatchUpdate<Model: PersistentModel> {
         }
     }
 
-    /// Adds to a number; nil stays nil.
+    /// Adds to a number. The update throws `QueryEvaluationError.arithmeticOverflow` if a result does not fit.
     public mutating func increment<Value: AdditiveArithmetic & PersistentScalar>(
         _ property: ReferenceWritableKeyPath<Model, Value>, by amount: Value
     ) { calculate(property, .add, amount) }
 
-    /// Adds to a number; nil stays nil.
+    /// Adds to a number; nil stays nil. The update throws `QueryEvaluationError.arithmeticOverflow` if a result does
+    /// not fit.
     public mutating func increment<Value: AdditiveArithmetic & PersistentScalar>(
         _ property: ReferenceWritableKeyPath<Model, Value?>, by amount: Value
     ) { calculate(property, .add, amount) }
 
-    /// Multiplies a number; nil stays nil.
+    /// Multiplies a number. The update throws `QueryEvaluationError.arithmeticOverflow` if a result does not fit.
     public mutating func multiply<Value: Numeric & PersistentScalar>(
         _ property: ReferenceWritableKeyPath<Model, Value>, by factor: Value
     ) { calculate(property, .multiply, factor) }
 
-    /// Multiplies a number; nil stays nil.
+    /// Multiplies a number; nil stays nil. The update throws `QueryEvaluationError.arithmeticOverflow` if a result does
+    /// not fit.
     public mutating func multiply<Value: Numeric & PersistentScalar>(
         _ property: ReferenceWritableKeyPath<Model, Value?>, by factor: Value
     ) { calculate(property, .multiply, factor) }
@@ -141,36 +143,40 @@ public struct BatchUpdate<Model: PersistentModel> {
     }
 }
 
-/// Why a batch cannot be carried out. Nothing was done.
+/// Why a batch cannot be carried out. Nothing was changed.
 public enum BatchError: Error, Hashable, Sendable {
-    /// A property cannot be given a value in this way.
+    /// A property cannot be set in a batch.
     case unassignable(entity: String, property: String, reason: Reason)
 
-    /// Why a property cannot be given a value.
+    /// Why a property cannot be set.
     public enum Reason: Error, Hashable, Sendable {
-        /// The key path leads to no property of the schema.
+        /// The key path does not lead to a property of the schema.
         case notPersisted
-        /// The attribute is kept in memory only.
+        /// The attribute is never stored.
         case ephemeral
-        /// The relationship follows from, or would change, the members of another model's.
+        /// The relationship is derived from another model's, or would change the members of another model's.
         case toMany
-        /// The relationship's inverse is to-one too, so that one target cannot have many.
+        /// The relationship's inverse is to-one too, so that several records cannot have one target.
         case oneToOne
-        /// The same batch gives it a value already.
+        /// Other relationships name the same inverse, which is derived from all of them.
+        case sharedInverse
+        /// The batch sets it twice.
         case assignedTwice
         /// The value could not be encoded for the store.
         case unencodable
-        /// The value's expression cannot be evaluated on stored values, and why.
+        /// The value's expression cannot be evaluated on stored values, with the reason.
         case expression(String)
     }
 }
 
 extension BatchError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The property that cannot be set, why, and the way out, in one line.
     public var description: String {
         switch self {
         case .unassignable(let entity, let property, let reason): "A batch cannot set \(entity).\(property): \(reason)."
         }
     }
+    /// The error of SwiftData that this one matches.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .unassignable(_, _, .notPersisted): .unsupportedKeyPath
@@ -181,12 +187,14 @@ extension BatchError: CustomStringConvertible, SwiftDataErrorConvertible {
 }
 
 extension BatchError.Reason: CustomStringConvertible {
+    /// The reason and the way out.
     public var description: String {
         switch self {
-        case .notPersisted: "it is no persisted property. Name one that the schema holds"
-        case .ephemeral: "it is kept in memory only. Set it on the models"
+        case .notPersisted: "it is not a persisted property. Name one that the schema has"
+        case .ephemeral: "it is ephemeral, so no store holds it. Set it on the models"
         case .toMany: "it is a to-many relationship. Set its inverse, or set it on the models"
         case .oneToOne: "its inverse is a to-one relationship too. Set it on the models"
+        case .sharedInverse: "its inverse is that of other relationships too. Set it on the models"
         case .assignedTwice: "it is set twice. Keep one"
         case .unencodable: "the value cannot be encoded. Correct its encode(to:), or register its transformer"
         case .expression(let reason): "\(reason). Set it on the models"
@@ -202,8 +210,9 @@ extension ModelLayout {
         return !attribute.isTransformable && !attribute.options.contains(.ephemeral)
     }
 
-    /// - Throws: why a batch must not write the property.
+    /// - Throws: the reason why a batch must not write the property.
     func checkAssignable(_ slot: Int, allowsStoredToMany: Bool = false) throws {
+        if !sharingSlots[slot].isEmpty { throw BatchError.Reason.sharedInverse }
         switch record.slots[slot].role {
         case .attribute:
             if record.slots[slot].property.attribute?.options.contains(.ephemeral) == true {
@@ -220,7 +229,7 @@ extension ModelLayout {
         }
     }
 
-    /// Whether writing a relationship may break a bound on the number of members, on this side or the other.
+    /// Whether writing a relationship may violate a limit on the number of members, on this side or the other.
     func hasBounds(_ slot: Int) -> Bool {
         func isBounded(_ relationship: StoredRelationship?) -> Bool {
             relationship?.minimumCount != nil || relationship?.maximumCount != nil

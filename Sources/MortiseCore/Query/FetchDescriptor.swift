@@ -1,25 +1,27 @@
 public import Foundation
 
-/// What to fetch: which models, in which order, how many.
+/// What to fetch: which models, in which order, and how many.
 public struct FetchDescriptor<T: PersistentModel> {
-    /// Which models; nil is all of the entity and its subentities.
+    /// Which models to fetch; nil fetches all of the entity and its subentities.
     public var predicate: Predicate<T>?
-    /// The order. What it leaves equal, and everything where it is empty, comes in identity order: that of insertion.
+    /// The sort keys, most significant first. Models with equal keys are in order of insertion, and so are all models
+    /// if there are no keys.
     public var sortBy: [SortDescriptor<T>]
-    /// At most so many models; nil is no limit, negative numbers count as 0.
+    /// The maximum number of models to return; nil means no limit, negative numbers count as 0.
     public var fetchLimit: Int?
-    /// So many are left out at the start; nil and negative numbers count as 0.
+    /// The number of matches to skip; nil and negative numbers count as 0.
     public var fetchOffset: Int?
-    /// Whether unsaved changes of the context count; otherwise the answer is the store's.
+    /// Whether to include unsaved changes of the context; otherwise the result shows what is stored.
     public var includePendingChanges: Bool = true
-    /// A hint which properties will be read, for stores that can leave out others; those can be read all the same.
+    /// A hint which properties will be read, for stores that can leave out others. The others can be read all the same.
     public var propertiesToFetch: [PartialKeyPath<T>] = []
-    /// Which relationships will be followed: what they lead to is read with the fetch, and not model by model later.
+    /// Relationships whose targets are read with the fetch instead of model by model later.
     public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []
 
-    /// What to do if the store has to look at every record; nil leaves it to the context.
+    /// What to do if the store has to scan every record; nil uses the context's policy.
     public var fullScanPolicy: FullScanPolicy?
 
+    /// Describes a fetch of the models for which the predicate holds; nil fetches all.
     public init(predicate: Predicate<T>? = nil, sortBy: [SortDescriptor<T>] = []) {
         self.predicate = predicate
         self.sortBy = sortBy
@@ -30,8 +32,8 @@ public struct FetchDescriptor<T: PersistentModel> {
 extension FetchDescriptor: @unchecked Sendable {}
 
 extension FetchDescriptor: Equatable {
-    /// Whether the two would fetch alike. Predicates are equal when they say the same, captured values included; one of
-    /// which a part can only be evaluated by its own code is equal to none.
+    /// Whether the two describe the same fetch. Predicates are equal if their expressions are, captured values
+    /// included; a predicate with a part that only its own code can evaluate equals no other.
     public static func == (lhs: FetchDescriptor<T>, rhs: FetchDescriptor<T>) -> Bool {
         let left = LoweredPredicate(lhs.predicate)
         let right = LoweredPredicate(rhs.predicate)

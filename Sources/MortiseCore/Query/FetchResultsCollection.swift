@@ -1,11 +1,14 @@
-/// The results of a fetch, made in batches when they are first asked for.
-///
-/// The collection keeps the batch that was used last; others are made again when they are needed. Which records it holds
-/// is fixed by the fetch; their values are the context's at the time of reading.
+/// The results of a fetch, created in batches when they are accessed. ¶
+/// The collection keeps the batch that was used last and creates others again when they are needed. The fetch fixes the
+/// records; their values are those of the context at the time of reading.
 public struct FetchResultsCollection<Element>: RandomAccessCollection {
+    /// Positions count from 0.
     public typealias Index = Int
+    /// All positions.
     public typealias Indices = Range<Int>
+    /// Iterates over the models in order.
     public typealias Iterator = IndexingIterator<FetchResultsCollection<Element>>
+    /// A slice that shares the collection's models.
     public typealias SubSequence = Slice<FetchResultsCollection<Element>>
 
     private final class Batch {
@@ -13,7 +16,9 @@ public struct FetchResultsCollection<Element>: RandomAccessCollection {
         var elements: [Element] = []
     }
 
+    /// Always 0.
     public var startIndex: Int { 0 }
+    /// The number of models, or of identifiers.
     public let endIndex: Int
     private let batchSize: Int
     private let make: (Range<Int>) -> [Element]
@@ -25,6 +30,7 @@ public struct FetchResultsCollection<Element>: RandomAccessCollection {
         self.make = make
     }
 
+    /// The element at a position.
     /// - Precondition: `position` is at least 0 and less than `endIndex`.
     public subscript(position: Int) -> Element {
         precondition(position >= 0 && position < endIndex, "Index \(position) is out of range 0..<\(endIndex).")

@@ -4,27 +4,33 @@ public import Foundation
 
 #if !canImport(Darwin)
 extension PredicateExpressions {
-    /// Whether a string holds another as people search: case, diacritics and width are of no matter.
+    /// Whether a text contains another, ignoring case, diacritics and width.
     public struct StringLocalizedStandardContains<
         Root: PredicateExpression, Other: PredicateExpression
     >: PredicateExpression where Root.Output: StringProtocol, Other.Output: StringProtocol {
+        /// Whether the text contains the other.
         public typealias Output = Bool
 
+        /// The text that is searched.
         public let root: Root
+        /// The text to search for.
         public let other: Other
 
+        /// Makes the expression `root.localizedStandardContains(other)`.
         public init(root: Root, other: Other) {
             self.root = root
             self.other = other
         }
 
+        /// Searches ignoring case, diacritics and width.
+        /// - Throws: what evaluating the two texts throws.
         public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
             TextSearch.localizedStandardContains(
                 String(try root.evaluate(bindings)), String(try other.evaluate(bindings)))
         }
     }
 
-    /// What `#Predicate` makes of `localizedStandardContains(_:)`.
+    /// Used by `#Predicate` for `localizedStandardContains(_:)`.
     public static func build_localizedStandardContains<Root, Other>(
         _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> { StringLocalizedStandardContains(root: root, other: other) }
@@ -42,14 +48,17 @@ extension PredicateExpressions.StringLocalizedStandardContains: LowerableExpress
     }
 }
 
-/// Orders text for people: what `String.StandardComparator.localizedStandard` and `.localized` are on Apple platforms,
-/// where Foundation has no such comparators. The collation is that of this platform's `localizedStandardCompare(_:)`.
+/// Orders text for people, like `String.StandardComparator.localizedStandard` and `.localized` on Apple platforms, for
+/// platforms whose Foundation lacks them. The collation is that of this platform's `localizedStandardCompare(_:)`.
 public struct LocalizedStringComparator: SortComparator, Hashable, Sendable {
+    /// Strings.
     public typealias Compared = String
 
     let form: StringOrder
+    /// Whether smaller strings come first (`forward`).
     public var order: SortOrder = .forward
 
+    /// Compares two strings by this comparator's rules, in its `order`.
     public func compare(_ lhs: String, _ rhs: String) -> ComparisonResult {
         let forward = form.compare(lhs, rhs)
         guard order == .reverse else { return forward }
@@ -62,23 +71,25 @@ public struct LocalizedStringComparator: SortComparator, Hashable, Sendable {
 }
 
 extension SortComparator where Self == LocalizedStringComparator {
-    /// As in a list of files: case and accents count last, digits by their value.
+    /// The order of a list of files: case and accents matter least, and digits compare by their numeric value.
     public static var localizedStandard: LocalizedStringComparator { .init(form: .localizedStandard) }
-    /// By the language's order, digit by digit.
+    /// The order of the language, digit by digit.
     public static var localized: LocalizedStringComparator { .init(form: .localized) }
 }
 
 extension LocalizedStringComparator {
-    /// As in a list of files: case and accents count last, digits by their value.
+    /// The order of a list of files: case and accents matter least, and digits compare by their numeric value.
     public static var localizedStandard: LocalizedStringComparator { .init(form: .localizedStandard) }
-    /// By the language's order, digit by digit.
+    /// The order of the language, digit by digit.
     public static var localized: LocalizedStringComparator { .init(form: .localized) }
 }
 
 extension SortDescriptor {
+    /// Sorts by a string property with a localized comparison.
     public init(_ keyPath: any KeyPath<Compared, String> & Sendable, comparator: LocalizedStringComparator) {
         self.init(keyPath, comparator: comparator, order: comparator.order)
     }
+    /// Sorts by a string property with a localized comparison, in the given order.
     public init(
         _ keyPath: any KeyPath<Compared, String> & Sendable, comparator: LocalizedStringComparator, order: SortOrder
     ) {
@@ -89,10 +100,12 @@ extension SortDescriptor {
         }
     }
 
+    /// Sorts by an optional string property with a localized comparison; nil comes first.
     public init(_ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedStringComparator) {
         self.init(keyPath, comparator: comparator, order: comparator.order)
     }
-    /// Nil comes first, and last in reverse.
+    /// Sorts by an optional string property with a localized comparison, in the given order; nil comes first, and last
+    /// in reverse.
     public init(
         _ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedStringComparator, order: SortOrder
     ) {
@@ -133,13 +146,16 @@ struct LocalizedSortKey: Comparable, Sendable {
     }
 }
 
-/// How the strings of a sort key compare, where it is not the order of Swift's strings.
+/// How the strings of a sort key compare, if not in Swift's order of strings.
 public enum StringOrder: String, Sendable, Hashable, Codable {
     /// Foundation's comparison without options.
     case lexical
+    /// The locale's collation.
     case localized
+    /// The locale's collation with numbers in text compared as numbers.
     case localizedStandard
 
+    /// Compares two strings by this order's rules, ascending.
     public func compare(_ a: String, _ b: String) -> ComparisonResult {
         switch self {
         case .lexical: String.StandardComparator.lexical.compare(a, b)

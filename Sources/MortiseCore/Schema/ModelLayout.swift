@@ -1,8 +1,7 @@
 import Foundation
 
-/// What is known of one model type: its properties by slot and by key path, and which relationship is the inverse of
-/// which. Made once for each type; a schema is a selection of layouts.
-///
+/// Everything known about one model type: its properties by slot and by key path, and the inverses of its
+/// relationships. Made once for each type; a schema is a selection of layouts. ¶
 /// Sendable because everything is set before the layout is published, under the registry's lock.
 public final class ModelLayout: @unchecked Sendable {
     let type: any PersistentModel.Type
@@ -16,7 +15,7 @@ public final class ModelLayout: @unchecked Sendable {
     let ownSlots: Range<Int>
     /// The model type at the other end, for relationship slots.
     let destinationTypes: [(any PersistentModel.Type)?]
-    /// Checks that a stored value can become the property's Swift value; nil where every value of the kind can.
+    /// Checks that a stored value can become the property's Swift value; nil if every value of the kind can.
     let checks: [((StoredValue) -> Bool)?]
     private let slotsByKeyPath: [AnyKeyPath: Int]
     /// Faults found while reading the metadata, for `validate()`.
@@ -28,6 +27,9 @@ public final class ModelLayout: @unchecked Sendable {
     private(set) var record: RecordLayout
     private(set) var destinations: [ModelLayout?] = []
     private(set) var inverseSlots: [Int?] = []
+    /// By slot: the other relationships of this model that name the same inverse. Their inverse follows them and none of
+    /// them follows it, because it cannot tell which of them it belongs to.
+    private(set) var sharingSlots: [[Int]] = []
 
     private init(type: any PersistentModel.Type, superlayout: ModelLayout?) {
         self.type = type
@@ -84,7 +86,7 @@ public final class ModelLayout: @unchecked Sendable {
         slotsByKeyPath[keyPath] ?? superlayout?.slot(for: keyPath)
     }
 
-    /// The key path under which a property's accessor tells its observers: that of the class which declares it.
+    /// The key path under which a property's accessor notifies observers: that of the class which declares it.
     func observedKeyPath(of slot: Int) -> AnyKeyPath {
         var layout = self
         while let parent = layout.superlayout, slot < layout.ownSlots.lowerBound { layout = parent }
@@ -109,7 +111,7 @@ extension ModelLayout {
     private static let lock = NSRecursiveLock()
     nonisolated(unsafe) private static var registry: [ObjectIdentifier: ModelLayout] = [:]
 
-    /// The layout of a model type.
+    /// The layout of a model type; made on first use.
     static func of(_ type: any PersistentModel.Type) -> ModelLayout {
         lock.withLock {
             if let layout = registry[ObjectIdentifier(type)] { return layout }
@@ -117,13 +119,12 @@ extension ModelLayout {
         }
     }
 
-    /// The layouts of all types of this process whose entity has that name: versions of one model, say.
+    /// The layouts of all types of this process whose entity has that name, such as versions of one model.
     static func all(named entityName: String) -> [ModelLayout] {
         lock.withLock { registry.values.filter { $0.entityName == entityName } }
     }
 
-    /// The layouts of the types and of everything they reach through relationships and superclasses; those asked for
-    /// come first.
+    /// The layouts of the given types, first, and of everything that they reach through relationships and superclasses.
     static func closure(of types: [any PersistentModel.Type]) -> [ModelLayout] {
         lock.withLock { closureLocked(of: types) }
     }
@@ -159,13 +160,26 @@ extension ModelLayout {
 
     private func resolveInverses() {
         destinations = destinationTypes.map { $0.flatMap { Self.registry[ObjectIdentifier($0)] } }
-        inverseSlots = properties.indices.map { inverse(of: $0) }
+        // What a superclass's relationship goes with is decided there: a relationship that a subclass adds changes nothing
+        // about it. Superclasses are resolved first.
+        let inherited = superlayout?.inverseSlots ?? []
+        inverseSlots = properties.indices.map { slot in
+            slot < ownSlots.lowerBound && slot < inherited.count ? inherited[slot] : inverse(of: slot)
+        }
+        sharingSlots = properties.indices.map { slot in
+            guard let inverse = inverseSlots[slot], relationship(slot)?.inverseKeyPath != nil else { return [] }
+            return properties.indices.filter {
+                $0 != slot && inverseSlots[$0] == inverse && destinations[$0] === destinations[slot]
+                    && relationship($0)?.inverseKeyPath != nil
+            }
+        }
     }
 
     private func relationship(_ slot: Int) -> Schema.Relationship? { properties[slot] as? Schema.Relationship }
 
     /// The destination's slot that holds the other direction of the relationship in a slot of ours: what it names, else
-    /// what names it, else the one relationship back that nobody has named, if there is exactly one each way.
+    /// what alone names it, else the one relationship back that nobody has named, if there is exactly one each way and
+    /// not both hold many: as in SwiftData, two arrays are two lists unless one names the other.
     private func inverse(of slot: Int) -> Int? {
         guard let relationship = relationship(slot), let destination = destinations[slot] else { return nil }
         if let named = relationship.inverseKeyPath { return destination.slot(for: named) }
@@ -174,7 +188,7 @@ extension ModelLayout {
             destination.relationship(candidate)?.inverseKeyPath.flatMap { self.slot(for: $0) } == slot
                 && (destination !== self || candidate != slot)
         }
-        if let first = naming.first { return first }
+        if let first = naming.first { return naming.count == 1 ? first : nil }
         let back = relationSlots.filter {
             destination.isUnclaimed($0, towards: self) && (destination !== self || $0 != slot)
         }
@@ -182,7 +196,11 @@ extension ModelLayout {
             isUnclaimed(candidate, towards: destination)
                 && !(destination === self && back.contains(candidate) && candidate != slot)
         }
-        return back.count == 1 && there == [slot] ? back[0] : nil
+        guard back.count == 1, there == [slot] else { return nil }
+        let isManyToMany = [relationship, destination.relationship(back[0])].allSatisfy {
+            $0?.isToOneRelationship == false
+        }
+        return isManyToMany ? nil : back[0]
     }
 
     /// Whether a relationship leads to a type (or one it inherits from), names no inverse, and is named by none.
@@ -200,7 +218,7 @@ extension ModelLayout {
         for slot in properties.indices {
             guard let relationship = relationship(slot), let destination = destinations[slot] else { continue }
             relationship.destination = destination.entityName
-            if let inverse = inverseSlots[slot] {
+            if let inverse = inverseSlots[slot], sharingSlots[slot].isEmpty {
                 relationship.inverseName = destination.properties[inverse].name
                 relationship.inverseKeyPath = relationship.inverseKeyPath ?? destination.keyPaths[inverse]
             }

@@ -53,10 +53,42 @@ struct PropertyReading {
         }
         property = attribute
         destination = nil
-        check = attribute.isTransformable ? nil : Self.check(for: type)
+        let declared = attribute.storedDefault ?? .null
+        if attribute.options.contains(.ephemeral) {
+            // Fetched models have nothing else.
+            if !Self.hasEmptyValue(type, attribute, declared) {
+                faults.append(
+                    .ephemeralWithoutValue(entity: entityName, property: metadata.name, type: "\(type)"))
+            }
+            check = nil
+            return
+        }
+        let known = attribute.isTransformable ? Self.transformableCheck(for: type, attribute) : Self.check(for: type)
+        let mayBeNull = Self.hasEmptyValue(type, attribute, declared)
+        check = known.map { known in { $0.isNull ? mayBeNull : known($0) } }
     }
 
-    /// The model type that a property type refers to, and whether to many; nil for attributes.
+    /// Whether a property without a stored value has one to show.
+    private static func hasEmptyValue(_ type: any Any.Type, _ attribute: Schema.Attribute, _ declared: StoredValue)
+        -> Bool
+    {
+        if attribute.isOptional { return true }
+        if attribute.isTransformable { return false }
+        if let raw = type as? any RawRepresentable.Type, StorageKind(of: type) != .coded {
+            func has<R: RawRepresentable>(_ type: R.Type) -> Bool {
+                guard let scalar = R.RawValue.self as? any PersistentScalar.Type else { return false }
+                return PropertyAccess.value(declared, ofRaw: type) != nil
+                    || (scalar.placeholder as? R.RawValue).flatMap(R.init(rawValue:)) != nil
+                    || PropertyValue.firstCase(of: type) != nil
+            }
+            return has(raw)
+        }
+        guard let decodable = type as? any Decodable.Type else { return true }
+        func has<D: Decodable>(_ type: D.Type) -> Bool { PropertyValue.empty(type, default: declared) != nil }
+        return has(decodable)
+    }
+
+    /// The model type that a property type refers to, and whether it is to-many; nil for attributes.
     static func relationshipTarget(of type: any Any.Type) -> (any PersistentModel.Type, isToMany: Bool)? {
         if let collection = type as? any RelationshipCollection.Type { return (element(of: collection), true) }
         if let model = type as? any PersistentModel.Type { return (model, false) }
@@ -87,13 +119,27 @@ struct PropertyReading {
         }
     }
 
+    private static func transformableCheck(
+        for type: any Any.Type, _ attribute: Schema.Attribute
+    ) -> ((StoredValue) -> Bool)? {
+        guard let name = attribute.valueTransformerName else { return nil }
+        func check<T>(_ type: T.Type) -> (StoredValue) -> Bool {
+            { value in
+                guard case .data(let data) = value else { return false }
+                let read: T? = name.untransformed(data)
+                return read != nil
+            }
+        }
+        return _openExistential(type, do: check)
+    }
+
     private static func codedCheck<D: Decodable>(_ type: D.Type) -> (StoredValue) -> Bool {
         { value in value.isNull || (try? StoredValueDecoder().decode(type, from: value)) != nil }
     }
 }
 
 extension StoredValue {
-    /// A property's value of whatever type in the form of a kind; nil if it is not of that kind after all.
+    /// A property's value, of any type, in the form of a kind; nil if it is not of that kind.
     init?(property value: Any, kind: StorageKind) {
         if let optional = value as? any OptionalValue {
             guard let unwrapped = optional.unwrapped else {

@@ -1,32 +1,43 @@
-/// Where each property of an entity's records lies: slots are numbered from zero, inherited properties first, then the
-/// entity's own in declaration order. Everything that handles records by position (models, snapshots, engine rows) uses
-/// this one numbering.
+/// The positions of the properties of an entity's records: slots are numbered from zero, inherited properties first,
+/// then the entity's own in declaration order. Everything that handles records by position (models, snapshots, engine
+/// rows) uses this numbering.
 public final class RecordLayout: Sendable {
+    /// One property of an entity's records, inherited ones included.
     public struct Slot: Sendable {
+        /// The property.
         public let property: StoredProperty
         /// The entity that declares the property: this one or an ancestor.
         public let declaringEntity: String
-        /// Which side of a relationship is the one that a store keeps; the other is derived from it.
+        /// Whether the slot holds a value or a relationship, and whether a store keeps it or derives it.
         public let role: Role
 
+        /// The property's name.
         public var name: String { property.name }
     }
 
+    /// What a slot holds, and whether a store keeps it with its owner.
     public enum Role: Sendable, Hashable {
+        /// A value, not a relationship.
         case attribute
-        /// A to-one relationship: always kept at its owner.
+        /// A to-one relationship; always stored with its owner.
         case toOne
-        /// A to-many relationship that is kept at its owner: it has no inverse, or is the first side of a many-to-many.
+        /// A to-many relationship that is stored with its owner: it has no inverse, or is the first side of a
+        /// many-to-many.
         case toManyStored
-        /// A to-many relationship that follows from what the destination's records hold in its inverse.
+        /// A to-many relationship that is derived from its inverse in the destination's records.
         case toManyDerived
 
+        /// Whether the slot refers to other records.
         public var isRelationship: Bool { self != .attribute }
+        /// Whether the slot refers to a set of records.
         public var isToMany: Bool { self == .toManyStored || self == .toManyDerived }
     }
 
+    /// The entity whose records have this layout.
     public let entityName: String
+    /// The entity that this one inherits from; nil if it inherits from none.
     public let superentityName: String?
+    /// The properties by slot, inherited ones first.
     public let slots: [Slot]
     /// The slots of each uniqueness constraint, inherited constraints included.
     public let uniqueConstraints: [[Int]]
@@ -34,6 +45,8 @@ public final class RecordLayout: Sendable {
     let ephemeralSlots: [Int]
     /// The slots that a new record may lack a value in, so that something has to be checked then.
     let checkedSlots: SlotSet
+    /// The to-one relationships that are not optional.
+    let requiredTargets: SlotSet
     private let slotsByName: [String: Int]
 
     init(
@@ -54,6 +67,8 @@ public final class RecordLayout: Sendable {
                 }
                 return !property.isOptional && property.attribute?.options.contains(.ephemeral) != true
             })
+        requiredTargets = SlotSet(
+            slots.indices.filter { slots[$0].role == .toOne && !slots[$0].property.isOptional })
         self.slotsByName = Dictionary(
             slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -63,13 +78,13 @@ public final class RecordLayout: Sendable {
         RecordLayout(entityName: entityName, superentityName: nil, slots: [], uniqueConstraints: [])
     }
 
-    /// The slot of the property with that name, inherited ones included.
+    /// The slot of the property with that name, including inherited ones; nil if there is no such property.
     public func slot(named name: String) -> Int? { slotsByName[name] }
 }
 
 extension StoredSchema {
-    /// The layouts of all entities by name. Entities whose superentity is missing, or that inherit from themselves, are
-    /// laid out without it; `Schema` refuses such schemas before anything is stored.
+    /// The layouts of all entities by name. Entities whose superentity is missing, or that inherit from themselves, get
+    /// a layout without it; `Schema` refuses such schemas before anything is stored.
     public func recordLayouts() -> [String: RecordLayout] {
         let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var layouts: [String: RecordLayout] = [:]
@@ -102,7 +117,7 @@ extension StoredSchema {
         return layouts
     }
 
-    /// The names of an entity and of everything that inherits from it, in schema order.
+    /// The names of an entity and of all entities that inherit from it, in schema order.
     public func subtree(of name: String) -> [String] {
         var members: Set<String> = [name]
         var grew = true
@@ -132,7 +147,7 @@ extension [String: StoredEntity] {
 }
 
 extension RecordLayout {
-    /// Decides which side of a relationship is stored; both sides come to the same answer from the same two properties.
+    /// Decides which side of a relationship is stored; both sides get the same answer from the same two properties.
     static func role(
         of property: StoredProperty, declaredBy entity: String,
         inverse find: (_ entity: String, _ name: String) -> StoredProperty?

@@ -3,17 +3,24 @@ extension Schema {
     ///
     /// Sendable without a lock because attributes are set up before their schema is made and only read afterwards.
     public class Attribute: SchemaProperty, CustomDebugStringConvertible, @unchecked Sendable {
+        /// The property's name.
         public var name: String
+        /// The name that an earlier version of the schema stored the property under.
         public var originalName: String
+        /// The options of `@Attribute`.
         public var options: [Option]
+        /// The type of the property's values.
         public var valueType: any Any.Type
+        /// The property's initial value; nil if it has none.
         public var defaultValue: Any?
+        /// Whether the property may have no value.
         public var isOptional: Bool
+        /// A text that marks a change of meaning to migrations; nil if not given.
         public var hashModifier: String?
         var kind: StorageKind?
         var storedDefault: StoredValue?
 
-        /// What the `@Attribute` macro passes on; name and type come from the property.
+        /// Takes the arguments of the `@Attribute` macro; name and type come from the property.
         public init(_ options: Option..., originalName: String? = nil, hashModifier: String? = nil) {
             self.name = ""
             self.originalName = originalName ?? ""
@@ -23,6 +30,7 @@ extension Schema {
             self.hashModifier = hashModifier
         }
 
+        /// Describes an attribute.
         public init(
             name: String, originalName: String? = nil, options: [Option] = [], valueType: any Any.Type,
             defaultValue: Any? = nil, hashModifier: String? = nil
@@ -37,11 +45,27 @@ extension Schema {
             self.kind = StorageKind(of: valueType)
         }
 
+        /// A copy of the attribute.
+        func makeCopy() -> Attribute {
+            let copy = Attribute(
+                name: name, originalName: originalName, options: options, valueType: valueType,
+                defaultValue: defaultValue, hashModifier: hashModifier)
+            copy.takeStoredForm(of: self)
+            return copy
+        }
+
+        fileprivate func takeStoredForm(of other: Attribute) {
+            isOptional = other.isOptional
+            kind = other.kind
+            storedDefault = other.storedDefault
+        }
+
         private enum CodingKeys: String, CodingKey {
             case name, originalName, options, isOptional, hashModifier, kind, defaultValue
         }
 
-        /// Decodes all but the Swift type, which only a program with the model can know.
+        /// Decodes everything but the Swift type, which only a program with the model knows.
+        /// - Throws: `DecodingError`.
         public required init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
@@ -54,6 +78,8 @@ extension Schema {
             valueType = UnknownValueType.self
         }
 
+        /// Encodes what stores keep of the attribute.
+        /// - Throws: what the encoder throws.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(name, forKey: .name)
@@ -65,24 +91,32 @@ extension Schema {
             try container.encodeIfPresent(storedDefault, forKey: .defaultValue)
         }
 
+        /// Two attributes are equal if what stores keep of them is equal.
         public static func == (lhs: Attribute, rhs: Attribute) -> Bool {
             lhs === rhs
                 || lhs.name == rhs.name && lhs.originalName == rhs.originalName && lhs.options == rhs.options
                     && lhs.isOptional == rhs.isOptional && lhs.hashModifier == rhs.hashModifier && lhs.kind == rhs.kind
         }
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             hasher.combine(options)
             hasher.combine(kind)
         }
 
+        /// Always true.
         public var isAttribute: Bool { true }
+        /// Always false.
         public var isRelationship: Bool { false }
+        /// Whether the attribute is never stored.
         public var isTransient: Bool { options.contains(.ephemeral) }
+        /// Whether no two records may share the value.
         public var isUnique: Bool { options.contains(.unique) }
+        /// Whether a value transformer stores the attribute.
         public var isTransformable: Bool { options.contains { $0.transformerName != nil } }
         /// Whether the value is stored as a coded tree.
         public var isCodable: Bool { kind == .coded }
+        /// Name and type.
         public var debugDescription: String { "\(name): \(valueType)" }
     }
 }
@@ -100,11 +134,12 @@ extension Schema.Attribute {
 
         /// No two records of the entity have the same value; saving a second one updates the first.
         public static var unique: Option { Option("unique") }
-        /// The value is stored as what the named transformer makes of it; the transformer is registered with
+        /// The value is stored as the result of the named transformer, which is registered with
         /// `ValueTransformer.setValueTransformer(_:forName:)`.
         public static func transformable(by transformerName: String) -> Option {
             Option("transformable", transformerName: transformerName)
         }
+        /// Stores the attribute through a transformer, which is registered under its type's name.
         public static func transformable(by transformerType: ValueTransformer.Type) -> Option {
             let name = String(reflecting: transformerType)
             if ValueTransformer.registered(NSValueTransformerName(name)) == nil {
@@ -112,21 +147,22 @@ extension Schema.Attribute {
             }
             return Option("transformable", transformerName: name)
         }
-        /// Large data that a store may keep outside the record and read when it is asked for. Our stores that have files
-        /// do so with `Data` of 4,096 bytes or more that are in no index and not preserved on deletion; no other type of
-        /// value leaves its record. Reading them may fail: see `ModelContext.resolve(_:_:)`.
+        /// Large data that a store may keep outside the record and read on demand. The file stores of this package do
+        /// so with `Data` of 4,096 bytes or more that are in no index and not preserved on deletion; values of other
+        /// types always stay in their record. Reading may fail: see `ModelContext.resolve(_:_:)`.
         public static var externalStorage: Option { Option("externalStorage") }
-        /// Has no effect off Apple's CloudKit; kept in the schema.
+        /// Kept in the schema; has an effect with Apple's CloudKit only.
         public static var allowsCloudEncryption: Option { Option("allowsCloudEncryption") }
         /// The history keeps the last value of a deleted record.
         public static var preserveValueOnDeletion: Option { Option("preserveValueOnDeletion") }
         /// Changes are tracked, the value is never stored.
         public static var ephemeral: Option { Option("ephemeral") }
-        /// Has no effect off Apple's Spotlight; kept in the schema.
+        /// Kept in the schema; has an effect with Apple's Spotlight only.
         public static var spotlight: Option { Option("spotlight") }
-        /// The value is stored through its `Codable` form, even where it has a simpler one.
+        /// The value is stored in its `Codable` form, even if its type has a simpler one.
         public static var codable: Option { Option("codable") }
 
+        /// The option's name, with that of its transformer.
         public var debugDescription: String { transformerName.map { "\(name)(\($0))" } ?? name }
     }
 }
@@ -147,8 +183,18 @@ extension Schema {
             kind = .coded
         }
 
+        override func makeCopy() -> Attribute {
+            let copy = CompositeAttribute(
+                name: name, originalName: originalName, options: options, valueType: valueType,
+                defaultValue: defaultValue, hashModifier: hashModifier)
+            copy.takeStoredForm(of: self)
+            copy.properties = properties.map { $0.makeCopy() }
+            return copy
+        }
+
         private enum CodingKeys: String, CodingKey { case properties }
 
+        /// Decodes an attribute that `encode(to:)` wrote.
         public required init(from decoder: any Decoder) throws {
             properties = try decoder.container(keyedBy: CodingKeys.self).decode([Attribute].self, forKey: .properties)
             try super.init(from: decoder)
@@ -160,6 +206,7 @@ extension Schema {
             try container.encode(properties, forKey: .properties)
         }
 
+        /// Two composite attributes are equal if what stores keep of them and of their properties is equal.
         public static func == (lhs: CompositeAttribute, rhs: CompositeAttribute) -> Bool {
             (lhs as Attribute) == (rhs as Attribute) && lhs.properties == rhs.properties
         }
@@ -171,8 +218,8 @@ extension Schema {
 }
 
 extension StorageKind {
-    /// The kind under which values of a Swift type are stored; nil for types that cannot be persisted (and for models,
-    /// which are relationships).
+    /// The kind in which values of a Swift type are stored; nil for types that cannot be persisted, and for models,
+    /// which are relationships.
     init?(of type: any Any.Type) {
         if let optional = type as? any OptionalValue.Type {
             self.init(of: optional.wrappedType)

@@ -1,23 +1,32 @@
 extension Schema {
     /// Indices over a model's properties, as `#Index` declares them.
     public final class Index<T: PersistentModel>: SchemaProperty, CustomDebugStringConvertible {
+        /// A kind of index with the properties that it covers, most significant first.
         public enum Types<P: PersistentModel> {
             /// An ordered index over the properties, most significant first.
             case binary([PartialKeyPath<P>])
-            /// An index for ranges over several properties at once.
+            /// An index for ranges over several properties at once. The stores of this package keep it as an ordered
+            /// index.
             case rtree([PartialKeyPath<P>])
         }
 
+        /// The marker by which the schema recognizes the entry.
         public var name = "MortiseCore.Schema.Index"
+        /// The same as `name`.
         public var originalName = "MortiseCore.Schema.Index"
+        /// The type of the declaration.
         public var valueType: any Any.Type = Index<T>.self
+        /// Always false.
         public var isUnique: Bool { false }
+        /// The declared indexes.
         public let indices: [Types<T>]
 
+        /// Declares indexes.
         public init(_ indices: Types<T>...) { self.indices = indices }
+        /// Declares binary indexes over lists of properties.
         public init(_ binaryIndices: [PartialKeyPath<T>]...) { indices = binaryIndices.map { .binary($0) } }
 
-        /// The properties by name, which is what can be encoded of key paths.
+        /// The declared properties by name, because key paths cannot be encoded.
         var names: [StoredIndex] {
             let layout = ModelLayout.of(T.self)
             return indices.map { index in
@@ -28,8 +37,11 @@ extension Schema {
             }
         }
 
+        /// The key of the encoded form.
         public enum CodingKeys: CodingKey { case indices }
 
+        /// Decodes a declaration.
+        /// - Throws: `DecodingError` if the entity lacks one of the properties.
         public init(from decoder: any Decoder) throws {
             let stored = try decoder.container(keyedBy: CodingKeys.self).decode([StoredIndex].self, forKey: .indices)
             let layout = ModelLayout.of(T.self)
@@ -38,40 +50,57 @@ extension Schema {
                 return index.kind == .binary ? .binary(paths) : .rtree(paths)
             }
         }
+        /// Encodes the names of the properties.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(names, forKey: .indices)
         }
+        /// Two declarations are equal if they name the same properties.
         public static func == (lhs: Index<T>, rhs: Index<T>) -> Bool { lhs.names == rhs.names }
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) { hasher.combine(names) }
+        /// The names of the properties.
         public var debugDescription: String { "index \(names.map(\.properties))" }
     }
 
     /// Uniqueness constraints over a model's properties, as `#Unique` declares them.
     public final class Unique<T: PersistentModel>: SchemaProperty, CustomDebugStringConvertible {
+        /// The marker by which the schema recognizes the entry.
         public var name = "MortiseCore.Schema.Unique"
+        /// The same as `name`.
         public var originalName = "MortiseCore.Schema.Unique"
+        /// The type of the declaration.
         public var valueType: any Any.Type = Unique<T>.self
+        /// Always true.
         public var isUnique: Bool { true }
+        /// The declared constraints; the values of each list are unique together.
         public let constraints: [[PartialKeyPath<T>]]
 
+        /// Declares uniqueness constraints.
         public init(_ constraints: [PartialKeyPath<T>]...) { self.constraints = constraints }
 
         var names: [[String]] { constraints.map { ModelLayout.of(T.self).names(of: $0) } }
 
+        /// The key of the encoded form.
         public enum CodingKeys: CodingKey { case constraints }
 
+        /// Decodes a declaration.
+        /// - Throws: `DecodingError` if the entity lacks one of the properties.
         public init(from decoder: any Decoder) throws {
             let names = try decoder.container(keyedBy: CodingKeys.self).decode([[String]].self, forKey: .constraints)
             let layout = ModelLayout.of(T.self)
             constraints = try names.map { try layout.keyPaths(named: $0, in: decoder) }
         }
+        /// Encodes the names of the properties.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(names, forKey: .constraints)
         }
+        /// Two declarations are equal if they name the same properties.
         public static func == (lhs: Unique<T>, rhs: Unique<T>) -> Bool { lhs.names == rhs.names }
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) { hasher.combine(names) }
+        /// The names of the properties.
         public var debugDescription: String { "unique \(names)" }
     }
 }
@@ -100,7 +129,8 @@ extension Schema.Unique: ConstraintDeclaration {
 }
 
 extension ModelLayout {
-    /// The names of the properties at the key paths; a path that is no property of the model appears as its own text.
+    /// The names of the properties at the key paths; a path that leads to no property of the model appears as its own
+    /// text.
     func names(of paths: [AnyKeyPath]) -> [String] {
         paths.map { path in slot(for: path).map { record.slots[$0].name } ?? "\(path)" }
     }

@@ -1,19 +1,25 @@
 extension Schema {
-    /// The blueprint of one model class.
+    /// The description of one model class.
     ///
     /// Sendable without a lock because entities are set up before their schema is made and only read afterwards.
     public final class Entity: Codable, Hashable, CustomDebugStringConvertible, @unchecked Sendable {
+        /// The entity's name: that of the model class, without module and enclosing types.
         public var name: String
+        /// The entities that name this one as their superentity.
         public var subentities: Set<Entity> = []
+        /// The entity that this one inherits from; nil if none.
         public var superentityName: String?
-        /// The entity from which this one inherits. Held weakly: a schema holds all its entities.
+        /// The entity from which this one inherits. A weak reference: the schema retains all its entities.
         public weak var superentity: Entity?
         /// The properties that this entity itself declares, in declaration order.
         public var storedProperties: [any SchemaProperty]
         /// The properties of its ancestors, the root's first.
         public var inheritedProperties: [any SchemaProperty] = []
+        /// All properties, inherited ones first.
         public var properties: [any SchemaProperty] { inheritedProperties + storedProperties }
+        /// The attributes that this entity adds.
         public var attributes: Set<Attribute> { didSet { storedProperties = storedProperties.replacing(attributes) } }
+        /// The relationships that this entity adds.
         public var relationships: Set<Relationship> {
             didSet { storedProperties = storedProperties.replacing(relationships) }
         }
@@ -22,15 +28,22 @@ extension Schema {
         /// Each inner array names the properties of an index, most significant first.
         public var indices: [[String]] = []
 
+        /// All attributes by name, inherited ones included.
         public var attributesByName: [String: Attribute] { properties.byName() }
+        /// All relationships by name, inherited ones included.
         public var relationshipsByName: [String: Relationship] { properties.byName() }
+        /// The properties that this entity adds, by name.
         public var storedPropertiesByName: [String: any SchemaProperty] { storedProperties.anyByName() }
+        /// The properties that this entity inherits, by name.
         public var inheritedPropertiesByName: [String: any SchemaProperty] { inheritedProperties.anyByName() }
 
+        /// Makes an entity without properties.
         public convenience init(_ name: String) { self.init(name, subentities: [], properties: []) }
+        /// Makes an entity with properties and subentities.
         public convenience init(_ name: String, subentities: Entity..., properties: any SchemaProperty...) {
             self.init(name, subentities: subentities, properties: properties)
         }
+        /// Makes an entity with properties.
         public convenience init(_ name: String, properties: any SchemaProperty...) {
             self.init(name, subentities: [], properties: properties)
         }
@@ -49,17 +62,22 @@ extension Schema {
 
         private enum CodingKeys: String, CodingKey { case stored }
 
+        /// Decodes an entity that `encode(to:)` wrote.
         public convenience init(from decoder: any Decoder) throws {
             self.init(
                 stored: try decoder.container(keyedBy: CodingKeys.self).decode(StoredEntity.self, forKey: .stored))
         }
+        /// Encodes what stores keep of the entity.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(stored, forKey: .stored)
         }
 
+        /// Two entities are equal if what stores keep of them is equal.
         public static func == (lhs: Entity, rhs: Entity) -> Bool { lhs === rhs || lhs.stored == rhs.stored }
+        /// Hashes the name, which equal entities share.
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+        /// The name with the properties' names and types.
         public var debugDescription: String {
             "\(name)(" + properties.map(\.name).joined(separator: ", ") + ")"
         }
@@ -113,9 +131,11 @@ extension Schema.Entity {
     static func make(from layouts: [String: ModelLayout]) -> [Schema.Entity] {
         var entities: [String: Schema.Entity] = [:]
         for (name, layout) in layouts {
-            let entity = Schema.Entity(name, subentities: [], properties: Array(layout.properties[layout.ownSlots]))
+            // Copies, so that changes to what a schema hands out do not affect containers.
+            let properties = layout.properties.map { $0.copied }
+            let entity = Schema.Entity(name, subentities: [], properties: Array(properties[layout.ownSlots]))
             entity.superentityName = layout.superlayout?.entityName
-            entity.inheritedProperties = Array(layout.properties[..<layout.ownSlots.lowerBound])
+            entity.inheritedProperties = Array(properties[..<layout.ownSlots.lowerBound])
             entity.uniquenessConstraints = layout.storedEntity.uniquenessConstraints
             entity.indices = layout.storedEntity.indices.map(\.properties)
             entities[name] = entity
@@ -126,6 +146,14 @@ extension Schema.Entity {
             parent.subentities.insert(entity)
         }
         return entities.values.sorted { $0.name < $1.name }
+    }
+}
+
+extension SchemaProperty {
+    fileprivate var copied: any SchemaProperty {
+        (self as? Schema.Attribute)?.makeCopy() ?? (self as? Schema.Relationship).map(
+            Schema.Relationship.init(copying:))
+            ?? self
     }
 }
 

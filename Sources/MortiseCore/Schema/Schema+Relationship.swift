@@ -3,20 +3,31 @@ extension Schema {
     ///
     /// Sendable without a lock because relationships are set up before their schema is made and only read afterwards.
     public final class Relationship: SchemaProperty, CustomDebugStringConvertible, @unchecked Sendable {
+        /// The property's name.
         public var name: String
+        /// The name that an earlier version of the schema stored the property under.
         public var originalName: String
+        /// The property's key path; nil if the schema was decoded.
         public var keypath: AnyKeyPath?
+        /// The options of `@Relationship`.
         public var options: [Option]
+        /// The type of the property's values.
         public var valueType: any Any.Type
         /// The name of the entity at the other end.
         public var destination: String
+        /// What happens to the models at the other end when the owner is deleted.
         public var deleteRule: DeleteRule
+        /// The name of the destination's property for the other direction; nil if the relationship has no inverse.
         public var inverseName: String?
+        /// The key path of that property; nil if the relationship has no inverse or the schema was decoded.
         public var inverseKeyPath: AnyKeyPath?
+        /// The minimum number of models that a save accepts; nil for no limit.
         public var minimumModelCount: Int?
-        /// The largest number of models that a to-many relationship may hold at save; nil and 0 mean no limit.
+        /// The maximum number of models that a save accepts; nil and 0 mean no limit.
         public var maximumModelCount: Int?
+        /// A text that marks a change of meaning to migrations; nil if not given.
         public var hashModifier: String?
+        /// Whether the relationship holds at most one model.
         public var isToOneRelationship: Bool
 
         /// What happens to the models at the other end when the owner is deleted.
@@ -25,19 +36,22 @@ extension Schema {
             case noAction
             /// Their reference to the owner is cleared.
             case nullify
-            /// They are deleted too.
+            /// They are deleted with the owner.
             case cascade
-            /// Saving fails while there is one.
+            /// Saving fails while the relationship has models.
             case deny
         }
 
+        /// An option of `@Relationship`.
         public struct Option: Codable, Hashable, Sendable, CustomDebugStringConvertible {
             let name: String
             /// No two owners refer to the same model.
             public static var unique: Option { Option(name: "unique") }
+            /// The option's name.
             public var debugDescription: String { name }
         }
 
+        /// Describes a relationship.
         public init(
             _ options: Option..., deleteRule: DeleteRule = .nullify, minimumModelCount: Int? = 0,
             maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil,
@@ -56,12 +70,30 @@ extension Schema {
             self.isToOneRelationship = false
         }
 
+        /// Copies a relationship.
+        init(copying other: Relationship) {
+            name = other.name
+            originalName = other.originalName
+            keypath = other.keypath
+            options = other.options
+            valueType = other.valueType
+            destination = other.destination
+            deleteRule = other.deleteRule
+            inverseName = other.inverseName
+            inverseKeyPath = other.inverseKeyPath
+            minimumModelCount = other.minimumModelCount
+            maximumModelCount = other.maximumModelCount
+            hashModifier = other.hashModifier
+            isToOneRelationship = other.isToOneRelationship
+        }
+
         private enum CodingKeys: String, CodingKey {
             case name, originalName, options, destination, deleteRule, inverseName, minimumModelCount, maximumModelCount
             case hashModifier, isToOneRelationship
         }
 
-        /// Decodes all but Swift types and key paths, which only a program with the models can know.
+        /// Decodes everything but Swift types and key paths, which only a program with the models knows.
+        /// - Throws: `DecodingError`.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
@@ -77,6 +109,7 @@ extension Schema {
             valueType = UnknownValueType.self
         }
 
+        /// Encodes what stores keep of the relationship.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(name, forKey: .name)
@@ -91,6 +124,7 @@ extension Schema {
             try container.encode(isToOneRelationship, forKey: .isToOneRelationship)
         }
 
+        /// Two relationships are equal if what stores keep of them is equal.
         public static func == (lhs: Relationship, rhs: Relationship) -> Bool {
             lhs === rhs
                 || lhs.name == rhs.name && lhs.originalName == rhs.originalName && lhs.options == rhs.options
@@ -99,16 +133,22 @@ extension Schema {
                     && lhs.maximumModelCount == rhs.maximumModelCount && lhs.hashModifier == rhs.hashModifier
                     && lhs.isToOneRelationship == rhs.isToOneRelationship
         }
+        /// Consistent with `==`.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             hasher.combine(destination)
             hasher.combine(inverseName)
         }
 
+        /// Whether no two owners may share a destination.
         public var isUnique: Bool { options.contains(.unique) }
+        /// Always false.
         public var isAttribute: Bool { false }
+        /// Always true.
         public var isRelationship: Bool { true }
+        /// Always false.
         public var isTransient: Bool { false }
+        /// Name, destination and inverse.
         public var debugDescription: String {
             "\(name) -> \(destination)" + (isToOneRelationship ? "" : "*")
                 + (inverseName.map { " (inverse \($0))" } ?? "")
@@ -116,15 +156,18 @@ extension Schema {
     }
 }
 
-/// A property type that stands for a to-many relationship.
+/// A property type that makes a to-many relationship.
 public protocol RelationshipCollection {
+    /// The related model's type.
     associatedtype PersistentElement: PersistentModel
 }
 
 extension Array: RelationshipCollection where Element: PersistentModel {
+    /// The related model's type.
     public typealias PersistentElement = Element
 }
 
 extension Optional: RelationshipCollection where Wrapped: Sequence, Wrapped.Element: PersistentModel {
+    /// The related model's type.
     public typealias PersistentElement = Wrapped.Element
 }

@@ -2,17 +2,20 @@ import Foundation
 
 /// The models that a container manages: their entities, attributes, relationships and constraints.
 ///
-/// A schema made from model types includes every model that they reach through relationships and superclasses.
-/// Making one never fails; `validate()` says what is wrong with it, and `ModelContainer` calls that before it opens a
+/// A schema made from model types includes every model that they reach through relationships and superclasses. Making a
+/// schema never fails; `validate()` throws what is wrong with it, and `ModelContainer` calls that before it opens a
 /// store. The entities are complete when the schema is made: changing them afterwards has no effect on containers.
 public final class Schema: Codable, Hashable, Sendable {
     /// The version of the form in which schemas are encoded.
     public static let schemaEncodingVersion = Version(1, 0, 0)
 
+    /// The version of the encoded form.
     public let encodingVersion: Version
+    /// The version that the schema's author gave it.
     public let version: Version
     /// The entities, ordered by name.
     public let entities: [Entity]
+    /// The entities by name.
     public let entitiesByName: [String: Entity]
 
     /// The same schema as a value without Swift types.
@@ -20,13 +23,13 @@ public final class Schema: Codable, Hashable, Sendable {
     let layouts: [String: ModelLayout]
     let recordLayouts: [String: RecordLayout]
 
-    /// A schema without entities.
+    /// Makes a schema without entities.
     public convenience init() {
         self.init([] as [any PersistentModel.Type])
     }
 
-    /// A schema of hand-made entities. It can be saved, compared and given to a store, but no models can be fetched
-    /// through it, since it knows no model types.
+    /// Makes a schema of hand-made entities. It can be saved, compared and given to a store, but it knows no model
+    /// types, so no models can be fetched through it.
     public init(_ entities: Entity..., version: Version = Version(1, 0, 0)) {
         self.encodingVersion = Self.schemaEncodingVersion
         self.version = version
@@ -38,10 +41,12 @@ public final class Schema: Codable, Hashable, Sendable {
         self.duplicates = []
     }
 
+    /// Makes the schema of models and of everything that they refer to.
     public convenience init(_ types: any PersistentModel.Type..., version: Version = Version(1, 0, 0)) {
         self.init(types, version: version)
     }
 
+    /// Makes the schema of models and of everything that they refer to.
     public init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
         let layouts = ModelLayout.closure(of: types)
         self.encodingVersion = Self.schemaEncodingVersion
@@ -58,25 +63,50 @@ public final class Schema: Codable, Hashable, Sendable {
         self.duplicates = layouts.filter { [layouts = self.layouts] in layouts[$0.entityName] !== $0 }.map(\.entityName)
     }
 
+    /// Makes the schema of a versioned schema's models.
     public convenience init(versionedSchema: any VersionedSchema.Type) {
         self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
     }
 
     private let duplicates: [String]
 
-    /// The entity of a model type; nil where the schema does not hold it.
+    private init(_ other: Schema, version: Version) {
+        encodingVersion = other.encodingVersion
+        self.version = version
+        entities = other.entities
+        entitiesByName = other.entitiesByName
+        stored = StoredSchema(version: version, entities: other.stored.entities)
+        layouts = other.layouts
+        recordLayouts = other.recordLayouts
+        duplicates = other.duplicates
+    }
+
+    /// The schema with the number of the plan's version that has the same entities, because a schema made from model
+    /// types alone has the version 1.0.0. Without such a version the schema stays the same.
+    func numbered(by plan: (any SchemaMigrationPlan.Type)?) -> Schema {
+        let known = (plan?.schemas ?? []).map { Schema(versionedSchema: $0).stored }
+        let equal = known.filter { $0.entities == stored.entities }
+        guard let newest = equal.map(\.version).max(), !equal.contains(where: { $0.version == version }) else {
+            return self
+        }
+        return Schema(self, version: newest)
+    }
+
+    /// The entity of a model type; nil if the schema does not include it.
     public func entity<T: PersistentModel>(for type: T.Type) -> Entity? {
         entitiesByName[Self.entityName(for: type)]
     }
 
-    /// The name of the entity that a model type makes: the type's name without its module and enclosing types.
+    /// The entity name of a model type: the type's name without its module and enclosing types.
     public static func entityName<T: PersistentModel>(for type: T.Type) -> String {
         String(describing: type)
     }
 
     private enum CodingKeys: String, CodingKey { case encodingVersion, stored }
 
-    /// - Throws: `DecodingError` for what `encode(to:)` did not write, `SwiftDataError.unknownSchema` for a newer form.
+    /// Decodes a schema without its model types.
+    /// - Throws: `DecodingError` for data that `encode(to:)` did not write, `SwiftDataError.unknownSchema` for a newer
+    ///   encoding.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         encodingVersion = try container.decode(Version.self, forKey: .encodingVersion)
@@ -95,8 +125,8 @@ public final class Schema: Codable, Hashable, Sendable {
         duplicates = []
     }
 
-    /// The schema that a store keeps, without its model types: no models can be fetched through it, but a store can be
-    /// opened with it by a program that has never seen the models.
+    /// Makes a schema from the form that a store keeps, without model types: no models can be fetched through it, but a
+    /// program without the models can open a store with it.
     public init(stored: StoredSchema) {
         encodingVersion = Self.schemaEncodingVersion
         self.stored = stored
@@ -108,23 +138,27 @@ public final class Schema: Codable, Hashable, Sendable {
         duplicates = []
     }
 
+    /// Encodes what stores keep of the schema.
+    /// - Throws: what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(encodingVersion, forKey: .encodingVersion)
         try container.encode(stored, forKey: .stored)
     }
 
+    /// Two schemas are equal if what stores keep of them is equal.
     public static func == (lhs: Schema, rhs: Schema) -> Bool { lhs === rhs || lhs.stored == rhs.stored }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(stored) }
 
-    /// The layout of a model type, if the schema holds exactly that type.
+    /// The layout of a model type, if the schema includes exactly that type; nil otherwise.
     func layout(for type: any PersistentModel.Type) -> ModelLayout? {
         let layout = ModelLayout.of(type)
         return layouts[layout.entityName] === layout ? layout : nil
     }
 
     /// Checks that the schema can be stored and that its relationships agree.
-    /// - Throws: `SchemaError` that names entity and property, for the first fault found.
+    /// - Throws: `SchemaError` for the first fault, with entity and property.
     public func validate() throws {
         if let name = duplicates.first { throw SchemaError.duplicateEntity(entity: name) }
         for name in layouts.keys.sorted() { try layouts[name]?.validate() }
@@ -132,31 +166,38 @@ public final class Schema: Codable, Hashable, Sendable {
 }
 
 extension Schema: CustomDebugStringConvertible {
+    /// The version and the entities.
     public var debugDescription: String {
         "Schema \(version): " + entities.map(\.debugDescription).joined(separator: "; ")
     }
 }
 
 extension Schema {
-    /// A semantic version; order is that of semver.org, paragraph 11.
+    /// A version of three numbers, ordered by major, minor and patch.
     public struct Version: Codable, Comparable, CustomStringConvertible, Hashable, Sendable {
+        /// Counts incompatible changes.
         public let major: Int
+        /// Counts additions.
         public let minor: Int
+        /// Counts corrections.
         public let patch: Int
 
+        /// Makes a version of three parts.
         public init(_ major: Int, _ minor: Int, _ patch: Int) {
             self.major = major
             self.minor = minor
             self.patch = patch
         }
 
+        /// Compares major, then minor, then patch.
         public static func < (lhs: Version, rhs: Version) -> Bool {
             (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
         }
+        /// The three parts, as in `1.0.0`.
         public var description: String { "\(major).\(minor).\(patch)" }
     }
 
-    /// What a model says of one of its properties.
+    /// A model's description of one of its properties.
     public struct PropertyMetadata {
         let name: String
         let keypath: AnyKeyPath
@@ -165,6 +206,7 @@ extension Schema {
         let defaultValue: Any?
         let metadata: (any SchemaProperty)?
 
+        /// Describes one property of a model. Macro expansions and models without macros list these.
         public init(
             name: String, keypath: AnyKeyPath, defaultValue: Any? = nil, metadata: (any SchemaProperty)? = nil
         ) {
@@ -172,8 +214,15 @@ extension Schema {
                 name: name, keypath: keypath, chained: nil, defaultValue: defaultValue, metadata: metadata)
         }
 
-        /// - Parameter chained: `\Model?.?.name`, by which key paths through optional relationships to the model are known
-        ///   in sort orders and aggregates. Without it those of classes that are not `final` are left to code.
+        /// Describes a property of a model; `@Model` generates the calls.
+        /// - Parameters:
+        ///   - name: the property's name.
+        ///   - keypath: the key path of the property, `\Model.name`.
+        ///   - chained: `\Model?.?.name`, which identifies the property behind an optional relationship in sort orders
+        ///     and aggregates. If it is nil, such key paths of classes that are not `final` are evaluated on models.
+        ///   - defaultValue: the value of the property's initializer; nil if it has none.
+        ///   - metadata: the attribute or relationship that `@Attribute` or `@Relationship` declares; nil if it is
+        ///     inferred.
         public init(
             name: String, keypath: AnyKeyPath, chained: AnyKeyPath?, defaultValue: Any? = nil,
             metadata: (any SchemaProperty)? = nil
@@ -187,23 +236,34 @@ extension Schema {
     }
 }
 
-/// A property of an entity: an attribute, a relationship, or a constraint that is declared like one.
+/// A property of an entity: an attribute, a relationship, or a constraint declared like one.
 public protocol SchemaProperty: Codable, Hashable {
+    /// The property's name.
     var name: String { get set }
     /// The name under which an earlier version of the schema stored the property.
     var originalName: String { get set }
+    /// The type of the property's values.
     var valueType: any Any.Type { get set }
+    /// Whether the property is an attribute.
     var isAttribute: Bool { get }
+    /// Whether the property is a relationship.
     var isRelationship: Bool { get }
+    /// Whether the property is never stored.
     var isTransient: Bool { get }
+    /// Whether the property may have no value.
     var isOptional: Bool { get }
+    /// Whether no two records may share the value.
     var isUnique: Bool { get }
 }
 
 extension SchemaProperty {
+    /// False unless the property is an attribute.
     public var isAttribute: Bool { false }
+    /// False unless the property is a relationship.
     public var isRelationship: Bool { false }
+    /// False unless the property is never stored.
     public var isTransient: Bool { false }
+    /// Whether the property may have no value.
     public var isOptional: Bool { valueType is any OptionalValue.Type }
 }
 
@@ -219,5 +279,5 @@ extension Optional: OptionalValue {
     var unwrapped: Any? { self }
 }
 
-/// Stands for the Swift type of a property whose type is not known here: the schema was decoded.
+/// Replaces the Swift type of a property if the schema was decoded, so that the type is not known.
 enum UnknownValueType {}

@@ -1,30 +1,32 @@
-/// What makes a schema unfit to be stored. Thrown when a container is made, before any store is opened.
-///
+/// Why a schema cannot be stored. Thrown when a container is created, before any store is opened. ¶
 /// Every case also matches `SwiftDataError.loadIssueModelContainer`.
 public enum SchemaError: Error, Hashable, Sendable {
-    /// Two model types make entities of one name.
+    /// Two model types have the same entity name.
     case duplicateEntity(entity: String)
-    /// A property appears twice, perhaps in a subclass and its superclass.
+    /// A property is declared twice, perhaps in a subclass and its superclass.
     case duplicateProperty(entity: String, property: String)
     /// The property's type is neither `Codable` nor a model.
     case unsupportedType(entity: String, property: String, type: String)
-    /// `@Relationship` stands on a property whose type is no model.
+    /// An ephemeral property has no default value, and its type has no empty one: a fetched model would have none to show.
+    case ephemeralWithoutValue(entity: String, property: String, type: String)
+    /// `@Relationship` is on a property whose type is not a model.
     case notARelationship(entity: String, property: String, type: String)
-    /// A unique constraint holds a to-many relationship.
+    /// A unique constraint includes a to-many relationship.
     case uniqueToMany(entity: String, property: String)
-    /// `#Unique` or `#Index` names something that is no persisted property.
+    /// `#Unique` or `#Index` names something that is not a persisted property.
     case unknownKeyPath(entity: String, keyPath: String)
-    /// The key path given as inverse is no relationship of the destination.
+    /// The key path given as inverse is not a relationship of the destination.
     case unknownInverse(entity: String, property: String, destination: String)
     /// The inverse leads to another entity than the one that names it.
     case inverseOfAnotherEntity(entity: String, property: String, inverse: String, leadsTo: String)
     /// Two relationships claim the same inverse, or an inverse names a third relationship as its own.
     case inverseMismatch(entity: String, property: String, inverse: String, claimedBy: String)
-    /// The smallest number of models is above the largest, or negative.
+    /// The minimum number of models is above the maximum, or negative.
     case impossibleCount(entity: String, property: String)
 }
 
 extension SchemaError: CustomStringConvertible {
+    /// The entity and property at fault and the way out, in one line.
     public var description: String {
         switch self {
         case .duplicateEntity(let entity):
@@ -33,17 +35,21 @@ extension SchemaError: CustomStringConvertible {
         case .duplicateProperty(let entity, let property):
             "\(entity).\(property) is declared twice, here and in a superclass. Remove one."
         case .unsupportedType(let entity, let property, let type):
-            "\(entity).\(property) is of type \(type), which cannot be stored. Make the type Codable, mark the property "
+            "\(entity).\(property) is of type \(type), which cannot be stored. Make the type Codable, mark the "
+                + "property "
                 + "@Transient, or store it @Attribute(.transformable(by:))."
+        case .ephemeralWithoutValue(let entity, let property, let type):
+            "\(entity).\(property) is ephemeral, and a fetched model has no value of type \(type) to show. "
+                + "Give the property a default value where it is declared, or make it optional."
         case .notARelationship(let entity, let property, let type):
-            "\(entity).\(property) is marked @Relationship, but \(type) is no model or array of models. "
+            "\(entity).\(property) is marked @Relationship, but \(type) is neither a model nor an array of models. "
                 + "Remove @Relationship, or make it @Attribute."
         case .uniqueToMany(let entity, let property):
             "\(entity).\(property) is a to-many relationship, which cannot be unique. Leave it out of the constraint."
         case .unknownKeyPath(let entity, let keyPath):
-            "\(keyPath) is no persisted property of \(entity). #Unique and #Index take stored properties."
+            "\(keyPath) is not a persisted property of \(entity). #Unique and #Index take stored properties."
         case .unknownInverse(let entity, let property, let destination):
-            "The inverse of \(entity).\(property) is no relationship of \(destination). "
+            "The inverse of \(entity).\(property) is not a relationship of \(destination). "
                 + "Name one, as in inverse: \\\(destination).\(entity.prefix(1).lowercased() + entity.dropFirst())."
         case .inverseOfAnotherEntity(let entity, let property, let inverse, let leadsTo):
             "\(entity).\(property) names \(inverse) as its inverse, which leads to \(leadsTo), not to \(entity). "
@@ -52,7 +58,7 @@ extension SchemaError: CustomStringConvertible {
             "\(entity).\(property) and \(claimedBy) both claim \(inverse) as their inverse. "
                 + "Give each relationship an inverse of its own."
         case .impossibleCount(let entity, let property):
-            "\(entity).\(property) wants fewer than no models, or at least more than at most. "
+            "\(entity).\(property) has a negative minimum, or a minimum above its maximum. "
                 + "Correct minimumModelCount and maximumModelCount."
         }
     }

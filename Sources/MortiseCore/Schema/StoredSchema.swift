@@ -1,17 +1,18 @@
-/// What a store knows of its models: a value without Swift types, which can be kept in the store, sent elsewhere, and
-/// read by a program that has never seen the models. `Schema` is its typed view.
+/// A schema as a value without Swift types. It can be kept in a store, sent elsewhere, and read by a program without
+/// the models. `Schema` is its typed view.
 public struct StoredSchema: Sendable, Codable, Hashable {
     /// The version that the schema's author gave it.
     public var version: Schema.Version
     /// Every entity, ordered by name (code units).
     public var entities: [StoredEntity]
 
+    /// Makes a schema; entities are sorted. Whether they fit together is not checked.
     public init(version: Schema.Version = Schema.Version(1, 0, 0), entities: [StoredEntity]) {
         self.version = version
         self.entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The entity of that name, if there is one.
+    /// The entity of that name; nil if the schema has none.
     public func entity(named name: String) -> StoredEntity? {
         entities.first { $0.name == name }
     }
@@ -19,15 +20,18 @@ public struct StoredSchema: Sendable, Codable, Hashable {
 
 /// One entity of a `StoredSchema`.
 public struct StoredEntity: Sendable, Codable, Hashable {
+    /// The entity's name, unique in its schema.
     public var name: String
-    /// The entity whose properties this one inherits.
+    /// The entity whose properties this one inherits; nil if it inherits from none.
     public var superentity: String?
     /// The properties that this entity adds, in declaration order.
     public var properties: [StoredProperty]
     /// Each inner array names properties whose values together are unique among all records of the entity.
     public var uniquenessConstraints: [[String]]
+    /// The indexes that this entity adds.
     public var indices: [StoredIndex]
 
+    /// Makes an entity from its own properties and constraints, without inherited ones.
     public init(
         name: String, superentity: String? = nil, properties: [StoredProperty], uniquenessConstraints: [[String]] = [],
         indices: [StoredIndex] = []
@@ -42,10 +46,14 @@ public struct StoredEntity: Sendable, Codable, Hashable {
 
 /// An index over the named properties, most significant first.
 public struct StoredIndex: Sendable, Codable, Hashable {
+    /// The kind of an index.
     public enum Kind: String, Sendable, Codable { case binary, rtree }
+    /// The kind of the index.
     public var kind: Kind
+    /// The names of the properties, most significant first.
     public var properties: [String]
 
+    /// Makes an index; the order of the properties matters.
     public init(kind: Kind = .binary, properties: [String]) {
         self.kind = kind
         self.properties = properties
@@ -54,17 +62,24 @@ public struct StoredIndex: Sendable, Codable, Hashable {
 
 /// One property of a `StoredEntity`.
 public struct StoredProperty: Sendable, Codable, Hashable {
+    /// Whether the property is an attribute or a relationship.
     public enum Content: Sendable, Codable, Hashable {
+        /// The property holds a value.
         case attribute(StoredAttribute)
+        /// The property refers to other records.
         case relationship(StoredRelationship)
     }
 
+    /// The property's name, unique in its entity and that entity's ancestors.
     public var name: String
-    /// The name under which an earlier version stored the property; equal to `name` where it was not renamed.
+    /// The name under which an earlier version stored the property; equal to `name` if it was not renamed.
     public var originalName: String
+    /// Whether the property may have no value.
     public var isOptional: Bool
+    /// The attribute or relationship that the property is.
     public var content: Content
 
+    /// Makes a property; `originalName` is `name` unless given.
     public init(name: String, originalName: String? = nil, isOptional: Bool, content: Content) {
         self.name = name
         self.originalName = originalName ?? name
@@ -72,9 +87,11 @@ public struct StoredProperty: Sendable, Codable, Hashable {
         self.content = content
     }
 
+    /// The attribute; nil if the property is a relationship.
     public var attribute: StoredAttribute? {
         if case .attribute(let attribute) = content { attribute } else { nil }
     }
+    /// The relationship; nil if the property is an attribute.
     public var relationship: StoredRelationship? {
         if case .relationship(let relationship) = content { relationship } else { nil }
     }
@@ -82,9 +99,13 @@ public struct StoredProperty: Sendable, Codable, Hashable {
 
 /// How an attribute is stored.
 public struct StoredAttribute: Sendable, Codable, Hashable {
+    /// The options of an attribute, as file formats number them.
     public struct Options: OptionSet, Sendable, Codable, Hashable {
+        /// The bits of the options.
         public let rawValue: UInt16
+        /// Makes options from bits; unknown bits are kept.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
+        /// No two records share the value.
         public static let unique = Options(rawValue: 1)
         /// Large data that a store may keep outside the record.
         public static let externalStorage = Options(rawValue: 2)
@@ -92,17 +113,24 @@ public struct StoredAttribute: Sendable, Codable, Hashable {
         public static let preserveValueOnDeletion = Options(rawValue: 4)
         /// Tracked in memory, never stored.
         public static let ephemeral = Options(rawValue: 8)
+        /// Kept for the program; stores ignore it.
         public static let spotlight = Options(rawValue: 16)
+        /// Kept for the program; stores ignore it.
         public static let allowsCloudEncryption = Options(rawValue: 32)
+        /// The stored value is the result of a value transformer.
         public static let transformable = Options(rawValue: 64)
     }
 
+    /// The kind of the stored values.
     public var kind: StorageKind
+    /// The attribute's options.
     public var options: Options
-    /// The value that a record written before the attribute existed takes; nil where the property has no default.
+    /// The value for records written before the attribute existed; nil if the property has no default.
     public var defaultValue: StoredValue?
+    /// A text that marks a change of meaning to migrations; nil if not given.
     public var hashModifier: String?
 
+    /// Describes an attribute.
     public init(
         kind: StorageKind, options: Options = [], defaultValue: StoredValue? = nil, hashModifier: String? = nil
     ) {
@@ -115,16 +143,22 @@ public struct StoredAttribute: Sendable, Codable, Hashable {
 
 /// How a relationship is stored.
 public struct StoredRelationship: Sendable, Codable, Hashable {
-    /// The name of the entity at the other end; its subentities may stand there too.
+    /// The name of the entity at the other end, whose subentities are allowed too.
     public var destination: String
+    /// Whether the relationship is to-many.
     public var isToMany: Bool
-    /// The destination's property that holds the other direction.
+    /// The destination's relationship in the other direction; nil if there is no inverse.
     public var inverse: String?
+    /// What happens to the records at the other end when the owner is deleted.
     public var deleteRule: Schema.Relationship.DeleteRule
+    /// The minimum number of records that a save accepts; nil for no limit.
     public var minimumCount: Int?
+    /// The maximum number of records that a save accepts; nil for no limit.
     public var maximumCount: Int?
+    /// Whether no two owners may share a destination.
     public var isUnique: Bool
 
+    /// Describes a relationship.
     public init(
         destination: String, isToMany: Bool, inverse: String? = nil,
         deleteRule: Schema.Relationship.DeleteRule = .nullify, minimumCount: Int? = nil, maximumCount: Int? = nil,

@@ -2,22 +2,22 @@ import Foundation
 
 /// One record that a context asks a store to write.
 struct PendingRecord {
-    /// Nil where the record is written without one.
+    /// Nil if the record is written without a model.
     let model: (any PersistentModel)?
     let identifier: PersistentIdentifier
     let layout: ModelLayout
-    /// By slot. For a versioned store, slots that did not change are null, and so are derived relationships.
+    /// The values by slot. For a versioned store, slots that did not change are null, and so are derived relationships.
     var values: ContiguousArray<StoredValue>
     var changed: SlotSet
 }
 
 struct PendingChanges {
     var inserted: [DefaultSnapshot] = []
-    /// The models of these, at the same places; none where the records are written without models.
+    /// The models of these records, at the same indices; empty if the records are written without models.
     var models: [any PersistentModel] = []
     var updated: [PendingRecord] = []
     var deleted: [PendingRecord] = []
-    /// The version on top of which they are to be made.
+    /// The number of the version that the changes were made on; nil for any.
     var baseVersion: UInt64?
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
@@ -31,18 +31,23 @@ struct SaveOutcome {
     init<Snapshot>(_ result: DataStoreSaveChangesResult<Snapshot>) {
         new = result.new
         remapped = result.new == nil ? result.remappedIdentifiers : [:]
+        historyToken = result.historyToken
         reregistered = []
     }
 
-    /// The permanent identifier of a new record, which stands at that place of the request; nil where the store gave none.
+    /// The permanent identifier of a new record, which is at that index of the request; nil if the store gave none.
     func identifier(of temporary: PersistentIdentifier, at place: Int) -> PersistentIdentifier? {
         guard let new else { return remapped[temporary] }
         return place < new.permanent.count ? new.permanent[place] : nil
     }
 
-    /// Values that the store set otherwise than asked.
+    /// Values that the store set differently than requested.
     var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
-    /// What is still to come of a save that the store has deferred; see `DeferredSave.finish()`.
+    /// The place of the save in the store's history, where the store tells it.
+    let historyToken: (any HistoryToken)?
+    /// The version that the save made, if it is already known.
+    var version: (any StoreVersion)?
+    /// Waits for the rest of a deferred save; see `DeferredSave.finish()`.
     var finish: (@Sendable () throws -> (any StoreVersion)?)?
 }
 
@@ -59,9 +64,9 @@ struct FoundRows {
     var tables: [ModelTable]
     var rows: [RecordReference]
     var scanned: Int
-    /// How many there are, where the store has only counted them.
+    /// The number of rows, if the store has only counted them.
     var count: Int?
-    /// What the store decided after planning.
+    /// What the store decided after planning; nil for what the plan says.
     var detail: String?
     var isFullScan: Bool?
 
@@ -109,15 +114,16 @@ class AnyStore: @unchecked Sendable {
     }
 
     var version: (any StoreVersion)? { nil }
-    /// - Parameter beforeScan: called before the store is asked for all records because it does not filter or sort.
+    /// Fetches with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all
+    /// records.
     func fetch<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, into state: ContextState, beforeScan: () throws -> Void = {}
     ) throws -> FetchedRows {
         throw DataStoreError.unsupportedFeature
     }
-    /// Whether the store is asked with queries, and not with descriptors.
+    /// Whether the store takes queries instead of descriptors.
     var plansQueries: Bool { false }
-    /// What the store would do of a query; nil for a store that is asked with descriptors only.
+    /// The store's plan for a query; nil for a store that takes descriptors only.
     func plan(_ query: StoreQuery) -> FetchPlan? { nil }
     /// The rows that a plan promises, and how many the store looked at.
     func rows(
@@ -131,37 +137,43 @@ class AnyStore: @unchecked Sendable {
         throw DataStoreError.unsupportedFeature
     }
     /// Reads records by identifier.
-    /// - Returns: those that there are.
+    /// - Returns: the identifiers of those that exist.
     @discardableResult
     func load(
         _ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable
     ) throws -> Set<PersistentIdentifier> { [] }
-    /// - Parameter mayDefer: whether the caller finishes a save that the store defers.
+    /// Saves changes. `mayDefer` says that the caller finishes a save that the store defers.
     func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
         throw DataStoreError.unsupportedFeature
     }
-    /// - Returns: false where the store has no batch delete of its own, or leaves this one to the framework.
+    /// - Returns: false if the store has no batch delete, or leaves this one to the framework.
     func batchDelete<T: PersistentModel>(
         _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
     ) throws -> Bool { false }
-    /// Whether `batchDelete` may do anything.
+    /// Whether `batchDelete` can return true.
     var deletesBatches: Bool { false }
-    /// Whether `execute` may do anything.
+    /// Whether `execute` is supported.
     var changesBatches: Bool { false }
     var followsDeleteRules: Bool { false }
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
-    /// Whether records can be saved that no model stands for.
+    /// Whether records can be saved for which there is no model object.
     var takesDefaultSnapshots: Bool { false }
     var allowsSave: Bool { true }
     func erase() throws { throw DataStoreError.unsupportedFeature }
+    /// Closes the store and releases its files and locks.
+    /// - Throws: the store's error. It counts as closed all the same.
     func close() throws {}
     func begin(_ editingState: EditingState) {}
     func end(_ editingState: EditingState) {}
     func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
     func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
+    /// The token in the store's history of the transaction that made a version; nil if the store keeps no history.
+    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
+    /// Takes the values that the store last knew of records into a context.
+    func restore(_ identifiers: [PersistentIdentifier], into state: ContextState) throws {}
 }
 
-/// A store that can be closed; using it afterwards throws.
+/// A store that can be closed; a closed store throws on every use.
 public protocol ClosableDataStore: DataStore {
     func close() throws
 }
@@ -268,7 +280,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             return try register(snapshot, into: state)
         }
         if plan.query.conjuncts.allSatisfy({ plan.claim(of: $0) == .residual }),
-            !(plan.takesWindow && plan.query.hasWindow), plan.query.includesSubentities
+            !(plan.appliesLimit && plan.query.isLimited), plan.query.includesSubentities
         {
             forgetMissing(
                 found.snapshots.compactMap { $0 as? Store.Snapshot }, of: family.compactMap { state.table(named: $0) },
@@ -298,7 +310,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
                     store: identifier,
                     fault:
                         "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
-                        + "fetchedSnapshots. Records of other entities belong into relatedSnapshots.")
+                        + "fetchedSnapshots. Return records of other entities in relatedSnapshots.")
             }
             answer.rows.append(place)
         }
@@ -317,7 +329,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 let identifier = rows.identifier(ofRow: row)
                 if present.contains(identifier) { continue }
-                if let model = table.registered(row: row) { state.leave(model, table: table) }
+                if let model = table.registered(row: row) { state.detach(model, table: table) }
                 rows.remove(identifier)
             }
         }
@@ -393,12 +405,10 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             inserted: try insertions(of: changes), updated: try snapshots(changes.updated),
             deleted: try snapshots(changes.deleted), editingState: state.editingState,
             changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
-        if mayDefer, let deferring,
-            let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>
-        {
+        if let deferring, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot> {
             let deferred = try deferring.beginSave(request)
             var outcome = SaveOutcome(deferred.result)
-            outcome.finish = deferred.wait
+            if mayDefer { outcome.finish = deferred.wait } else { outcome.version = try deferred.wait() }
             return outcome
         }
         return try saveAtOnce(request, for: state)
@@ -478,7 +488,13 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
     override var followsDeleteRules: Bool { (store as? any BatchChangingDataStore)?.followsDeleteRules ?? false }
     override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
-        return try locked { _ in try changing.execute(batch) }
+        do {
+            return try locked { _ in try changing.execute(batch) }
+        } catch let error as any UniqueViolation {
+            guard let found = error.uniqueViolation else { throw error }
+            throw ModelContextError.notUnique(
+                entity: found.entity, properties: found.properties, model: found.record, other: found.other)
+        }
     }
     override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
 
@@ -496,7 +512,7 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         do {
             return try locked { _ in try Self.history(of: provider, descriptor) }
         } catch DataStoreError.unsupportedFeature {
-            // A store that stands for others may keep a history or none.
+            // A store that forwards to others may keep a history or not.
             return nil
         }
     }
@@ -514,6 +530,17 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
             return false
         }
     }
+    override func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
+        (store as? any VersionNumberedHistory)?.historyToken(ofVersion: number)
+    }
+
+    override func restore(_ identifiers: [PersistentIdentifier], into state: ContextState) throws {
+        let snapshots = try locked { try $0.cachedSnapshots(for: identifiers, editingState: state.editingState) }
+        for identifier in identifiers {
+            if let snapshot = snapshots[identifier] { _ = try register(snapshot, into: state) }
+        }
+    }
+
     private static func deleteHistory<P: HistoryProviding, H: HistoryTransaction>(
         of provider: P, _ descriptor: HistoryDescriptor<H>
     ) throws -> Bool {

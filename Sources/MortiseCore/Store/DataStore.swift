@@ -1,74 +1,95 @@
 public import Foundation
 
-/// A place that keeps models: the contract that every storage backend fulfils.
+/// A place that keeps models: the contract of every storage backend.
 ///
-/// A container makes the store, gives it the schema, and calls it from one thread at a time unless it is a
+/// A container makes the store with its schema, and calls it from one thread at a time unless it is a
 /// `ConcurrentDataStore`. Only `fetch(_:)` and `save(_:)` are required. A store that does not filter or sort throws
 /// `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort`, and the framework does that part in memory.
 public protocol DataStore: AnyObject {
+    /// The configuration that opens this kind of store.
     associatedtype Configuration: DataStoreConfiguration where Self == Self.Configuration.Store
+    /// The form in which records enter and leave the store.
     associatedtype Snapshot: DataStoreSnapshot
 
-    /// Names this store in the identifiers of its records; the same text whenever the same data is opened.
+    /// Names this store in the identifiers of its records. The same text whenever the same data is opened.
     var identifier: String { get }
+    /// The models that the store keeps.
     var schema: Schema { get }
+    /// The configuration that opened the store.
     var configuration: Configuration { get }
 
-    /// What the store can do beyond what every store has to. The default is what the protocols that it conforms to tell;
-    /// a store that does more, such as keeping its records over reopening, says so here.
+    /// What the store can do beyond the basic contract. The default follows from the protocols that it conforms to.
+    /// Override it to declare more, such as keeping records after reopening.
     var capabilities: StoreCapabilities { get }
 
-    /// Whether the store takes changes. The default says that it does. Where it does not, contexts throw
-    /// `ModelContextError.readOnly` and do not ask it.
+    /// Whether the store accepts changes. The default is true. If it is false, contexts throw
+    /// `ModelContextError.readOnly` without calling the store.
     var allowsSave: Bool { get }
 
     /// Opens the store. `configuration.schema` is set by then.
+    /// - Throws: the adapter's errors; the container's initializer throws them on. Nothing may stay open or locked
+    ///   then.
     init(_ configuration: Configuration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws
 
-    /// Removes all records. The default throws `DataStoreError.unsupportedFeature`.
+    /// Removes all records; the next save gets identifiers that were not used before. The default throws
+    /// `DataStoreError.unsupportedFeature`.
     func erase() throws
 
-    /// Returns the records of the request's entity (and its subentities) that match. `fetchedSnapshots` holds those and
-    /// no others, in the order asked for; other records may come along as `relatedSnapshots`.
+    /// Returns the matching records of the request's entity and its subentities. `fetchedSnapshots` holds exactly those,
+    /// in the requested order; `relatedSnapshots` may hold records that they refer to.
+    /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` to be asked again without that part.
     func fetch<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> DataStoreFetchResult<T, Snapshot>
 
-    /// How many records `fetch(_:)` would return. The default counts them.
+    /// The number of records that `fetch(_:)` would return. The default fetches and counts them.
     func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int
 
-    /// The identifiers of the records that `fetch(_:)` would return, in the same order. The default takes them from it.
+    /// The identifiers of the records that `fetch(_:)` would return, in the same order. The default fetches the
+    /// records.
     func fetchIdentifiers<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> [PersistentIdentifier]
 
-    /// Stores all changes of the request, or none of them and throws.
+    /// Stores all changes of the request, or throws and stores none.
     ///
-    /// Inserted snapshots carry temporary identifiers, also inside their relationships and those of updated snapshots.
-    /// The store gives each a permanent one and returns the pairs.
+    /// Inserted snapshots have temporary identifiers; relationships of inserted and updated snapshots may contain them.
+    /// The store assigns each a permanent identifier and returns the pairs.
+    /// - Throws: the store's error, which names the record at fault; `VersionSuperseded` in a versioned store. The
+    ///   context keeps its changes and can save again.
     func save(_ request: DataStoreSaveChangesRequest<Snapshot>) throws -> DataStoreSaveChangesResult<Snapshot>
 
-    /// A context has begun to use the store. The default does nothing.
+    /// Called when a context begins to use the store. The default does nothing.
     func initializeState(for editingState: EditingState)
-    /// The context is gone. The default does nothing.
+    /// Called when the context has been released. The default does nothing.
     func invalidateState(for editingState: EditingState)
 
-    /// Last known values of records, for a context that rolls back. The default returns nothing, and the context reads
-    /// again.
+    /// The values that the store last knew of records, for a context that rolls back its changes to them. The context
+    /// shows the returned values; for other records it shows what it has read itself. The default returns an empty
+    /// dictionary. Not called for a store with versions.
     func cachedSnapshots(
         for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
     ) throws -> [PersistentIdentifier: Snapshot]
 }
 
 extension DataStore {
+    /// True: the store takes changes.
     public var allowsSave: Bool { true }
+    /// - Throws: always `DataStoreError.unsupportedFeature`.
     public func erase() throws { throw DataStoreError.unsupportedFeature }
+    /// Counts the records that `fetch(_:)` returns.
+    /// - Throws: what `fetch(_:)` throws.
     public func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
         try fetch(request).fetchedSnapshots.count
     }
+    /// Takes the identifiers from the records that `fetch(_:)` returns.
+    /// - Throws: what `fetch(_:)` throws.
     public func fetchIdentifiers<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> [PersistentIdentifier] {
         try fetch(request).fetchedSnapshots.map(\.persistentIdentifier)
     }
+    /// Does nothing.
     public func initializeState(for editingState: EditingState) {}
+    /// Does nothing.
     public func invalidateState(for editingState: EditingState) {}
+    /// Returns nothing, so that the context reads again.
     public func cachedSnapshots(
         for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
     ) throws -> [PersistentIdentifier: Snapshot] { [:] }
@@ -79,58 +100,69 @@ public protocol ConcurrentDataStore: DataStore, Sendable {}
 
 /// A store that deletes many records without the context reading them first.
 public protocol DataStoreBatching: DataStore {
-    /// Deletes what the predicate matches, or everything of the entity where it is nil.
-    /// - Throws: `DataStoreError.preferInMemoryFilter` where the store cannot evaluate the predicate; the framework then
+    /// Deletes the records that the predicate matches, or all records of the entity if it is nil.
+    /// - Throws: `DataStoreError.preferInMemoryFilter` if the store cannot evaluate the predicate; the framework then
     ///   finds the records itself and deletes them through `save(_:)`.
     func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws
 }
 
-/// Says how to make a store. Two equal configurations open the same data.
+/// Describes how to open a store. Two equal configurations open the same data.
 public protocol DataStoreConfiguration: Hashable {
+    /// The store that the configuration opens.
     associatedtype Store: DataStore where Self == Self.Store.Configuration
-    /// Names the configuration within its container.
+    /// The configuration's name, unique in its container.
     var name: String { get }
-    /// The models kept in this store; the container sets it to its own schema where it is nil.
+    /// The models kept in this store; if it is nil, the container sets it to its own schema.
     var schema: Schema? { get set }
     /// Checks the configuration before the store is made. The default accepts everything.
+    /// - Throws: what is wrong with the configuration; the container's initializer throws it on.
     func validate() throws
 }
 
 extension DataStoreConfiguration {
+    /// Accepts every configuration.
     public func validate() throws {}
 }
 
-/// What a store says about a request it does not carry out.
+/// Why a store does not carry out a request.
 public enum DataStoreError: Error, Hashable, Sendable {
+    /// The store does not implement the request.
     case unsupportedFeature
-    /// The framework shall ask again without predicate and filter itself.
+    /// The framework must repeat the request without a predicate, and filter.
     case preferInMemoryFilter
-    /// The framework shall ask again without sort order and sort itself.
+    /// The framework must repeat the request without a sort order, and sort.
     case preferInMemorySort
+    /// The predicate cannot be evaluated at all.
     case invalidPredicate
 }
 
-/// What is known of the context on whose behalf a store is called.
+/// Identifies the context on whose behalf a store is called.
 public struct EditingState: Identifiable, Sendable {
+    /// A context is identified by a UUID.
     public typealias ID = UUID
+    /// Identifies the context for as long as it lives.
     public let id: UUID
-    /// Who makes the changes; goes into the history.
+    /// The author of the changes, for the history; `ModelContext.author`.
     public var author: String?
 
+    /// Describes a context.
     public init(id: UUID = UUID(), author: String? = nil) {
         self.id = id
         self.author = author
     }
 }
 
-/// What a fetch asks a store for.
+/// A fetch, as a store receives it.
 ///
-/// The store answers with what the descriptor says or throws `DataStoreError.preferInMemoryFilter` or
-/// `.preferInMemorySort`; then the framework asks again without the part that it will do itself.
+/// The store returns what the descriptor describes, or throws `DataStoreError.preferInMemoryFilter` or
+/// `.preferInMemorySort`. The framework then repeats the request without that part and does that part in memory.
 public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
+    /// The context that fetches.
     public let editingState: EditingState
+    /// Which models to return, and in which order.
     public let descriptor: FetchDescriptor<T>
 
+    /// Makes a request.
     public init(descriptor: FetchDescriptor<T>, editingState: EditingState) {
         self.editingState = editingState
         self.descriptor = descriptor
@@ -139,12 +171,15 @@ public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
 
 /// A store's answer to a fetch.
 public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: DataStoreSnapshot>: Sendable {
+    /// The descriptor of the request.
     public let descriptor: FetchDescriptor<ModelType>
-    /// The records that match, in the order that was asked for.
+    /// The matching records, in the requested order.
     public let fetchedSnapshots: [SnapshotType]
-    /// Records that those refer to and that were at hand, by their identifiers; the framework need not ask for them.
+    /// Records that those refer to and that the store had at hand, by their identifiers. The framework then need not
+    /// fetch them.
     public let relatedSnapshots: [PersistentIdentifier: SnapshotType]
 
+    /// Makes an answer.
     public init(
         descriptor: FetchDescriptor<ModelType>, fetchedSnapshots: [SnapshotType],
         relatedSnapshots: [PersistentIdentifier: SnapshotType] = [:]
@@ -157,17 +192,22 @@ public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: Dat
 
 /// The changes that one save makes in one store.
 public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Sendable {
+    /// The new records, with temporary identifiers.
     public let inserted: [SnapshotType]
+    /// The changed records, with all their values.
     public let updated: [SnapshotType]
+    /// The deleted records, with their last values.
     public let deleted: [SnapshotType]
+    /// The context that saves.
     public let editingState: EditingState
-    /// For each snapshot in `updated`, at the same place, the slots that changed; empty when every slot of every updated
-    /// record counts. A store of snapshots by slot may find the others null.
+    /// For each snapshot in `updated`, at the same index, the slots that changed; empty if all slots of all updated
+    /// records count as changed. In snapshots by slot (`DefaultSnapshot`) the other slots may be null.
     public let changedSlots: [SlotSet]
-    /// The number of the version that the changes were made on top of; a versioned store that has moved on since throws
-    /// `VersionSuperseded` and changes nothing. Nil where any version will do.
+    /// The number of the version that the changes were made on; a versioned store that has moved on since throws
+    /// `VersionSuperseded` and changes nothing. Nil for any version.
     public let baseVersion: UInt64?
 
+    /// Makes a request. With `changedSlots` empty every slot of every updated record counts as changed.
     public init(
         inserted: [SnapshotType] = [], updated: [SnapshotType] = [], deleted: [SnapshotType] = [],
         editingState: EditingState, changedSlots: [SlotSet] = [], baseVersion: UInt64? = nil
@@ -181,25 +221,28 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
     }
 }
 
-/// A save came too late: another one was made on top of the same version. The context settles the difference and tries
+/// A save is based on a version that is no longer the store's latest. The context merges the difference and tries
 /// again.
 public struct VersionSuperseded: Error, Sendable {
+    /// Makes the error.
     public init() {}
 }
 
-/// What a store made of a save.
+/// The result of a save.
 public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
     /// The permanent identifier of every inserted record by its temporary one.
     public var remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
     private let remapped: [PersistentIdentifier: PersistentIdentifier]
-    /// The same in the order of the request, from a store that numbers records.
+    /// The same in the order of the request, from a store that numbers its records.
     package let new: NewIdentifiers?
+    /// The identifier of the store that saved.
     public let storeIdentifier: String
-    /// Records whose values the store set otherwise than asked; the context takes these over.
+    /// Records whose values the store set differently than requested; the context takes these values.
     public let snapshotsToReregister: [PersistentIdentifier: T]
-    /// The place of this save in the store's history, where it keeps one.
+    /// The token of this save in the store's history; nil if it keeps none.
     public let historyToken: (any HistoryToken)?
 
+    /// Makes the result of a save of a store without history.
     public init(
         for storeIdentifier: String, remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] = [:],
         snapshotsToReregister: [PersistentIdentifier: T] = [:]
@@ -220,6 +263,7 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
         self.historyToken = nil
     }
 
+    /// Makes the result of a save.
     public init(
         for storeIdentifier: String, remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] = [:],
         snapshotsToReregister: [PersistentIdentifier: T] = [:], historyToken: (any HistoryToken)?
@@ -234,12 +278,14 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
 
 /// A deletion of all records that match, without reading them first.
 public struct DataStoreBatchDeleteRequest<T: PersistentModel>: Sendable {
+    /// The context that deletes.
     public let editingState: EditingState
-    /// Nil where all records of the entity are deleted.
+    /// Which records to delete; nil for all of the entity.
     public let predicate: Predicate<T>?
-    /// Whether the records of entities that inherit from the type's own are deleted too.
+    /// Whether to delete records of entities that inherit from the type's entity too.
     public let includeSubclasses: Bool
 
+    /// Makes a request.
     public init(predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState) {
         self.predicate = predicate
         self.includeSubclasses = includeSubclasses

@@ -2,17 +2,22 @@ import Foundation
 
 /// The snapshot type of this framework's own stores, usable by any store: values by slot, without a dictionary.
 ///
-/// Encoded, every property stands under its own name at the top level. Decoding needs to know the kinds of the
+/// In encoded form, every property is at the top level under its own name. Decoding needs to know the kinds of the
 /// properties: those of the model type with the same entity name and property names that this process has put into a
-/// `Schema`. Where there is none the values decode by their form alone, and take their kinds when a context reads them.
+/// `Schema`. Without such a type the values decode by their form alone, and take their kinds when a context reads them.
 public struct DefaultSnapshot: DataStoreSnapshot {
+    /// The record that the values are of.
     public let persistentIdentifier: PersistentIdentifier
-    /// Names, kinds and roles of the values.
+    /// The names, kinds and roles of the values.
     public let layout: RecordLayout
-    /// The values by slot.
+    /// The values by slot of `layout`.
     public private(set) var values: ContiguousArray<StoredValue>
 
-    /// - Parameter values: one for each slot of the layout; missing ones are null, surplus ones are dropped.
+    /// Creates a snapshot.
+    /// - Parameters:
+    ///   - persistentIdentifier: the record's identifier.
+    ///   - layout: the layout of the record's entity.
+    ///   - values: one value for each slot of the layout. Missing values become null; surplus values are dropped.
     public init(
         persistentIdentifier: PersistentIdentifier, layout: RecordLayout, values: ContiguousArray<StoredValue>
     ) {
@@ -26,17 +31,19 @@ public struct DefaultSnapshot: DataStoreSnapshot {
         }
     }
 
+    /// Takes the values of a model's backing data.
     public init(
         from backingData: any BackingData, relatedBackingDatas: inout [PersistentIdentifier: any BackingData]
     ) {
         self = backingData.makeSnapshot()
     }
 
-    /// The value of the property with that name; nil where the record has no such property.
+    /// The value of the property with that name; nil if the record has no such property.
     public subscript(property name: String) -> StoredValue? {
         layout.slot(named: name).map { values[$0] }
     }
 
+    /// A copy under another identifier, with the identifiers in its relationships replaced.
     public func copy(
         persistentIdentifier: PersistentIdentifier,
         remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]? = [:]
@@ -50,7 +57,7 @@ public struct DefaultSnapshot: DataStoreSnapshot {
 }
 
 extension StoredValue {
-    /// Exchanges the identifiers of a relationship value; those that are not in the map stay.
+    /// Replaces the identifiers of a relationship value; those that are not in the map stay.
     public mutating func remapIdentifiers(_ map: [PersistentIdentifier: PersistentIdentifier]) {
         switch self {
         case .identifier(let identifier):
@@ -65,6 +72,8 @@ extension StoredValue {
 }
 
 extension DefaultSnapshot: Codable {
+    /// Decodes a snapshot.
+    /// - Throws: `DecodingError` if a value is not of its property's kind.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: DataStoreSnapshotCodingKey.self)
         let identifier = try container.decode(PersistentIdentifier.self, forKey: .persistentIdentifier)
@@ -73,12 +82,10 @@ extension DefaultSnapshot: Codable {
                 if case .modeledProperty(let name) = key { name } else { nil }
             })
         persistentIdentifier = identifier
-        if let known = ModelLayout.known(entityName: identifier.entityName, propertyNames: names) {
-            layout = known.record
-            values = []
-            for slot in known.record.slots {
-                values.append(try Self.value(of: slot, in: container))
-            }
+        let known = ModelLayout.known(entityName: identifier.entityName, propertyNames: names)
+        if let (fitting, found) = try Self.values(in: container, known.map(\.record)) {
+            layout = fitting
+            values = found
         } else {
             let sorted = names.sorted()
             layout = RecordLayout(
@@ -92,6 +99,23 @@ extension DefaultSnapshot: Codable {
             values = []
             for name in sorted { values.append(try Self.formless(container, .modeledProperty(name))) }
         }
+    }
+
+    /// The values as read by the first of several layouts that fits; nil if there are no layouts.
+    /// - Throws: the error of the first layout if none fits.
+    private static func values(
+        in container: KeyedDecodingContainer<DataStoreSnapshotCodingKey>, _ layouts: [RecordLayout]
+    ) throws -> (RecordLayout, ContiguousArray<StoredValue>)? {
+        var fault: (any Error)?
+        for layout in layouts {
+            do {
+                return (layout, ContiguousArray(try layout.slots.map { try value(of: $0, in: container) }))
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        if let fault { throw fault }
+        return nil
     }
 
     private static func value(
@@ -111,7 +135,7 @@ extension DefaultSnapshot: Codable {
         guard let value = formless.coerced(to: kind) else {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: container,
-                debugDescription: "\(formless.kindName) stands where \(slot.name) is of kind \(kind.rawValue).")
+                debugDescription: "Expected \(kind.rawValue) for \(slot.name), found \(formless.kindName).")
         }
         return value
     }
@@ -129,6 +153,8 @@ extension DefaultSnapshot: Codable {
         return try container.decode(CodedForm.self, forKey: key).value
     }
 
+    /// Encodes the identifier and every property under its own name.
+    /// - Throws: what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: DataStoreSnapshotCodingKey.self)
         try container.encode(persistentIdentifier, forKey: .persistentIdentifier)
@@ -145,10 +171,13 @@ extension DefaultSnapshot: Codable {
 }
 
 extension ModelLayout {
-    /// A layout of this process whose entity has that name and whose properties include those named.
-    static func known(entityName: String, propertyNames: Set<String>) -> ModelLayout? {
-        all(named: entityName).first { layout in
+    /// The layouts of this process whose entity has that name and whose properties include those named. Layouts with
+    /// fewer other properties come first; layouts with equally many, which are versions of one model, are in order of
+    /// their types' full names, so that every run of a program decodes alike.
+    static func known(entityName: String, propertyNames: Set<String>) -> [ModelLayout] {
+        all(named: entityName).filter { layout in
             propertyNames.allSatisfy { layout.record.slot(named: $0) != nil }
-        }
+        }.map { (layout: $0, count: $0.properties.count, name: String(reflecting: $0.type)) }
+            .sorted { ($0.count, $0.name) < ($1.count, $1.name) }.map(\.layout)
     }
 }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The identifiers of a save's new records, in the order of its request: the temporary ones that they came with and the
-/// permanent ones that they were given. Finding one by the other needs no table where the temporary ones ascend, as they
-/// do unless somebody asked for a model's identifier before it was inserted.
+/// The identifiers of a save's new records, in the order of its request: the temporary ones and the permanent ones that
+/// replace them. If the temporary ones ascend, finding one by the other needs no table; they do unless a model's
+/// identifier was read before it was inserted.
 package final class NewIdentifiers: Sendable {
     package let temporary: ContiguousArray<PersistentIdentifier>
     package let permanent: ContiguousArray<PersistentIdentifier>
     private let isAscending: Bool
     private let table = Mutex<[PersistentIdentifier: PersistentIdentifier]?>(nil)
 
-    /// - Parameter permanent: as many as there are temporary ones.
+    /// Creates the mapping of temporary identifiers to permanent ones. Both arrays have the same length.
     package init(
         temporary: ContiguousArray<PersistentIdentifier>, permanent: ContiguousArray<PersistentIdentifier>
     ) {
@@ -27,7 +27,7 @@ package final class NewIdentifiers: Sendable {
         self.isAscending = isAscending
     }
 
-    /// The permanent identifier of the record that came with that temporary one; nil for all others.
+    /// The permanent identifier that replaces the temporary one; nil for all others.
     package subscript(identifier: PersistentIdentifier) -> PersistentIdentifier? {
         guard isAscending else { return pairs[identifier] }
         guard case .temporary(let number) = identifier.id.key, let place = place(of: number),
@@ -53,7 +53,7 @@ package final class NewIdentifiers: Sendable {
         return number(low) == wanted ? low : nil
     }
 
-    /// Each permanent identifier by the temporary one; made when it is first asked for.
+    /// Each permanent identifier by the temporary one; computed when first used.
     package var pairs: [PersistentIdentifier: PersistentIdentifier] {
         table.withLock { table in
             if let table { return table }

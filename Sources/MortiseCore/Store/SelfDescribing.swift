@@ -1,36 +1,57 @@
-/// A store that keeps its schema with its records, so that it can be opened from its configuration alone by a program that
-/// has never seen the models.
-///
-/// The store is read through `VersionedDataStore` or `QueryableDataStore`, with `Schema(stored:)` of what `storedSchema()`
-/// returned as the configuration's schema.
+/// A store that keeps its schema with its records, so that a program without its models can open it from its
+/// configuration alone. ¶
+/// The store is read through `VersionedDataStore` or `QueryableDataStore`, with `Schema(stored:)` of the schema that
+/// `storedSchema()` returns as the configuration's schema.
 public protocol SelfDescribingConfiguration: DataStoreConfiguration {
-    /// The schema of the store as it is; nil where there is no store yet. Takes no lock and changes nothing.
+    /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing.
     /// - Throws: the adapter's errors for a store that cannot be read.
     func storedSchema() throws -> StoredSchema?
 
-    /// The configuration that opens the same store for reading only, without disturbing who writes it.
+    /// The configuration that opens the same store for reading only, without disturbing its writer.
     func readOnly() -> Self
 
-    /// Where the store is, in the adapter's words: a path, a host.
+    /// Where the store is, such as a path or a host.
     var location: String { get }
 
-    /// The files that the store consists of, those that are there.
+    /// The store's existing files.
+    /// - Throws: the adapter's errors for files that cannot be examined.
     func storeFiles() throws -> [StoreFile]
 
-    /// When a save is safe.
+    /// What an acknowledged save survives.
     var durabilityGrade: DurabilityGrade { get }
 
-    /// A text that is another one whenever the content of the store may have changed.
+    /// A text that changes whenever the content of the store may have changed. Callers compare two of them; the text
+    /// has no other meaning.
+    /// - Throws: the adapter's errors for a store that cannot be read.
     func changeMark() throws -> String
+
+    /// Entities whose records may be dropped if the configuration's schema lacks them, though its version is that of
+    /// the store. None by default.
+    var dropping: [String] { get }
+
+    /// Whether opening the store itself refuses a schema that is older than the stored one, or lacks entities with
+    /// records: `MigrationError.newerStore`, `.unnamedEntities`. If false, which is the default, the container compares
+    /// the schemas before it opens the store.
+    var checksStoredSchema: Bool { get }
+}
+
+extension SelfDescribingConfiguration {
+    /// None.
+    public var dropping: [String] { [] }
+    /// False: a container compares the schemas.
+    public var checksStoredSchema: Bool { false }
 }
 
 /// A file that belongs to a store.
 public struct StoreFile: Sendable, Hashable {
+    /// The file's path.
     public let path: String
-    /// What it is for, in a word or two.
+    /// The file's purpose, in one or two words.
     public let role: String
+    /// The file's size in bytes.
     public let bytes: Int64
 
+    /// Describes a file.
     public init(path: String, role: String, bytes: Int64) {
         self.path = path
         self.role = role
@@ -40,30 +61,31 @@ public struct StoreFile: Sendable, Hashable {
 
 /// What an acknowledged save survives.
 public enum DurabilityGrade: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing: it goes with the process.
+    /// Nothing: data end with the process.
     case process
-    /// The end of the process; the system decides when it survives a loss of power.
+    /// The end of the process; the system decides when a save survives a loss of power.
     case system
-    /// The end of the process at once, a loss of power after at most so long.
+    /// The end of the process at once, and a loss of power after at most this interval.
     case interval(Duration)
     /// A loss of power.
     case full
 
+    /// What an acknowledged save survives, in words.
     public var description: String {
         switch self {
-        case .process: "none: it ends with the process"
-        case .system: "survives the end of the process; loss of power at the system's leisure"
-        case .interval(let duration): "survives the end of the process; loss of power after at most \(duration)"
+        case .process: "none: data end with the process"
+        case .system: "survives the end of the process; survives loss of power once the system has written it"
+        case .interval(let duration):
+            "survives the end of the process; survives loss of power after at most \(duration)"
         case .full: "survives loss of power"
         }
     }
 }
 
-/// A store whose every save costs as much as all that it holds: many saves can share that cost.
+/// A store whose every save costs as much as all that it holds; several saves can share that cost.
 public protocol BulkSavingDataStore: DataStore {
-    /// Runs a body in which saves return before they are durable.
-    ///
-    /// They are once the body calls `flush`, and when this returns or throws.
-    /// - Throws: what the body throws; what makes a save fail.
+    /// Runs a body in which saves return before they are durable. ¶
+    /// They become durable when the body calls `flush`, and at the latest when this method returns or throws.
+    /// - Throws: what the body throws; the error of writing the saves.
     func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R
 }

@@ -23,7 +23,8 @@ struct SnapshotReader {
             throw fault(identifier, "its snapshot cannot be encoded (\(error)).")
         }
         guard case .object(var members) = tree else {
-            throw fault(identifier, "its snapshot does not encode a keyed container of DataStoreSnapshotCodingKey.")
+            throw fault(
+                identifier, "its snapshot does not encode into a container keyed by DataStoreSnapshotCodingKey.")
         }
         members[DataStoreSnapshotCodingKey.persistentIdentifier.stringValue] = nil
         return try values(members, of: identifier)
@@ -42,7 +43,7 @@ struct SnapshotReader {
             guard let found = byName[slot.name] else {
                 throw fault(
                     identifier,
-                    "its snapshot has no value for \"\(slot.name)\"; a nil has to be there as an explicit null.")
+                    "its snapshot has no value for \"\(slot.name)\"; encode nil as an explicit null.")
             }
             values.append(try value(found, for: slot, of: identifier))
         }
@@ -68,7 +69,7 @@ struct SnapshotReader {
                 return .identifiers(targets)
             }
         }
-        throw fault(identifier, "\"\(slot.name)\" holds \(found.kindName), which is no value of that property.")
+        throw fault(identifier, "\"\(slot.name)\" holds \(found.kindName), which is not a value of that property.")
     }
 
     private func check(_ values: ContiguousArray<StoredValue>, of identifier: PersistentIdentifier) throws {
@@ -80,7 +81,7 @@ struct SnapshotReader {
             if values[index].isNull, !slot.property.isOptional, !slot.role.isToMany,
                 slot.property.attribute?.options.contains(.ephemeral) != true
             {
-                throw fault(identifier, "\"\(slot.name)\" is null, and \(layout.entityName) requires a value there.")
+                throw fault(identifier, "\"\(slot.name)\" is null, but \(layout.entityName) requires a value.")
             }
         }
         try layout.verify(values, of: identifier)
@@ -92,7 +93,7 @@ struct SnapshotReader {
 }
 
 extension ModelLayout {
-    /// Checks that stored values can become what the properties' types ask for: enum cases, decodable values.
+    /// Checks that the stored values convert to the properties' types: enum cases, decodable values.
     func verify(_ values: ContiguousArray<StoredValue>, of identifier: PersistentIdentifier) throws {
         for slot in values.indices where checks.count > slot {
             guard let check = checks[slot], !check(values[slot]) else { continue }
@@ -102,6 +103,6 @@ extension ModelLayout {
         }
     }
 
-    /// Whether any property can hold a well-stored value that its type does not know.
+    /// Whether any property can hold a stored value of the right kind that its type does not know.
     var needsVerification: Bool { checks.contains { $0 != nil } }
 }

@@ -1,8 +1,8 @@
 /// Records as rows of text: what CSV files, the sheets of a workbook or a line-by-line protocol hold.
 extension SnapshotTable {
-    /// All that there is to keep, as tables with names: one for each entity that has records, as `texts(of:)` makes it, and
-    /// one called `_store`, which holds the identifier of the store, the number of its next record, and behind the name of
-    /// each entity the kinds of its columns.
+    /// All content as named tables: one for each entity that has records, as `texts(of:)` makes it, and one called
+    /// `_store`. That holds the identifier of the store, the number of its next record, and, after the name of each
+    /// entity, the kinds of its columns.
     public var texts: [(name: String, rows: AnySequence<[String?]>)] {
         let names = schema.entities.map(\.name).filter { records[$0]?.isEmpty == false }
         var about = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
@@ -14,11 +14,10 @@ extension SnapshotTable {
             + foreign.sorted { $0.key < $1.key }.map { ($0.key, AnySequence($0.value.rows)) }
     }
 
-    /// The table that `texts` was made of; a new one, with an identifier of its own, where there are none.
-    ///
-    /// Tables of entities that the schema does not have stay as they are: `texts` has them again.
-    /// - Throws: `SnapshotTableError` for what does not fit, in the words of `load(texts:of:)`, and for a property of another
-    ///   kind than it was written with.
+    /// Reads the tables that `texts` made; without any, makes a new table with a new identifier. ¶
+    /// Tables of entities that the schema does not have are kept and returned by `texts`.
+    /// - Throws: `SnapshotTableError`, as `load(texts:of:)`, and for a property of another kind than it was written
+    ///   with.
     public init(_ schema: StoredSchema, texts: [String: [[String?]]]) throws(SnapshotTableError) {
         self.init(schema)
         if texts.isEmpty { return }
@@ -58,12 +57,10 @@ extension SnapshotTable {
         return name
     }
 
-    /// An entity's own records as rows, the names of their columns first; records of entities that inherit from it are not
-    /// among them.
-    ///
+    /// The records of exactly one entity as rows, after a row with the names of their columns. ¶
     /// The first cell of a row is the record's number. Each further one is the value of a property, as
-    /// `StoredValue.text(as:)` writes it; nil is null. A relationship is `Entity/number`, a space between members.
-    /// Properties that follow from others or are never stored have no column. Rows are made as they are asked for.
+    /// `StoredValue.text(as:)` writes it; nil is null. A relationship is `Entity/number`, with a space between members.
+    /// Properties that are derived or never stored have no column. Each row is made when it is accessed.
     public func texts(of entity: String) -> some RandomAccessCollection<[String?]> {
         let rows = records[entity] ?? []
         let columns = (layouts[entity]?.slots ?? []).enumerated().filter(\.element.hasColumn)
@@ -74,10 +71,10 @@ extension SnapshotTable {
         }
     }
 
-    /// Adds the records of rows in the form of `texts(of:)`: the first row names the columns, which may stand in any order
-    /// behind the first. A property without column has its default, or nil.
-    /// - Throws: `SnapshotTableError`, which names the row, counted from 1 as spreadsheets do, and the column that is wrong:
-    ///   also for a column that is no property of the entity, whose values would be lost. The table is then as it was.
+    /// Adds the records of rows in the form of `texts(of:)`: the first row names the columns, in any order after the
+    /// first. A property without a column has its default, or nil.
+    /// - Throws: `SnapshotTableError`, which names the row, counted from 1 as in spreadsheets, and the column at fault;
+    ///   also for a column that the entity lacks, whose values would be lost. The table does not change then.
     public mutating func load(texts: some Sequence<[String?]>, of entity: String) throws(SnapshotTableError) {
         guard let layout = layouts[entity] else { throw .unknownEntity(entity) }
         var places: [Int?] = []
@@ -111,7 +108,7 @@ extension SnapshotTable {
 
     private static let numberColumn = "record"
 
-    /// For each slot the place of its column in a row; nil where it has none.
+    /// For each slot the index of its column in a row; nil if it has no column.
     private func columns(
         _ names: [String], in layout: RecordLayout
     ) throws(SnapshotTableError) -> [Int?] {
@@ -151,7 +148,7 @@ extension RecordLayout.Slot {
         return targets.isEmpty ? nil : targets.map(\.description).joined(separator: " ")
     }
 
-    /// The value that a cell stands for, nil for none; what a record has without a column where there is no cell.
+    /// The value of a cell, nil if it is not valid; the value of a missing column if there is no cell.
     fileprivate func value(of cell: String??, _ store: String) -> StoredValue? {
         guard let cell else { return role.isToMany ? .identifiers([]) : property.attribute?.defaultValue ?? .null }
         guard let text = cell else {
@@ -167,7 +164,7 @@ extension RecordLayout.Slot {
 }
 
 extension PersistentIdentifier {
-    /// The record for which `Entity/number` stands.
+    /// Parses a reference of the form `Entity/number`.
     fileprivate init?(cell: Substring, store: String) {
         guard let slash = cell.lastIndex(of: "/"), let number = UInt64(cell[cell.index(after: slash)...]) else {
             return nil

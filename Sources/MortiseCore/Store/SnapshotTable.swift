@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The records of a store that keeps all of them in memory, and writes them in a format of its own: a folder of files, a
+/// The records of a store that keeps all of them in memory and writes them in its own format: a folder of files, a
 /// document, a service's answer.
 ///
-/// It does what every such store would have to do alike: it gives new records their identifiers, exchanges temporary ones
-/// wherever they stand, takes changes whole or not at all, keeps the order of insertion, and derives those sides of
-/// relationships that follow from others. What is left to the store is where the records come from and go to:
+/// It does what every such store has to do: it assigns identifiers to new records, replaces temporary ones everywhere,
+/// applies changes as a whole or not at all, keeps the order of insertion, and derives the computed sides of
+/// relationships. The store only reads and writes the records:
 ///
 ///     func save(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws
 ///         -> DataStoreSaveChangesResult<DefaultSnapshot>
@@ -17,22 +17,23 @@ public import Foundation
 ///         return result
 ///     }
 ///
-/// A value: a copy is a state of the store that stays as it is. Reading takes time in proportion to the records of the
-/// entity, and of those that refer to it by a relationship whose other side the entity shows. It enforces neither unique
-/// values nor that references lead somewhere; a reference to what is not there is handed out as none.
+/// It is a value type: a copy keeps its state. Reading an entity takes time in proportion to its records and to those
+/// that refer to it by a relationship that it derives. It enforces neither unique values nor referential integrity; a
+/// reference to a missing record reads as nil.
 public struct SnapshotTable: Sendable {
+    /// The schema of the records.
     public let schema: StoredSchema
-    /// The store in the identifiers of the records.
+    /// The store's identifier, which is part of the identifiers of its records.
     public let storeIdentifier: String
-    /// The number of the record that is inserted next. Numbers are not used again: a store that is opened anew has to give
-    /// back the one it had, and is told by it in which order records were inserted.
+    /// The number of the record that is inserted next. Numbers are not used again: a store that is opened again has to
+    /// restore the one it had, because numbers define the order in which records were inserted.
     public internal(set) var nextNumber: UInt64
 
     let layouts: [String: RecordLayout]
     private let families: [String: [String]]
     /// The records of each entity by number.
     private(set) var records: [String: [DefaultSnapshot]] = [:]
-    /// What was read as text for entities that the schema does not have.
+    /// Text tables of entities that the schema does not have.
     var foreign: [String: Foreign] = [:]
 
     struct Foreign: Sendable {
@@ -40,7 +41,11 @@ public struct SnapshotTable: Sendable {
         let rows: [[String?]]
     }
 
-    /// A table without records.
+    /// Creates a table without records.
+    /// - Parameters:
+    ///   - schema: the schema of the records.
+    ///   - storeIdentifier: the store's identifier; a new one by default.
+    ///   - nextNumber: the number of the first record to be inserted; at least 1.
     public init(_ schema: StoredSchema, storeIdentifier: String = UUID().uuidString, nextNumber: UInt64 = 1) {
         self.schema = schema
         self.storeIdentifier = storeIdentifier
@@ -52,19 +57,22 @@ public struct SnapshotTable: Sendable {
 
     // MARK: Reading
 
-    /// The record with an identifier, as it is kept: without the sides of relationships that follow from others.
+    /// The stored record with an identifier, without derived relationships; nil if there is no such record.
     public subscript(identifier: PersistentIdentifier) -> DefaultSnapshot? {
         place(of: identifier).flatMap { records[identifier.entityName]?[$0] }
     }
 
-    /// The records of an entity in the order of insertion, whole; none for an entity that the schema does not have.
-    /// - Parameter includingSubentities: whether records of entities that inherit from it belong to them.
+    /// Reads the records of an entity, complete with derived relationships.
+    /// - Parameters:
+    ///   - entity: the entity's name.
+    ///   - includingSubentities: whether to include records of entities that inherit from it.
+    /// - Returns: the records in order of insertion; empty for an entity that the schema does not have.
     public func snapshots(of entity: String, includingSubentities: Bool = true) -> [DefaultSnapshot] {
         snapshots(of: entity, includingSubentities: includingSubentities) { _ in true }
     }
 
-    /// Those records of an entity that a body chooses, which sees them as they are kept: attributes, and the sides of
-    /// relationships that are not derived.
+    /// The records for which `isIncluded` returns true, complete with derived relationships. `isIncluded` sees
+    /// attributes and stored relationships only.
     public func snapshots(
         of entity: String, includingSubentities: Bool = true, where isIncluded: (DefaultSnapshot) throws -> Bool
     ) rethrows -> [DefaultSnapshot] {
@@ -74,7 +82,7 @@ public struct SnapshotTable: Sendable {
         return completed(parts.joined().sorted { $0.persistentIdentifier < $1.persistentIdentifier })
     }
 
-    /// Answers a fetch, and declines what the framework then does: a filter, and another order than that of insertion.
+    /// Answers a fetch without predicate in order of insertion, and declines the rest to the framework.
     /// - Throws: `DataStoreError.preferInMemoryFilter`, `.preferInMemorySort`.
     public func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
@@ -87,7 +95,7 @@ public struct SnapshotTable: Sendable {
             descriptor: descriptor, fetchedSnapshots: Array(found[descriptor.window(of: found.count)]))
     }
 
-    /// How many records an entity has.
+    /// The number of records of an entity; 0 for an entity that the schema does not have.
     public func count(of entity: String, includingSubentities: Bool = true) -> Int {
         let family = includingSubentities ? families[entity] ?? [] : [entity]
         return family.reduce(0) { $0 + (records[$1]?.count ?? 0) }
@@ -95,10 +103,11 @@ public struct SnapshotTable: Sendable {
 
     // MARK: Changing
 
-    /// Makes the changes of a save.
-    /// - Returns: what `DataStore.save(_:)` is to return, with the permanent identifiers of the inserted records.
-    /// - Throws: `SnapshotTableError` for a record that is to be changed or deleted and is not there, and for an entity that
-    ///   the schema does not have. The table is then as it was.
+    /// Applies the changes of a save.
+    /// - Returns: the result for `DataStore.save(_:)` to return, with the permanent identifiers of the inserted
+    ///   records.
+    /// - Throws: `SnapshotTableError` for a changed or deleted record that does not exist, and for an entity that the
+    ///   schema does not have. The table does not change then.
     public mutating func apply(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws(SnapshotTableError) -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -131,9 +140,9 @@ public struct SnapshotTable: Sendable {
         return DataStoreSaveChangesResult(for: storeIdentifier, remappedIdentifiers: permanent)
     }
 
-    /// Adds records that were stored before, under the identifiers that they have.
-    /// - Throws: `SnapshotTableError` for an entity that the schema does not have, and a number that two records have. The
-    ///   table is then as it was.
+    /// Adds records that were stored before, under their identifiers.
+    /// - Throws: `SnapshotTableError` for an entity that the schema does not have, and for a number that two records
+    ///   have. The table does not change then.
     public mutating func load(
         _ snapshots: [DefaultSnapshot], of entity: String
     ) throws(SnapshotTableError) {
@@ -258,7 +267,7 @@ extension RecordLayout.Slot {
 }
 
 extension StoredValue {
-    /// The records to which a relationship's value leads; none for other values.
+    /// The records that a relationship's value refers to; empty for other values.
     public var targets: [PersistentIdentifier] {
         switch self {
         case .identifier(let target): [target]
@@ -269,7 +278,7 @@ extension StoredValue {
 }
 
 extension DefaultSnapshot {
-    /// The record without its references to those that are gone; nil where it has none.
+    /// The record without its references to deleted records; nil if it has none.
     fileprivate func clearing(_ isGone: (PersistentIdentifier) -> Bool) -> DefaultSnapshot? {
         var cleared: ContiguousArray<StoredValue>?
         for (place, value) in values.enumerated() where value.targets.contains(where: isGone) {

@@ -1,35 +1,37 @@
-/// What sort of thing went wrong, for programs that decide by it without knowing every store's errors: exit codes,
-/// retries, alarms.
+/// The class of an error, for programs that choose exit codes, retries or alarms without knowing every store's errors.
 public enum StoreErrorClass: String, Sendable, Hashable, CaseIterable {
-    /// What was asked for is not understood: a URL, an option, a predicate, a name.
+    /// The request is invalid: a URL, an option, a predicate or a name.
     case usage
-    /// There is no store.
+    /// The store does not exist.
     case missing
-    /// The store holds what it should not: it is damaged, or not of this kind.
+    /// The store is damaged, or is not a store of this kind.
     case damaged
-    /// There is something already where something new should go.
+    /// The target of the operation already exists.
     case alreadyExists
-    /// Somebody else has the store.
+    /// Another process or opening holds the store.
     case locked
-    /// The user may not do this.
+    /// The user lacks the permission.
     case denied
-    /// This store cannot do this.
+    /// This kind of store does not support the operation.
     case unsupported
     /// The device, the disk or the network failed.
     case failedInputOutput
-    /// The store and the request contradict each other: other schemas, values that are not unique.
+    /// The store and the request contradict each other: different schemas, or values that are not unique.
     case conflict
 }
 
-/// An error that says of what class it is.
+/// An error that has a class.
 public protocol ClassifiedStoreError: Error {
+    /// The class of the error.
     var errorClass: StoreErrorClass { get }
 }
 
 extension StoreURLError: ClassifiedStoreError {
+    /// `usage`: the URL is at fault.
     public var errorClass: StoreErrorClass { .usage }
 }
 
 extension QueryEvaluationError: ClassifiedStoreError {
+    /// `usage`: the query is at fault.
     public var errorClass: StoreErrorClass { .usage }
 }

@@ -1,66 +1,75 @@
 import Synchronization
 
-/// Something that happens in a store and that an operator may want to count. Names and numbers, never values of records.
+/// An event in a store that an operator may want to count. It has names and numbers, never values of records.
 public enum StoreEvent: Sendable, Hashable {
-    /// A fetch was carried out.
+    /// A fetch has finished.
     /// - Parameters:
     ///   - store: the name of its configuration.
-    ///   - scanned: how many rows were looked at.
+    ///   - scanned: how many rows the store looked at.
     case fetch(
         entity: String, store: String, duration: Duration, scanned: Int, returned: Int, isFullScan: Bool)
-    /// Opening a store, or taking in what other processes have written, put something right that a crash had left behind.
-    /// - Parameter bytes: how many bytes were set aside, none of which were acknowledged.
+    /// Opening a store, or reading what other processes have written, repaired what a crash had left behind.
+    /// - Parameter bytes: how many bytes were set aside; none of them were acknowledged.
     case recovery(store: String, bytes: Int64)
-    /// A store was made smaller.
-    /// - Parameter dropped: how many transactions of its history went.
+    /// A compaction has finished.
+    /// - Parameter dropped: how many transactions of the history it removed.
     case compaction(store: String, dropped: Int, duration: Duration)
-    /// A compaction in the background failed: the store is as it was, and another is tried later. Told once for all that
-    /// fail in a row.
-    /// - Parameter reason: the error, which names places and no values.
+    /// A compaction in the background failed: the store did not change, and another one is tried later. Sent once for
+    /// consecutive failures.
+    /// - Parameter reason: the error, with names and offsets but no values.
     case compactionFailed(store: String, reason: String)
-    /// Another process has changed a store that is open here. Once for several changes that come close together.
+    /// A part of a checkpoint could not be read while the store was open. The log was replayed instead and has
+    /// everything: nothing is lost, and no answer is incomplete. The next checkpoint replaces this one. Sent once.
+    /// - Parameter reason: what could not be read, with offsets but no values.
+    case checkpointUnreadable(store: String, reason: String)
+    /// A checkpoint was not written, or could not be read back and did not replace the old one. The log has everything,
+    /// and another one is tried later. Sent once for consecutive failures.
+    /// - Parameter reason: the error, with names and offsets but no values.
+    case checkpointFailed(store: String, reason: String)
+    /// Another process has changed a store that is open here. Sent once for several changes in quick succession.
     case remoteChange(store: String)
-    /// A store that only reads can follow its writer no further, and stays at what it has until it is opened anew. Told
-    /// once.
-    /// - Parameter reason: what keeps it from going on, with places and no values.
+    /// A read-only store can no longer follow its writer, and stays at its version until it is opened again. Sent once.
+    /// - Parameter reason: why it cannot follow, with offsets but no values.
     case readerLeftBehind(store: String, reason: String)
+    /// A store holds data that the program's schema lacks. Sent at opening, without a copy, and again when the first
+    /// write under that schema drops the data.
+    /// - Parameter copy: the path of the copy of the store from before that write.
+    case schemaLoss(store: String, loss: SchemaLoss, copy: String?)
 }
 
-/// Where the events of all stores of the process go.
+/// The events of all stores of the process.
 public enum StoreEvents {
     private static let state = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
     private static let observed = Atomic(false)
 
-    /// Whether anybody wants to know. Whoever has to measure for an event asks this first.
+    /// Whether a handler is installed. Check it before measuring anything for an event.
     public static var isObserved: Bool { observed.load(ordering: .relaxed) }
 
-    /// Hands every event from here on to a handler, in the place of the one before; nil ends that.
-    ///
-    /// It is called on the thread on which the event happened, by several at once, and must not use the store.
+    /// Sends every event from now on to a handler, which replaces the previous one; nil removes it. ¶
+    /// The handler is called on the thread of the event, by several threads at once, and must not use the store.
     public static func observe(_ handler: (@Sendable (StoreEvent) -> Void)?) {
         state.withLock { $0 = handler }
         observed.store(handler != nil, ordering: .relaxed)
     }
 
-    /// Tells the handler, where there is one.
+    /// Sends an event to the handler, if one is installed.
     public static func emit(_ event: @autoclosure () -> StoreEvent) {
         guard isObserved, let handler = state.withLock({ $0 }) else { return }
         handler(event())
     }
 }
 
-/// A store that can say what opening it put right.
+/// A store that reports what opening it repaired.
 public protocol RecoveryReporting: DataStore {
-    /// In one line, with places and numbers and without values; nil where there was nothing to put right. A container logs
-    /// it when it opens the store.
+    /// One line with offsets and numbers but no values; nil if there was nothing to repair. The container logs it when
+    /// it opens the store.
     var recoveryDescription: String? { get }
 }
 
-/// A store that tells its container what happens in it while it is open.
+/// A store that reports events to its container while it is open.
 public protocol EventReportingDataStore: DataStore {
-    /// Hands every event of this store from here on to a handler, in the place of the one before. A container sets one
-    /// that logs compactions.
-    ///
-    /// The handler is called on the thread on which the event happened, by several at once, and does not use the store.
+    /// Sends every event of this store from now on to a handler, which replaces the previous one. A container installs
+    /// one that logs compactions. ¶
+    /// The handler is called on the thread of the event, by several threads at once, and does not use the store.
     func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void)
 }

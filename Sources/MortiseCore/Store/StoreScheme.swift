@@ -1,19 +1,25 @@
-/// One kind of store that URLs can name: what an adapter contributes to a `StoreRegistry`.
-///
-/// A URL is checked against what the scheme declares before the configuration is made of it, so that every option that is
-/// not known, given twice or has another value than those allowed is the same clear error for all stores.
+/// One kind of store that URLs can name: what an adapter contributes to a `StoreRegistry`. ¶
+/// A URL is checked against the scheme's declarations before the configuration is made, so an unknown option, a
+/// repeated one, or one with an invalid value gives the same clear error for all stores.
 public struct StoreScheme: Sendable {
-    /// Lower-case letters, digits, `+`, `-` and `.`.
+    /// The scheme: lower-case letters, digits, `+`, `-` and `.`.
     public let name: String
-    /// What kind of store it is, in a few words.
+    /// The kind of store, in a few words.
     public let summary: String
     /// What follows the colon.
     public let location: StoreLocation
+    /// The options that URLs of this scheme may have.
     public let options: [StoreOption]
     private let make: @Sendable (_ url: StoreURL) throws -> any DataStoreConfiguration
 
-    /// - Parameter make: makes the configuration of a URL that has been checked. Its values are read with `flag(_:)` and
-    ///   its kin.
+    /// Describes the URLs of a kind of store.
+    /// - Parameters:
+    ///   - name: the scheme, before the colon; case is ignored.
+    ///   - summary: one line for lists of schemes.
+    ///   - location: what follows the colon.
+    ///   - options: the options that a URL of this scheme can have; any other option is an error.
+    ///   - make: makes the configuration from a URL whose path and options have been checked. Read option values with
+    ///     `flag(_:)` and its siblings.
     public init(
         _ name: String, summary: String, location: StoreLocation = .path, options: [StoreOption] = [],
         _ make: @escaping @Sendable (_ url: StoreURL) throws -> any DataStoreConfiguration
@@ -30,7 +36,7 @@ public struct StoreScheme: Sendable {
         var url = url
         url.secrets = Set(options.filter(\.isSecret).map(\.name))
         if case .path = location, url.path.isEmpty {
-            throw url.malformed("a path has to follow the colon, as in \(name):library.\(name)")
+            throw url.malformed("it has no path after the colon; write one as in \(name):library.\(name)")
         }
         for given in url.options.keys.sorted() {
             guard let option = options.first(where: { $0.name == given }) else {
@@ -48,33 +54,42 @@ public struct StoreScheme: Sendable {
 
 /// What follows the colon of a store URL.
 public enum StoreLocation: Sendable, Hashable {
-    /// A path, which has to be there.
+    /// A path, which must not be empty.
     case path
-    /// A name, or nothing.
+    /// A name, which may be empty.
     case name
-    /// Whatever the adapter makes of it.
+    /// Anything else; only the adapter interprets it.
     case other(String)
 }
 
 /// An option of a scheme.
 public struct StoreOption: Sendable, Hashable {
+    /// The values that an option takes.
     public enum Values: Sendable, Hashable {
+        /// `true` or `false`.
         case flag
+        /// One of these words.
         case oneOf([String])
+        /// A whole number in the range.
         case wholeNumber(ClosedRange<Int>)
         /// A time in `ms` or `s`, up to an hour.
         case duration
+        /// Any text.
         case text
     }
 
+    /// The option's name in a URL.
     public let name: String
+    /// The values that the option takes.
     public let values: Values
-    /// What an URL without the option means, as one would write it.
+    /// The default, as written in a URL.
     public let defaultValue: String
+    /// What the option does, in one line for a list of options.
     public let summary: String
     /// Whether the value is kept out of errors and logs.
     public let isSecret: Bool
 
+    /// Declares an option.
     public init(
         _ name: String, _ values: Values, default defaultValue: String, _ summary: String, isSecret: Bool = false
     ) {
@@ -87,11 +102,15 @@ public struct StoreOption: Sendable, Hashable {
 
     /// `allowsSave`: whether the store may be changed.
     public static let allowsSave = StoreOption(
-        "allowsSave", .flag, default: "true", "false opens the store for reading only, beside a writer")
+        "allowsSave", .flag, default: "true", "false opens the store for reading only; another process may write it")
+    /// `dropping`: the entities whose records may be dropped although the schema's version is that of the store.
+    public static let dropping = StoreOption(
+        "dropping", .text, default: "",
+        "entities that the schema lacks and whose records may be dropped, separated by commas")
 }
 
 extension StoreOption.Values: CustomStringConvertible {
-    /// What is allowed, to follow "is".
+    /// The allowed values, worded to follow "is".
     public var description: String {
         switch self {
         case .flag: "true or false"
@@ -134,12 +153,14 @@ extension StoreOption.Values: CustomStringConvertible {
 }
 
 extension StoreURL {
-    /// The value of a flag; nil where it is not given.
+    /// The value of a flag; nil if the URL does not have the option.
     public func flag(_ name: String) -> Bool? { options[name].map { $0 == "true" } }
-    /// The value of an option that is a whole number; nil where it is not given.
+    /// The value of a whole number; nil if the URL does not have the option.
     public func wholeNumber(_ name: String) -> Int? { options[name].flatMap(StoreOption.Values.number) }
-    /// The value of an option that is a time; nil where it is not given.
+    /// The value of a duration; nil if the URL does not have the option.
     public func duration(_ name: String) -> Duration? { options[name].flatMap(StoreOption.Values.duration) }
     /// Whether the store may be changed.
     public var allowsSave: Bool { flag("allowsSave") ?? true }
+    /// The entities whose records may be dropped.
+    public var dropping: [String] { (options["dropping"] ?? "").split(separator: ",").map(String.init) }
 }

@@ -2,29 +2,32 @@ import Foundation
 
 /// The parts of a store URL.
 ///
-/// A store URL is a scheme, a colon and what the scheme wants, usually a path: `memory:`, `json:notes/library.json`. The
-/// path is everything between the colon and a `?`; it is not percent-decoded, and relative to the current folder.
-/// Options follow as `?name=value&name=value`; their values are percent-decoded. Text without a scheme is a mistake, not
+/// A store URL is a scheme, a colon and what the scheme expects, usually a path: `memory:`, `json:notes/library.json`.
+/// The path is everything between the colon and a `?`; it is not percent-decoded, and relative to the current folder.
+/// Options follow as `?name=value&name=value`; their values are percent-decoded. Text without a scheme is an error, not
 /// a path.
 public struct StoreURL: Sendable, Hashable {
-    /// The whole, as it was given; it may hold a secret.
+    /// The whole URL as given; it may hold a secret.
     public let text: String
-    /// In lower case.
+    /// The scheme, in lower case.
     public let scheme: String
+    /// The text between the colon and the question mark.
     public let path: String
+    /// The options by name, percent-decoded.
     public let options: [String: String]
-    /// The options that their scheme calls secret.
+    /// The options that the scheme declares secret.
     var secrets: Set<String> = []
 
+    /// Parses a store URL.
     /// - Throws: `StoreURLError.malformed`.
     public init(_ text: String) throws(StoreURLError) {
         self.text = text
         func malformed(_ fault: String) -> StoreURLError {
             .malformed(url: StoreURLRedaction.redacted(text), fault: fault)
         }
-        if text.utf8.contains(0) { throw malformed("it holds a NUL character") }
+        if text.utf8.contains(0) { throw malformed("it contains a NUL character") }
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw malformed("there is no scheme before a colon, as in json:\(StoreURLRedaction.redacted(text))")
+            throw malformed("it has no scheme; write one as in json:\(StoreURLRedaction.redacted(text))")
         }
         scheme = text[..<colon].lowercased()
         let rest = text[text.index(after: colon)...]
@@ -35,12 +38,12 @@ public struct StoreURL: Sendable, Hashable {
             let items = rest[rest.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
             for (place, item) in items.enumerated() {
                 guard let equals = item.firstIndex(of: "="), equals != item.startIndex else {
-                    // What stands there may be the secret itself, and is told by its place.
-                    throw malformed("option \(place + 1) behind the question mark is none; write name=value")
+                    // The text may be the secret itself, so the error gives its position instead.
+                    throw malformed("option \(place + 1) after \"?\" is not of the form name=value")
                 }
                 let name = String(item[..<equals])
                 guard let value = item[item.index(after: equals)...].removingPercentEncoding else {
-                    throw malformed("the value of \"\(name)\" has a % that is followed by no two hexadecimal digits")
+                    throw malformed("the value of \"\(name)\" has a % without two hexadecimal digits after it")
                 }
                 guard options.updateValue(value, forKey: name) == nil else {
                     throw malformed("the option \"\(name)\" is given twice")
@@ -50,7 +53,7 @@ public struct StoreURL: Sendable, Hashable {
         self.options = options
     }
 
-    /// The URL with other options, as text that reads as such a URL.
+    /// The URL with other options, as text that parses to such a URL.
     public func with(options: [String: String]) -> String {
         let items = options.sorted { $0.key < $1.key }.map { name, value in
             let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~/:,"))
@@ -59,14 +62,15 @@ public struct StoreURL: Sendable, Hashable {
         return "\(scheme):\(path)" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
     }
 
-    /// The URL as it may be shown and logged: passwords and the like are left out.
+    /// The URL without passwords and other secrets, to be shown and logged.
     public var redacted: String { StoreURLRedaction.redacted(text, hiding: secrets) }
 
-    /// An error that says what is wrong with this URL.
+    /// Makes an error about this URL.
     public func malformed(_ fault: String) -> StoreURLError { .malformed(url: redacted, fault: fault) }
 }
 
 extension StoreURL: CustomStringConvertible {
+    /// The URL without passwords and secret options; safe to print.
     public var description: String { redacted }
 }
 
@@ -74,7 +78,7 @@ extension StoreURL: CustomStringConvertible {
 enum StoreURLRedaction {
     private static let secretWords = ["password", "passwd", "secret", "token", "apikey", "credential"]
 
-    /// Whether an option of that name is taken for a secret, even where nobody declares it.
+    /// Whether an option of that name counts as a secret even if no scheme declares it one.
     static func isSecret(_ name: some StringProtocol) -> Bool {
         let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
         return secretWords.contains { plain.contains($0) }
@@ -90,7 +94,7 @@ enum StoreURLRedaction {
     }
 
     private static func redactedItem(_ item: Substring, _ secrets: Set<String>) -> String {
-        // Without a name nobody can say that a value is no secret.
+        // Without a name, a value cannot be known not to be a secret.
         guard let equals = item.firstIndex(of: "="), equals != item.startIndex else {
             return item.isEmpty ? "" : item.first == "=" ? "=…" : "…"
         }
@@ -98,8 +102,8 @@ enum StoreURLRedaction {
         return item[...equals] + "…"
     }
 
-    /// Of `scheme://user:password@host`, what stands between the second colon and the last `@`; a password may hold a
-    /// slash, although it should not.
+    /// Of `scheme://user:password@host`, removes what is between the second colon and the last `@`; a password may hold
+    /// a slash, although it should not.
     private static func withoutPassword(_ text: Substring) -> String {
         guard let start = text.range(of: "://")?.upperBound, let at = text[start...].lastIndex(of: "@"),
             let colon = text[start..<at].firstIndex(of: ":")
@@ -110,22 +114,28 @@ enum StoreURLRedaction {
 
 /// What is wrong with a store URL. Secrets in the URL are left out.
 public enum StoreURLError: Error, Hashable, Sendable {
+    /// The URL cannot be parsed, or an option has an invalid value.
     case malformed(url: String, fault: String)
+    /// No adapter is registered for the scheme.
     case unknownScheme(url: String, scheme: String, known: [String])
+    /// The scheme has no such option.
     case unknownOption(url: String, option: String, allowed: [String])
 }
 
 extension StoreURLError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The URL, without secrets, and what is wrong with it, in one line.
     public var description: String {
         switch self {
-        case .malformed(let url, let fault): "The store URL \"\(url)\" is not understood: \(fault)."
+        case .malformed(let url, let fault): "The store URL \"\(url)\" is invalid: \(fault)."
         case .unknownScheme(let url, let scheme, let known):
-            "The store URL \"\(url)\" has the unknown scheme \"\(scheme)\". Known are "
+            "The store URL \"\(url)\" has the unknown scheme \"\(scheme)\". Known schemes: "
                 + known.map { $0 + ":" }.joined(separator: ", ") + "."
         case .unknownOption(let url, let option, let allowed):
             "The store URL \"\(url)\" has the unknown option \"\(option)\". "
-                + (allowed.isEmpty ? "This scheme takes none." : "Allowed are \(allowed.joined(separator: ", ")).")
+                + (allowed.isEmpty
+                    ? "This scheme has no options." : "Allowed options: \(allowed.joined(separator: ", ")).")
         }
     }
+    /// The error of SwiftData that this one matches: `loadIssueModelContainer`.
     public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
 }

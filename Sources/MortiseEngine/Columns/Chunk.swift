@@ -8,6 +8,8 @@ final class Chunk: @unchecked Sendable {
     static let shift = 8
     static let capacity = 1 << shift
     static let mask = capacity - 1
+    /// The bytes before the fixed region: what was checked of the rows.
+    static let prefix = 16
 
     /// The transaction that may write to all rows.
     let owner: UInt64
@@ -16,7 +18,7 @@ final class Chunk: @unchecked Sendable {
     private var heap: ChunkHeap
     let capacity: Int
 
-    /// - Parameter forms: by slot.
+    /// Creates an empty chunk with one column for each form, in slot order.
     init(forms: [ColumnForm], capacity: Int, owner: UInt64) {
         self.owner = owner
         self.capacity = capacity
@@ -28,8 +30,8 @@ final class Chunk: @unchecked Sendable {
             offset += (form.width * capacity + 7) / 8 * 8
         }
         fixedSize = offset
-        fixed = .allocate(byteCount: offset, alignment: 16)
-        fixed.initializeMemory(as: UInt8.self, repeating: 0, count: offset)
+        fixed = .allocate(byteCount: Self.prefix + offset, alignment: 16) + Self.prefix
+        (fixed - Self.prefix).initializeMemory(as: UInt8.self, repeating: 0, count: Self.prefix + offset)
         fixed.storeBytes(of: UInt32(capacity).littleEndian, as: UInt32.self)
         fixed.storeBytes(of: UInt32(forms.count).littleEndian, toByteOffset: 4, as: UInt32.self)
         for (slot, form) in forms.enumerated() {
@@ -44,13 +46,15 @@ final class Chunk: @unchecked Sendable {
         self.owner = owner
         capacity = other.capacity
         fixedSize = other.fixedSize
-        fixed = .allocate(byteCount: fixedSize, alignment: 16)
+        fixed = .allocate(byteCount: Self.prefix + fixedSize, alignment: 16) + Self.prefix
         fixed.copyMemory(from: other.fixed, byteCount: fixedSize)
         heap = other.heap
+        place.verification.set(other.place.verification.state)
     }
 
     /// A chunk out of the bytes that `withPacked` hands over.
-    /// - Returns: nil where they are not those of a chunk with these columns. What the values refer to is not checked.
+    /// - Returns: nil if the bytes are not those of a chunk with these columns. What the values refer to is not
+    ///   checked.
     convenience init?(unpacking bytes: UnsafeRawBufferPointer, _ columns: [Column]) {
         let directory = ChunkPlace.directory + 8 * columns.count
         guard bytes.count >= directory, let start = bytes.baseAddress else { return nil }
@@ -80,7 +84,7 @@ final class Chunk: @unchecked Sendable {
         heap = ChunkHeap(UnsafeRawBufferPointer(rebasing: bytes[fixedSize...]))
     }
 
-    deinit { fixed.deallocate() }
+    deinit { (fixed - Self.prefix).deallocate() }
 
     /// Runs the body with the fixed region and the heap.
     func withPacked<R>(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> R) rethrows -> R {
@@ -120,8 +124,8 @@ final class Chunk: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Begins the next row; all its columns have zeros or whatever a transaction that failed left.
-    /// - Parameter row: the offset, which is the number of rows that the writer's base has.
+    /// Begins the next row, at `offset`, the number of rows so far. Its columns hold zeros or what a failed transaction
+    /// left.
     func begin(_ sequence: UInt64, at offset: Int) {
         let position = ChunkPlace.directory + 8 * place.columnCount
         fixed.storeBytes(of: sequence.littleEndian, toByteOffset: position + 8 * offset, as: UInt64.self)
@@ -179,11 +183,10 @@ final class Chunk: @unchecked Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - isNew: whether the row is only being made, so that what stands there is nobody's.
-    ///   - isOutside: whether the bytes are those of an `ExternalReference`.
+    /// Stores bytes. `isNew` says that the row has just been made, so that its old content does not count as garbage;
+    /// `isExternal` says that the bytes are an `ExternalReference`.
     func store(
-        bytes: UnsafeRawBufferPointer, _ entry: ChunkPlace.Entry, _ offset: Int, isNew: Bool, isOutside: Bool = false
+        bytes: UnsafeRawBufferPointer, _ entry: ChunkPlace.Entry, _ offset: Int, isNew: Bool, isExternal: Bool = false
     ) {
         let position = entry.offset + 16 * offset
         if !isNew {
@@ -192,7 +195,7 @@ final class Chunk: @unchecked Sendable {
         }
         // The length is checked before: no column takes values of four gigabytes.
         fixed.storeBytes(
-            of: isOutside ? ChunkPlace.outsideMark : UInt32(truncatingIfNeeded: bytes.count).littleEndian,
+            of: isExternal ? ChunkPlace.externalMark : UInt32(truncatingIfNeeded: bytes.count).littleEndian,
             toByteOffset: position, as: UInt32.self)
         let room = fixed + position + 4
         if bytes.count <= ChunkPlace.inlineLimit {
@@ -213,9 +216,15 @@ final class Chunk: @unchecked Sendable {
 
     /// Copies a fixed-width value from a chunk that has the column in the same form.
     func copyValue(from other: ChunkPlace, _ old: ChunkPlace.Entry, _ new: ChunkPlace.Entry, _ offset: Int) {
+        copyValue(from: other, old, offset, new, offset)
+    }
+
+    func copyValue(
+        from other: ChunkPlace, _ old: ChunkPlace.Entry, _ source: Int, _ new: ChunkPlace.Entry, _ offset: Int
+    ) {
         let width = new.form.width
         (fixed + new.offset + width * offset).copyMemory(
-            from: other.fixed + old.offset + width * offset, byteCount: width)
+            from: other.fixed + old.offset + width * source, byteCount: width)
         setAbsent(new, offset, false)
     }
 

@@ -80,30 +80,33 @@ final class ChunkGroup: @unchecked Sendable {
 /// Where a chunk's bytes are, once they are anywhere.
 struct ChunkSpot: ~Copyable {
     private let fixed: Atomic<UInt>
-    private var heap: UnsafeRawPointer?
+    // Set before `fixed`, and read after it.
+    private let heap: Atomic<UInt>
 
     init(_ place: ChunkPlace?) {
         fixed = Atomic(UInt(bitPattern: place?.fixed))
-        heap = place?.heap
+        heap = Atomic(UInt(bitPattern: place?.heap))
     }
 
     /// Nil for a chunk that is still in a file.
     @inline(__always)
     var place: ChunkPlace? {
-        guard let fixed = UnsafeRawPointer(bitPattern: fixed.load(ordering: .acquiring)), let heap else { return nil }
+        guard let fixed = UnsafeRawPointer(bitPattern: fixed.load(ordering: .acquiring)),
+            let heap = UnsafeRawPointer(bitPattern: heap.load(ordering: .relaxed))
+        else { return nil }
         return ChunkPlace(fixed: fixed, heap: heap)
     }
 
-    /// Under a lock, and without effect where it is set.
-    mutating func set(_ place: ChunkPlace) {
+    /// Under a lock, and without effect where it is set. Others read meanwhile.
+    func set(_ place: ChunkPlace) {
         if fixed.load(ordering: .relaxed) != 0 { return }
-        heap = place.heap
+        heap.store(UInt(bitPattern: place.heap), ordering: .relaxed)
         fixed.store(UInt(bitPattern: place.fixed), ordering: .releasing)
     }
 }
 
 extension ChunkPlace {
-    /// The offset of the row with that number among the first so many, dead or alive.
+    /// The offset of the row with that number among the first `count`, dead or alive.
     func offset(of sequence: UInt64, count: Int) -> Int? {
         guard count > 0 else { return nil }
         let first = self.sequence(0)

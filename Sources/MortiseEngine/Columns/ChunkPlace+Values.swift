@@ -5,7 +5,7 @@ extension ChunkPlace {
     /// The value of a column that is no to-many relationship; for data in a file of their own the stored form of the
     /// reference.
     func value(
-        _ column: Column, _ offset: Int, _ dictionary: StringDictionary?, _ targets: [NumberedIdentifiers]
+        _ column: Column, _ offset: Int, _ dictionary: StringDictionary?, _ targets: [IdentifierNamespace]
     ) -> StoredValue {
         let entry = entry(column.slot)
         if entry.form == .none || isAbsent(entry, offset) { return .null }
@@ -23,7 +23,7 @@ extension ChunkPlace {
             let bytes = bytes(entry, offset)
             switch column.kind {
             case .data:
-                if isOutside(entry, offset) { return ExternalReference(bytes: bytes)?.storedForm ?? .null }
+                if isExternal(entry, offset) { return ExternalReference(bytes: bytes)?.storedForm ?? .null }
                 return .data(Data(bytes))
             case .url: return StoredURL.decode(bytes).map { .url($0) } ?? .null
             default: return CodedBytes.decode(bytes)

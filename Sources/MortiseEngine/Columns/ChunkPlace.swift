@@ -4,7 +4,7 @@ import Synchronization
 // As in the header of CMortisePlatform.
 @_extern(c, "mortise_prefetch") private func mortise_prefetch(_ start: UnsafeRawPointer?, _ count: Int)
 
-/// Where the bytes of one chunk are, for reading. Knows nothing of owners: whoever holds one holds the chunk.
+/// Reads the bytes of one chunk. It does not retain them: its user must keep the chunk alive.
 ///
 /// The fixed region, all numbers little-endian:
 ///
@@ -27,14 +27,20 @@ struct ChunkPlace {
 
     static let directory = 32
     static let inlineLimit = 12
-    /// The length of what is in a file of its own.
-    static let outsideMark = UInt32.max
+    /// The length of an external value.
+    static let externalMark = UInt32.max
 
     /// One column's part of the directory.
     struct Entry {
         let word: UInt64
         @inline(__always) var offset: Int { Int(word & 0xFFFF_FFFF) }
         @inline(__always) var form: ColumnForm { ColumnForm(rawValue: UInt8(truncatingIfNeeded: word >> 32)) }
+    }
+
+    /// Lies before the fixed region, and in no file.
+    @inline(__always)
+    var verification: RowVerification {
+        RowVerification(word: (fixed - Chunk.prefix).assumingMemoryBound(to: Atomic<UInt64>.self))
     }
 
     @inline(__always) var capacity: Int { Int(UInt32(littleEndian: fixed.load(as: UInt32.self))) }
@@ -136,10 +142,10 @@ struct ChunkPlace {
         )
     }
 
-    /// Whether a bytes value is in a file of its own; `bytes` are then those of the reference.
+    /// Whether a bytes value is external; `bytes` are then those of the reference.
     @inline(__always)
-    func isOutside(_ entry: Entry, _ offset: Int) -> Bool {
-        UInt32(littleEndian: (fixed + entry.offset + 16 * offset).load(as: UInt32.self)) == Self.outsideMark
+    func isExternal(_ entry: Entry, _ offset: Int) -> Bool {
+        UInt32(littleEndian: (fixed + entry.offset + 16 * offset).load(as: UInt32.self)) == Self.externalMark
     }
 
     /// The bytes of a text or bytes value.
@@ -150,7 +156,7 @@ struct ChunkPlace {
         if count <= Self.inlineLimit { return UnsafeRawBufferPointer(start: place + 4, count: count) }
         let start = Int(UInt64(littleEndian: place.load(fromByteOffset: 8, as: UInt64.self)))
         return UnsafeRawBufferPointer(
-            start: heap + start, count: count == Int(Self.outsideMark) ? ExternalReference.size : count)
+            start: heap + start, count: count == Int(Self.externalMark) ? ExternalReference.size : count)
     }
 
     @inline(__always)

@@ -46,8 +46,8 @@ final class Column: Sendable {
     let form: ColumnForm
     let isOptional: Bool
     let isEphemeral: Bool
-    /// Whether longer values go into files of their own, where the store has a place for them.
-    let keepsOutside: Bool
+    /// Whether longer values go into external files, where the store has a place for them.
+    let storesExternally: Bool
     /// Whether values are keys of an index, for which they have to be in the record.
     let isIndexed: Bool
     let defaultValue: StoredValue?
@@ -65,7 +65,7 @@ final class Column: Sendable {
         isEphemeral = attribute?.options.contains(.ephemeral) == true
         self.isIndexed = isIndexed
         // What is preserved on deletion has to outlive the record, and with it the file.
-        keepsOutside =
+        storesExternally =
             kind == .data && attribute?.options.contains(.externalStorage) == true && !isIndexed && !isEphemeral
             && attribute?.options.contains(.preserveValueOnDeletion) != true
         switch slot.role {

@@ -28,8 +28,8 @@ struct StringDictionary: Sendable {
         for (code, string) in strings.enumerated() { self.strings.set(string, at: code) }
     }
 
-    /// A dictionary of so many strings that are read when they are first asked for.
-    /// - Parameter read: hands over all of them; nil where they cannot be read, which it has to note.
+    /// Creates a dictionary of `count` strings, which `read` returns all at once when one is first needed. If they
+    /// cannot be read, `read` records the error and returns nil.
     init(count: Int, reading read: @escaping @Sendable () -> [String]?) {
         self.count = count
         lastChunk.strings = count
@@ -66,7 +66,7 @@ struct StringDictionary: Sendable {
     /// The numbers of the strings that are canonically equivalent to one. For readers, who cannot use the writer's table.
     func codes(equalTo string: String) -> [Int] { (0..<count).filter { self[$0] == string } }
 
-    /// The number of a string, a new one where it has none; nil where the dictionary is full. For the writer.
+    /// The number of a string, a new one if it has none; nil if the dictionary is full. For the writer.
     mutating func add(_ string: String) -> Int? {
         var string = string
         let (hash, known) = string.withUTF8 { find($0) }
@@ -165,8 +165,8 @@ private final class StringStore: @unchecked Sendable {
     }
 }
 
-/// Finds strings' numbers by their bytes. Numbers of transactions that failed may be among them; they are not found,
-/// because the string under such a number is none of the version's, or another.
+/// Finds strings' numbers by their bytes. It may include numbers of failed transactions; they are not found, because
+/// the version has no string, or another, under such a number.
 ///
 /// @unchecked Sendable: used by the writer alone.
 private final class StringCodes: @unchecked Sendable {

@@ -5,30 +5,33 @@ final class TablePlan: Sendable {
     let layout: RecordLayout
     /// The entity's place in the schema.
     let number: Int
-    let identifiers: NumberedIdentifiers
+    let identifiers: IdentifierNamespace
     let columns: [Column]
     /// Those of the columns, for new chunks.
     let forms: [ColumnForm]
     /// By slot, the identifiers of each entity that a to-one property may lead to.
-    let targets: [[NumberedIdentifiers]]
+    let targets: [[IdentifierNamespace]]
     let indexes: [IndexDefinition]
     /// For each index, what a plan says that looks up all its properties.
     let equalityTexts: [String]
     /// How many sets of links the tables have: one for each slot, then those of relationships that no property shows.
     let linkCount: Int
-    /// Where data in files of their own are; nil where the store has no such place.
+    /// Where external data are; nil if the store has no such place.
     let external: ExternalFiles?
     /// Whether any column may have such data, and whether new ones go there.
     let hasData: Bool
-    let keepsOutside: Bool
+    let storesExternally: Bool
+    /// The slots of coded values.
+    let codedSlots: [Int]
 
     init(
-        layout: RecordLayout, number: Int, identifiers: NumberedIdentifiers, columns: [Column],
-        targets: [[NumberedIdentifiers]], indexes: [IndexDefinition], linkCount: Int,
+        layout: RecordLayout, number: Int, identifiers: IdentifierNamespace, columns: [Column],
+        targets: [[IdentifierNamespace]], indexes: [IndexDefinition], linkCount: Int,
         external: ExternalFiles?
     ) {
         self.external = external
-        keepsOutside = columns.contains(where: \.keepsOutside)
+        storesExternally = columns.contains(where: \.storesExternally)
+        codedSlots = columns.filter { $0.kind == .coded && $0.form == .bytes }.map(\.slot)
         hasData = columns.contains { $0.kind == .data && $0.form == .bytes }
         self.layout = layout
         self.number = number

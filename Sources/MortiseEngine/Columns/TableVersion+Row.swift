@@ -19,8 +19,8 @@ package protocol RowVisitor {
 }
 
 extension TableVersion {
-    /// Shows a visitor the values of rows, in the order of those slots.
-    /// - Parameter rows: rows of this table; others are passed over.
+    /// Shows a visitor the values of rows, slot by slot in the given order. Rows outside the table are skipped. Throws
+    /// what the visitor throws.
     package func visit(rows: Range<Int>, _ slots: [Int], _ visitor: inout some RowVisitor) throws {
         let rows = rows.clamped(to: 0..<endRow)
         var known: ContiguousArray<ShownColumn> = []
@@ -50,7 +50,7 @@ private struct ShownColumn {
     /// The strings that it refers to by number.
     let texts: UnsafePointer<String>?
     /// The records that it refers to, where they are of one entity.
-    let target: NumberedIdentifiers?
+    let target: IdentifierNamespace?
 
     @inline(__always)
     func show(_ place: ChunkPlace, _ offset: Int, _ plan: TablePlan, _ visitor: inout some RowVisitor) throws {

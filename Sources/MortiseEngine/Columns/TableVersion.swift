@@ -13,7 +13,8 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     let links: [LinkSet]
     /// By the plan's definitions.
     let indexes: [OrderedIndex]
-    let origin: Origin
+    /// The layout that all rows are known to fit.
+    private let verified: Atomic<UInt64>
     private let rowEnd: Int
     private let liveCount: Int
     /// The number of the first row.
@@ -24,29 +25,16 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     let strings: UnsafeMutablePointer<UnsafePointer<String>?>
     private let columnCount: Int
 
-    /// Where a table's rows came from: shared by all versions that follow from one reading of a file.
-    final class Origin: Sendable {
-        let isOutside: Bool
-        private let verified = Mutex<Set<ObjectIdentifier>>([])
-        init(isOutside: Bool) { self.isOutside = isOutside }
-        func isVerified(for layout: ModelLayout) -> Bool {
-            !isOutside || verified.withLock { $0.contains(ObjectIdentifier(layout)) }
-        }
-        func noteVerified(for layout: ModelLayout) {
-            verified.withLock { _ = $0.insert(ObjectIdentifier(layout)) }
-        }
-    }
-
     init(
         plan: TablePlan, groups: ContiguousArray<ChunkGroup>, endRow: Int, count: Int,
-        dictionaries: [StringDictionary?], links: [LinkSet], indexes: [OrderedIndex], origin: Origin
+        dictionaries: [StringDictionary?], links: [LinkSet], indexes: [OrderedIndex], verified: UInt64
     ) {
         self.plan = plan
         self.groups = groups
         self.dictionaries = dictionaries
         self.links = links
         self.indexes = indexes
-        self.origin = origin
+        self.verified = Atomic(verified)
         rowEnd = endRow
         liveCount = count
         firstSequence = groups.first?.firstSequence ?? 0
@@ -62,6 +50,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         strings.deallocate()
     }
 
+    /// Where the properties of the rows are.
     public var layout: RecordLayout { plan.layout }
     public override var endRow: Int { rowEnd }
     public override var count: Int { liveCount }
@@ -139,8 +128,29 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         return differences(from: older)
     }
 
-    public override func needsVerification(for layout: ModelLayout) -> Bool { !origin.isVerified(for: layout) }
-    public override func noteVerified(for layout: ModelLayout) { origin.noteVerified(for: layout) }
+    var verifiedLayout: UInt64 { verified.load(ordering: .relaxed) }
+
+    public override func needsVerification(for layout: ModelLayout) -> Bool {
+        !RowVerification.admits(verifiedLayout, RowVerification.key(layout))
+    }
+
+    public override func noteVerified(for layout: ModelLayout) {
+        verified.store(RowVerification.key(layout), ordering: .relaxed)
+    }
+
+    public override func verification(ofRow row: Int, for layout: ModelLayout) -> (rows: Range<Int>, isDone: Bool) {
+        guard isRow(row) else { return (row..<(row + 1), false) }
+        let index = row >> Chunk.shift
+        let first = index << Chunk.shift
+        let count = min(Chunk.capacity, rowEnd - first)
+        let isDone = place(ofChunk: index).verification.isDone(count, RowVerification.key(layout))
+        return (first..<(first + count), isDone)
+    }
+
+    public override func noteVerified(_ rows: Range<Int>, for layout: ModelLayout) {
+        guard isRow(rows.lowerBound) else { return }
+        place(ofChunk: rows.lowerBound >> Chunk.shift).verification.note(rows.count, RowVerification.key(layout))
+    }
 
     // MARK: Values
 
@@ -237,14 +247,14 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     }
 
     public override func data(row: Int, slot: Int) -> Data? {
-        if let data = nearData(row: row, slot: slot) { return data }
+        if let data = inlineData(row: row, slot: slot) { return data }
         if case .data(let data) = value(row: row, slot: slot) { return data }
         return nil
     }
 
-    public override func nearData(row: Int, slot: Int) -> Data? {
+    public override func inlineData(row: Int, slot: Int) -> Data? {
         guard let (place, entry, offset) = find(row, slot), plan.columns[slot].kind == .data,
-            !place.isAbsent(entry, offset), !place.isOutside(entry, offset)
+            !place.isAbsent(entry, offset), !place.isExternal(entry, offset)
         else { return nil }
         return Data(place.bytes(entry, offset))
     }

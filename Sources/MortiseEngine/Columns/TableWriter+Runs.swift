@@ -4,11 +4,9 @@ import MortiseCore
 // Values of many new rows at once, column by column: what kind of column it is, and where it lies, is looked up once.
 
 extension TableWriter {
-    /// Writes an attribute's values into rows that `append(upTo:from:)` has just made.
-    /// - Parameters:
-    ///   - snapshots: one for each row.
-    ///   - source: the slot of the values in the snapshots.
-    /// - Returns: the places of those that are left to be written one by one, as bits.
+    /// Writes one attribute of rows that `append(upTo:from:)` has just made. There is one snapshot for each row;
+    /// `source` is the slot of the attribute in the snapshots.
+    /// - Returns: a bit mask of the rows that are left to be written one by one.
     func write(
         _ snapshots: UnsafeBufferPointer<DefaultSnapshot>, _ source: Int, _ column: Column, _ rows: Range<Int>
     ) -> UInt64 {
@@ -58,9 +56,9 @@ extension TableWriter {
 }
 
 extension TableWriter {
-    /// Writes values into the row that `append` has just made, slot by slot, as long as they are of the kinds that most are.
-    /// - Parameter values: one for each column.
-    /// - Returns: the slot of the first attribute that was not written; how many slots there are where all were.
+    /// Writes values, one for each column, into the row that `append` has just made, slot by slot, until it meets a
+    /// value of a less common kind.
+    /// - Returns: the slot of the first attribute that was not written; the number of slots if all were.
     func writeNewest(
         _ values: UnsafeBufferPointer<StoredValue>, _ columns: UnsafeBufferPointer<Column>, from first: Int
     ) -> Int {

@@ -19,14 +19,16 @@ final class TableWriter {
     @exclusivity(unchecked) var dictionaries: [StringDictionary?]
     @exclusivity(unchecked) var links: [LinkSet]
     @exclusivity(unchecked) var indexes: [OrderedIndex]
-    private let origin: TableVersion.Origin
+    /// Whether what is written comes out of a file or from another process, so that nobody knows whether it fits.
+    private let isForeign: Bool
     // The chunk that rows are being added to, looked up once for each row and not for each value.
     @exclusivity(unchecked) private(set) var current: Chunk
     @exclusivity(unchecked) private var currentIndex = -1
     private static let noChunk = Chunk(forms: [], capacity: 0, owner: 0)
 
-    /// - Parameter owner: a number that no other transaction has.
-    init(_ plan: TablePlan, from base: TableVersion?, owner: UInt64, isOutside: Bool = false) {
+    /// Creates a writer on top of `base`. `owner` is a number that no other transaction has; `isForeign` says that the
+    /// values come from a file or from another process.
+    init(_ plan: TablePlan, from base: TableVersion?, owner: UInt64, isForeign: Bool) {
         self.plan = plan
         self.owner = owner
         self.base = base
@@ -39,7 +41,7 @@ final class TableWriter {
             ?? plan.columns.map { $0.form == .text ? StringDictionary() : nil }
         links = base?.links ?? Array(repeating: LinkSet(), count: plan.linkCount)
         indexes = base?.indexes ?? plan.indexes.map { OrderedIndex(isWide: $0.isWide) }
-        origin = base?.origin ?? TableVersion.Origin(isOutside: isOutside)
+        self.isForeign = isForeign
         forms = plan.forms
         current = Self.noChunk
     }
@@ -73,11 +75,14 @@ final class TableWriter {
                 replace(index, with: fresh)
                 return fresh
             }
+            // Its first rows may have been made in place, and it may have been checked since.
+            if isForeign { chunk.place.verification.set(0) }
             return chunk
         }
         let copy =
             chunk.isWasteful
             ? rebuilt(chunk, index, forms: nil, capacity: chunk.capacity) : Chunk(copying: chunk, owner: owner)
+        if isForeign { copy.place.verification.set(0) }
         replace(index, with: copy)
         return copy
     }
@@ -100,20 +105,21 @@ final class TableWriter {
                 } else if old.form.isInHeap {
                     fresh.store(
                         bytes: place.bytes(old, offset), new, offset, isNew: true,
-                        isOutside: place.isOutside(old, offset))
+                        isExternal: place.isExternal(old, offset))
                 } else {
                     fresh.copyValue(from: place, old, new, offset)
                 }
             }
             if place.isDead(offset) { fresh.remove(offset) }
         }
+        fresh.place.verification.set(isForeign ? 0 : place.verification.state)
         return fresh
     }
 
     // MARK: Rows
 
-    /// Adds a row, whose values are written next, one for every slot. Numbers ascend.
-    /// - Parameter more: how many more rows are known to follow.
+    /// Adds a row and returns its number; the caller writes a value for every slot next. Record numbers must ascend.
+    /// `more` is the number of rows known to follow.
     func append(_ sequence: UInt64, followedBy more: Int = 0) -> Int {
         let row = endRow
         let index = row >> Chunk.shift
@@ -132,19 +138,29 @@ final class TableWriter {
         endRow += 1
         count += 1
         current.begin(sequence, at: offset)
+        note(offset)
         return row
     }
 
-    /// Adds rows, whose values are written next: at most 64, and no more than fit the chunk of the first.
-    /// - Parameter limit: how many there are to add, at least one; their numbers follow each other.
+    /// Adds up to `limit` rows (at least one) with consecutive record numbers and returns them; the caller writes their
+    /// values next. Adds at most 64, and no more than fit the chunk of the first.
     func append(upTo limit: Int, from sequence: UInt64) -> Range<Int> {
         let row = append(sequence, followedBy: limit - 1)
         let more = min(limit, 64, current.capacity - row & Chunk.mask) - 1
         let offset = row & Chunk.mask
-        for step in 0..<more { current.begin(sequence + UInt64(step) + 1, at: offset + step + 1) }
+        for step in 0..<more {
+            current.begin(sequence + UInt64(step) + 1, at: offset + step + 1)
+            note(offset + step + 1)
+        }
         endRow += more
         count += more
         return row..<(row + 1 + more)
+    }
+
+    @inline(__always)
+    private func note(_ offset: Int) {
+        let verification = current.place.verification
+        if isForeign { verification.addForeign(offset) } else { verification.addOwn(offset) }
     }
 
     private func chooseForms() {
@@ -227,15 +243,14 @@ final class TableWriter {
     @inline(__always)
     var newest: (chunk: Chunk, offset: Int) { (current, (endRow - 1) & Chunk.mask) }
 
-    /// The number under which a slot's dictionary has a string, given as valid UTF-8; nil where it cannot take it.
+    /// The number of a string in a slot's dictionary, given as valid UTF-8; nil if the dictionary cannot take it.
     func code(of utf8: UnsafeRawBufferPointer, _ slot: Int) -> Int? {
         if utf8.count > StringDictionary.longest { return nil }
         return utf8.withMemoryRebound(to: UInt8.self) { dictionaries[slot]?.add(utf8: $0) }
     }
 
-    /// Writes an attribute's value.
-    /// - Parameter isNew: whether the row is the one that `append` has just made.
-    /// - Returns: false, and nothing is written, where the value is not of the column's kind.
+    /// Writes an attribute's value. `isNew` says that the row is the one that `append` has just made.
+    /// - Returns: false, with nothing written, if the value is not of the column's kind.
     func write(_ value: StoredValue, _ row: Int, _ column: Column, isNew: Bool) -> Bool {
         if column.form == .none { return true }
         let offset = row & Chunk.mask
@@ -282,15 +297,35 @@ final class TableWriter {
             return value.withUnsafeBytes { writeBytes($0, row, column, isNew) }
         case (.array, .bytes) where column.kind == .data:
             guard let reference = ExternalReference(storedForm: value) else { return false }
-            return reference.bytes.withUnsafeBytes { writeBytes($0, row, column, isNew, isOutside: true) }
+            return reference.bytes.withUnsafeBytes { writeBytes($0, row, column, isNew, isExternal: true) }
         case (.url(let value), .bytes) where column.kind == .url:
             return writeBytes(StoredURL.encode(value), row, column, isNew)
         case (_, .bytes) where column.kind == .coded && value.fits(.coded):
-            return !CodedBytes.isTooDeep(value) && writeBytes(CodedBytes.encode(value), row, column, isNew)
+            // What is in a file was within the limits of its time.
+            guard isForeign ? !CodedBytes.isTooDeep(value) : isWithinBudget(value, row, column, isNew: isNew) else {
+                return false
+            }
+            return writeBytes(CodedBytes.encode(value), row, column, isNew)
         default: return false
         }
         chunk.setAbsent(entry, offset, false)
         return true
+    }
+
+    /// Whether a record may hold a coded value besides its others.
+    private func isWithinBudget(_ value: StoredValue, _ row: Int, _ column: Column, isNew: Bool) -> Bool {
+        let cost = CodedBudget.Cost(value)
+        guard cost.isAllowed else { return false }
+        if cost.excess == 0 || plan.codedSlots.count == 1 { return true }
+        // Those of a new row are written in the order of their slots.
+        let others = plan.codedSlots.filter { isNew ? $0 < column.slot : $0 != column.slot }
+        let place = (isNew ? current : chunk(row >> Chunk.shift)).place
+        let offset = row & Chunk.mask
+        var sum = cost.excess
+        for entry in others.map(place.entry) where entry.form != .none && !place.isAbsent(entry, offset) {
+            sum += CodedBudget.Cost(CodedBytes.decode(place.bytes(entry, offset))).excess
+        }
+        return sum <= CodedBudget.parts
     }
 
     private func write(_ value: String, _ row: Int, _ column: Column, isNew: Bool) -> Bool {
@@ -303,12 +338,12 @@ final class TableWriter {
     }
 
     private func writeBytes(
-        _ bytes: UnsafeRawBufferPointer, _ row: Int, _ column: Column, _ isNew: Bool, isOutside: Bool = false
+        _ bytes: UnsafeRawBufferPointer, _ row: Int, _ column: Column, _ isNew: Bool, isExternal: Bool = false
     ) -> Bool {
         guard bytes.count < Int(UInt32.max) else { return false }
         let chunk = room(bytes.count, isNew ? current : owned(row >> Chunk.shift), row)
         let entry = chunk.place.entry(column.slot)
-        chunk.store(bytes: bytes, entry, row & Chunk.mask, isNew: isNew, isOutside: isOutside)
+        chunk.store(bytes: bytes, entry, row & Chunk.mask, isNew: isNew, isExternal: isExternal)
         chunk.setAbsent(entry, row & Chunk.mask, false)
         return true
     }
@@ -349,6 +384,6 @@ final class TableWriter {
         }
         return TableVersion(
             plan: plan, groups: groups, endRow: endRow, count: count, dictionaries: dictionaries, links: links,
-            indexes: indexes, origin: origin)
+            indexes: indexes, verified: isForeign ? 0 : base?.verifiedLayout ?? RowVerification.own)
     }
 }

@@ -73,12 +73,12 @@ struct AccessPath {
         case .between(let lower, let upper):
             let found = index.between(lower, upper, after: equalities)
             guard lower?.isIncluded ?? false || upper?.isIncluded ?? false,
-                let undatable = index.undatable(after: equalities)
+                let nanDates = index.nanDates(after: equalities)
             else {
                 range = found
                 break
             }
-            return (found.map { [$0] } ?? []) + [undatable]
+            return (found.map { [$0] } ?? []) + [nanDates]
         case .beginning(let start): range = index.beginning(with: start, after: equalities)
         case .oneOf(let values):
             return values.compactMap { index.equal(to: equalities + [$0]) }
@@ -86,7 +86,7 @@ struct AccessPath {
         return range.map { [$0] } ?? []
     }
 
-    /// The rows of a path that is a point, ascending; nil where there are more than so many.
+    /// The rows of a path that is a point, ascending; nil if there are more than `limit`.
     func rows(in index: TableIndex, upTo limit: Int) -> [Int]? {
         if equalities.count == index.definition.components.count { return index.rows(equalTo: equalities, upTo: limit) }
         return index.rows(in: ranges(in: index), upTo: limit)

@@ -91,7 +91,7 @@ struct AggregateSource {
         self.evaluator = evaluator
         if case .property(.variable(0), let property)? = function.expression,
             property.slot < table.plan.columns.count, table.plan.columns[property.slot].role == .attribute,
-            // Data may be in files of their own, which the evaluator reads.
+            // Data may be external, which the evaluator reads.
             ![.coded, .data].contains(table.plan.columns[property.slot].kind)
         {
             column = table.plan.columns[property.slot]

@@ -10,9 +10,8 @@ struct ChunkSelection: ~Copyable {
 
     deinit { words.deallocate() }
 
-    /// Selects the rows that are there.
-    /// - Parameter count: how many rows of the chunk the version has; what lies behind them may be in the making.
-    /// - Returns: how many are there.
+    /// Selects the rows that exist among the first `count`, which is how many rows of the chunk the version has; a
+    /// writer may be adding rows after them. Returns how many it selected.
     @discardableResult @inline(__always)
     func selectAll(_ place: ChunkPlace, _ count: Int) -> Int {
         var selected = 0
@@ -88,7 +87,7 @@ struct SelectedRows {
         }
     }
 
-    /// Up to so many rows are tested one by one.
+    /// Up to this many rows are tested one by one.
     private static var few: Int { 8 }
 
     /// Which of sixty-four values pass: a byte for each, which the compiler makes with vectors, and a bit for each byte.

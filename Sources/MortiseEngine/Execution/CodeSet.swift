@@ -12,7 +12,7 @@ final class CodeSet {
 
     private let costOfOne: Int
 
-    /// - Parameter cost: of testing one string.
+    /// Creates the set of codes whose strings pass a test. `cost` is that of testing one string.
     init(_ dictionary: StringDictionary?, cost: Int, _ holds: @escaping (String) -> Bool) {
         self.dictionary = dictionary
         self.holds = holds

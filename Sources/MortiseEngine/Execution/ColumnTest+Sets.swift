@@ -11,7 +11,7 @@ extension ColumnTestCompiler {
         func numbers<Coding: NumberBits>(_ coding: Coding.Type, _ numbers: [Coding.Number]) -> ColumnTest?
         where Coding.Number: Hashable {
             guard numbers.count == given.count else { return nil }
-            // Two numbers that are equal are one in a set, and NaN is none.
+            // Equal numbers are one element of the set, and NaN equals nothing.
             let set = Set(numbers.filter { $0 == $0 })
             guard let least = set.min(), let greatest = set.max() else { return withNull(hasNull, nil, slot) }
             let test = ColumnTest(cost: 6) { place, rows in
@@ -114,7 +114,7 @@ extension ColumnTestCompiler {
             switch value {
             case .null: continue
             case .identifier(let identifier):
-                // What can be no target of the relationship is none.
+                // An identifier that cannot be a target of the relationship matches nothing.
                 if let found = table.plan.reference(identifier, at: slot) {
                     wanted.insert(Reference(sequence: found.sequence, target: Int(found.entity)))
                 }

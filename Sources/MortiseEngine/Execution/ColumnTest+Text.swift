@@ -10,7 +10,7 @@ extension ColumnTestCompiler {
             return strings(property, nullHolds: start.isEmpty, cost: 20, { text.isBeginning(of: $0) }) {
                 $0.starts(with: start)
             }
-        case .hasRun(let property, .constant(.string(let part))):
+        case .containsSequence(let property, .constant(.string(let part))):
             let text = TextToFind(part)
             return strings(property, nullHolds: part.isEmpty, cost: 40, { text.isPart(of: $0) }) {
                 TextSearch.contains($0, part)
@@ -22,7 +22,7 @@ extension ColumnTestCompiler {
         case .matches(let property, let pattern):
             // A text that is no regular expression is an error, which is not for a test to find.
             guard let regex = try? Regex(pattern) else { return nil }
-            return required(property, cost: 400) { $0.contains(regex) }
+            return required(property, cost: 400) { MatchWatch.isFound(regex, pattern, in: $0) }
         default: return nil
         }
     }

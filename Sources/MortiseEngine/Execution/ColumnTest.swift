@@ -6,7 +6,7 @@ import MortiseCore
 struct ColumnTest {
     /// What one row costs, roughly, in terms of comparing two numbers.
     let cost: Int
-    /// The column that is read first; nil where that is not one alone.
+    /// The column that is read first; nil if the test reads several.
     let slot: Int?
     /// Takes the rows out for which the condition does not hold.
     let narrow: (ChunkPlace, SelectedRows) -> Void
@@ -213,10 +213,8 @@ struct ColumnTestCompiler {
 
     // MARK: Strings and sets
 
-    /// A test of strings. Coded ones are tested once for each that is different.
-    /// - Parameters:
-    ///   - cost: of testing one string.
-    ///   - holdsForBytes: the same of a string's UTF-8, where that is cheaper than making a string.
+    /// Returns a test of strings, which tests each distinct string of a coded column once. `cost` is that of testing
+    /// one string. `holdsForBytes` is the same test on UTF-8, if that is cheaper than making a string.
     func strings(
         _ column: Column, cost: Int = 20, _ holdsForBytes: ((UnsafeRawBufferPointer) -> Bool)? = nil,
         _ holds: @escaping (String) -> Bool

@@ -34,22 +34,22 @@ extension EngineQuery {
         let names = { reader.tables.map(\.entityName) }
         if query.purpose == .count, conjuncts.count == query.conjuncts.count {
             let count = try scans.reduce(0) { try $0 + $1.count() }
-            answer.count = plan.takesWindow ? query.window(of: count).count : count
+            answer.count = plan.appliesLimit ? query.window(of: count).count : count
             answer.entities = names()
             return answer
         }
         if plan.order == .total, query.order.isEmpty {
-            (answer.rows, answer.scanned) = try inIdentityOrder(scans, takesWindow: plan.takesWindow)
+            (answer.rows, answer.scanned) = try inIdentityOrder(scans, appliesLimit: plan.appliesLimit)
         } else if plan.order == .total, let sort = RowSort(query.order, scans, reader: reader) {
-            answer.rows = try sort.rows(query, takesWindow: plan.takesWindow)
+            answer.rows = try sort.rows(query, appliesLimit: plan.appliesLimit)
         } else {
             var rows: [RecordReference] = []
             for scan in scans { try scan.append(to: &rows) }
             if plan.order == .total {
-                let window = plan.takesWindow ? query.window(of: rows.count) : nil
+                let window = plan.appliesLimit ? query.window(of: rows.count) : nil
                 rows = try QueryExecutor(reader: reader).sort(rows, by: query.order, upTo: window?.upperBound)
             }
-            if plan.takesWindow, query.hasWindow { rows = Array(rows[query.window(of: rows.count)]) }
+            if plan.appliesLimit, query.isLimited { rows = Array(rows[query.window(of: rows.count)]) }
             answer.rows = rows
         }
         answer.entities = names()
@@ -58,7 +58,7 @@ extension EngineQuery {
 
     /// The rows of the commonest query, which asks one table for what has a certain value in an indexed attribute: nothing
     /// is prepared for it that looking at a few rows does not need.
-    /// - Returns: nil for any other query, and where there are many rows.
+    /// - Returns: nil for any other query, and if there are many rows.
     private func point(_ plan: FetchPlan, _ version: any StoreVersion) -> VersionRows? {
         guard entities.count == 1, expressions.count == 1, query.conjuncts.count == 1, identifiers == nil,
             paths.count == 1, paths[0].count == 1, paths[0][0].isPoint, plan.order == .total,
@@ -74,19 +74,19 @@ extension EngineQuery {
         for row in found where table.string(row: row, slot: property.slot) == wanted {
             rows.append(RecordReference(table: 0, row: row))
         }
-        if plan.takesWindow, query.hasWindow { rows = Array(rows[query.window(of: rows.count)]) }
+        if plan.appliesLimit, query.isLimited { rows = Array(rows[query.window(of: rows.count)]) }
         return VersionRows(
             entities: entities, rows: rows, scanned: found.count, count: query.purpose == .count ? rows.count : nil)
     }
 
     /// The rows of one table come in the order in which they were inserted.
     private func inIdentityOrder(
-        _ scans: [TableScan], takesWindow: Bool
+        _ scans: [TableScan], appliesLimit: Bool
     ) throws -> (rows: [RecordReference], scanned: Int) {
         var rows: [RecordReference] = []
-        let hasWindow = takesWindow && query.hasWindow
+        let isLimited = appliesLimit && query.isLimited
         let (end, overflows) = (query.limit ?? .max).addingReportingOverflow(query.offset)
-        let limit = hasWindow && !overflows ? end : Int.max
+        let limit = isLimited && !overflows ? end : Int.max
         if limit == 0 { return ([], 0) }
         var scanned = 0
         if scans.count == 1 {
@@ -100,7 +100,7 @@ extension EngineQuery {
                 return rows.count < limit
             }
         }
-        return (hasWindow ? Array(rows[query.window(of: rows.count)]) : rows, scanned)
+        return (isLimited ? Array(rows[query.window(of: rows.count)]) : rows, scanned)
     }
 
     private enum Walked {
@@ -123,7 +123,7 @@ extension EngineQuery {
                 return .instead(TableAccess(nil, detail: text))
             }
             if !walk.isExact {
-                // So many rows are put in order faster column by column.
+                // Large numbers of rows are sorted faster column by column.
                 let rows = TableIndex(table, walk.index).candidates(first: reach, descending: !walk.isAscending)
                 return .instead(TableAccess(rows, detail: walk.text(table.plan)))
             }

@@ -66,7 +66,7 @@ final class EngineQuery: Sendable {
         return catalog.plan(entities[place]).map { paths[place][path].text($0) } ?? ""
     }
 
-    /// The query of a plan, as it was made for planning or made anew.
+    /// The query of a plan: the one made for planning, or a new one.
     static func of(_ plan: FetchPlan, _ catalog: Catalog) -> EngineQuery {
         if let made = plan.preparation as? EngineQuery, made.catalog === catalog { return made }
         return EngineQuery(plan.query, catalog)
@@ -88,7 +88,7 @@ final class EngineQuery: Sendable {
         for conjunct in pushed { plan.claims[conjunct] = .exact }
         if query.order.allSatisfy({ !$0.expression.needsModels }) {
             plan.order = .total
-            plan.takesWindow = pushed.count == query.conjuncts.count
+            plan.appliesLimit = pushed.count == query.conjuncts.count
         }
         describe(&plan)
         return plan
@@ -106,7 +106,7 @@ final class EngineQuery: Sendable {
                 paths[0].count == 1
                 ? text(0, 0)
                 : "the most selective of: " + paths[0].indices.map { text($0, 0) }.joined(separator: "; ")
-        } else if query.conjuncts.isEmpty, query.order.isEmpty, query.limit != nil, plan.takesWindow, !isFamily {
+        } else if query.conjuncts.isEmpty, query.order.isEmpty, query.limit != nil, plan.appliesLimit, !isFamily {
             plan.isFullScan = false
             plan.detail = "the first rows in the order of insertion"
         } else if let walk = orderedWalk(plan), let table = catalog.plan(query.entity) {
@@ -134,7 +134,7 @@ final class EngineQuery: Sendable {
 
     /// The walk along an index that leads to the first rows in the order asked for, where the query has one table.
     func orderedWalk(_ plan: FetchPlan) -> OrderedWalk? {
-        guard plan.order == .total, plan.takesWindow, query.limit != nil, query.purpose != .count,
+        guard plan.order == .total, plan.appliesLimit, query.limit != nil, query.purpose != .count,
             !query.order.isEmpty, entities.count == 1, let table = catalog.plan(query.entity)
         else { return nil }
         return OrderedWalk(query.order, table)

@@ -4,7 +4,7 @@ import MortiseCore
 /// The least and the greatest values of an aggregation without groups, from the first and the last entries of indexes. It is
 /// there where there are no conditions, or where they all are on what the index begins with.
 struct IndexEnds {
-    /// One function, and where its value stands in each table's indexes.
+    /// One function, and the position of its value in each table's indexes.
     private enum Way {
         case count
         case extreme(isLeast: Bool, slot: Int, places: [Place])
@@ -23,7 +23,7 @@ struct IndexEnds {
     private let tables: [TableVersion]
     private let ways: [Way]
 
-    /// Nil where a function has to go through rows.
+    /// Nil if a function has to read rows.
     init?(_ functions: [AggregateFunction], _ query: EngineQuery, _ tables: [TableVersion]) {
         // What may throw has to be evaluated for every row.
         let conjuncts = query.query.conjuncts

@@ -13,7 +13,7 @@ struct OrderedWalk {
     /// Whether the index has the rows in no other order than the one asked for.
     let isExact: Bool
 
-    /// The index of a table that has most of an order; nil where none has the first key.
+    /// The index of a table that covers most of an order; nil if none has the first key.
     init?(_ order: [StoreQuery.Order], _ plan: TablePlan) {
         let keys = order.prefix { $0.stringOrder == nil && $0.isAscending == order[0].isAscending }
             .prefix { key in if case .property(.variable(0), _) = key.expression { true } else { false } }
@@ -42,9 +42,9 @@ struct OrderedWalk {
             + (ties.isEmpty ? "" : ", ties by \(ties.joined(separator: ", "))")
     }
 
-    /// How many rows have to be read for the window of a query without conditions, and those with them that agree with the
-    /// last in the keys that the index has: known before any is read.
-    /// - Returns: nil where that is not beyond so many.
+    /// How many rows have to be read for the window of a query without conditions, including those after it that equal its
+    /// last row in the keys that the index has. Known before any row is read.
+    /// - Returns: nil unless that is more than `most`.
     /// - Throws: `QueryEvaluationError`.
     func reach(
         _ query: StoreQuery, _ limit: Int, beyond most: Int, in table: TableVersion, _ reader: RecordReader,
@@ -78,10 +78,9 @@ struct OrderedWalk {
         return other
     }
 
-    /// The rows of the query's window.
-    /// - Parameter most: after how many rows to give up, because looking at all rows in their own order is faster then;
-    ///   `Int.max` for a query without conditions.
-    /// - Returns: no rows where it gave up; how many it looked at.
+    /// Walks the index for the rows of the query's window. After looking at `most` rows it gives up, because scanning
+    /// the table in row order is faster then; `Int.max` for a query without conditions.
+    /// - Returns: the rows, or nil if it gave up; the number of rows it looked at.
     /// - Throws: `QueryEvaluationError`.
     func rows(
         _ query: StoreQuery, _ limit: Int, in table: TableVersion, by filter: CompiledFilter, atMost most: Int,
@@ -95,10 +94,10 @@ struct OrderedWalk {
         var rows: [RecordReference] = []
         var tied = TiedRows(order, covered: covered, reader: reader)
         var scanned = 0
-        var isWorthIt = true
+        var shouldContinue = true
         try TableIndex(table, index).forEachRow(descending: !isAscending, skipping: skipped) { row in
             if scanned >= most {
-                isWorthIt = false
+                shouldContinue = false
                 return false
             }
             scanned += 1
@@ -111,7 +110,7 @@ struct OrderedWalk {
             }
             return rows.count < wanted
         }
-        guard isWorthIt else { return (nil, scanned) }
+        guard shouldContinue else { return (nil, scanned) }
         if !isExact, rows.count < wanted { rows += try tied.finish() }
         return (Array(rows.dropFirst(left).prefix(limit)), scanned)
     }

@@ -33,8 +33,7 @@ struct RowSet {
 }
 
 extension TableIndex {
-    /// The rows in several ranges.
-    /// - Parameter count: how many these have together.
+    /// The rows in several ranges, which hold `count` rows together.
     func candidates(in ranges: [IndexRange], count: Int) -> RowCandidates {
         // Numbers have to be sorted; a set has to be gone through word by word.
         guard count > 1024, count > table.endRow >> 6 else { return .few(rows(in: ranges)) }

@@ -23,7 +23,7 @@ struct RowSort {
     private let evaluator: QueryEvaluator
     private let isExact: Bool
 
-    /// Nil where the first key is no column of the tables.
+    /// Nil if the first key is not a column of the tables.
     init?(_ order: [StoreQuery.Order], _ scans: [TableScan], reader: RecordReader) {
         guard let first = order.first, !scans.isEmpty else { return nil }
         heads = scans.compactMap { SortHeads(first, $0.table, isOneOfSeveral: scans.count > 1) }
@@ -37,9 +37,9 @@ struct RowSort {
     private var isFamily: Bool { scans.count > 1 }
 
     /// The rows of the scans in order, those that the query's window leaves.
-    func rows(_ query: StoreQuery, takesWindow: Bool) throws -> [RecordReference] {
+    func rows(_ query: StoreQuery, appliesLimit: Bool) throws -> [RecordReference] {
         let scanned = scans.reduce(0) { $0 + $1.scanned }
-        if takesWindow, let limit = query.limit {
+        if appliesLimit, let limit = query.limit {
             let (end, overflows) = limit.addingReportingOverflow(query.offset)
             if !overflows, end <= max(1024, scanned / 16) {
                 return Array(try first(end).dropFirst(query.offset))
@@ -64,7 +64,7 @@ struct RowSort {
         }
         if isExact { radixSort(&entries) } else { try entries.sort(by: precedes) }
         let rows = entries.map(record)
-        return takesWindow && query.hasWindow ? Array(rows[query.window(of: rows.count)]) : rows
+        return appliesLimit && query.isLimited ? Array(rows[query.window(of: rows.count)]) : rows
     }
 
     private func record(_ entry: Entry) -> RecordReference {
@@ -73,7 +73,7 @@ struct RowSort {
 
     private func first(_ count: Int) throws -> [RecordReference] {
         if count == 0 { return [] }
-        var few = FirstFew<Entry>(count)
+        var few = BoundedHeap<Entry>(count)
         for (number, scan) in scans.enumerated() {
             try scan.forEachChunk(reading: heads[number].slot) { place, first, rows, selection in
                 if let last = few.last { heads[number].narrow(place, rows, notBehind: last.head) }

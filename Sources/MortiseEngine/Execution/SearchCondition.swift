@@ -27,7 +27,7 @@ enum SearchCondition {
         return found
     }
 
-    /// The records that a query names by their identifiers; nil where it does not.
+    /// The records that a query names by their identifiers; nil if it names none.
     static func identifiers(in conjuncts: [QueryExpression]) -> [PersistentIdentifier]? {
         for conjunct in conjuncts {
             switch conjunct {

@@ -13,8 +13,8 @@ struct SortHeads {
     /// Whether rows with equal heads have equal keys.
     let isExact: Bool
 
-    /// Nil for a key that is no scalar column of the table.
-    /// - Parameter isOneOfSeveral: whether the heads are compared with those of other tables.
+    /// Returns nil for a key that is not a scalar column of the table. `isOneOfSeveral` says that the heads are
+    /// compared with those of other tables.
     init?(_ order: StoreQuery.Order, _ table: TableVersion, isOneOfSeveral: Bool = false) {
         guard order.stringOrder == nil,
             case .property(.variable(0), let property) = order.expression, property.slot < table.plan.columns.count
@@ -31,7 +31,7 @@ struct SortHeads {
             isExact = true
             codeHeads = []
         case .int64, .uint64:
-            // Null comes before the least number, and there is no number left for it.
+            // Null sorts before the least number, and no code is left for it.
             isExact = !column.isOptional
             codeHeads = []
         case .uuid:

@@ -4,7 +4,7 @@ import MortiseCore
 struct TableAccess {
     /// The rows in which the query's may be; nil for all.
     let candidates: RowCandidates?
-    /// In words; nil where they are those of the plan.
+    /// How the rows are found, in words; nil for the words of the plan.
     let detail: String?
     /// Whether all rows are looked at.
     let isFullScan: Bool
@@ -19,9 +19,9 @@ struct TableAccess {
 }
 
 extension EngineQuery {
-    /// The way to the rows of one table. Much of a table is found faster by looking at all of it than by going where an
-    /// index points, which a query that avoids full scans does all the same.
-    /// - Parameter place: the table's place among `entities`.
+    /// Chooses the access path to the rows of a table, which is number `place` among `entities`. A large part of a
+    /// table is found faster by a scan than through an index; a query that avoids full scans uses the index all the
+    /// same.
     func access(_ table: TableVersion, _ place: Int) -> TableAccess {
         if let identifiers {
             return TableAccess(.few(Set(identifiers.compactMap { table.row(of: $0) }).sorted()))
@@ -61,7 +61,7 @@ extension EngineQuery {
 }
 
 extension Sequence<TableAccess> {
-    /// The words for what was done with all tables; nil where they are those of the plan.
+    /// How the rows of all tables are found, in words; nil for the words of the plan.
     var detail: String? {
         var texts: [String] = []
         for case let text? in map(\.detail) where !texts.contains(text) { texts.append(text) }

@@ -11,7 +11,7 @@ struct TableScan {
     /// The table's number in the reader of `rest`.
     let number: Int
 
-    /// - Parameter candidates: the rows in question; nil for all.
+    /// Prepares a scan of the candidates; of all rows if that is nil.
     init(
         _ table: TableVersion, candidates: RowCandidates?, conjuncts: [QueryExpression], reader: RecordReader,
         number: Int
@@ -87,8 +87,8 @@ struct TableScan {
     /// How many rows are looked at.
     var scanned: Int { candidates?.count ?? table.count }
 
-    /// Calls the body with every chunk that has rows for which the conditions hold.
-    /// - Parameter slot: the column that the body reads.
+    /// Calls the body with each chunk that has rows for which the conditions hold. `slot` is the column that the body
+    /// reads. Throws what the conditions and the body throw.
     func forEachChunk(
         reading slot: Int? = nil,
         _ body: (_ place: ChunkPlace, _ first: Int, _ rows: SelectedRows, _ selection: borrowing ChunkSelection) throws
@@ -118,7 +118,7 @@ struct TableScan {
         /// The column of each chunk that is read first.
         private let slot: Int?
 
-        /// - Parameter slot: the column that is read of the rows; what the conditions read is known.
+        /// Begins a scan. `slot` is the column that the caller reads; those that the conditions read are known.
         init(_ scan: TableScan, reading slot: Int? = nil) {
             self.scan = scan
             self.slot = scan.tests.isEmpty ? slot : scan.tests[0].slot
@@ -195,8 +195,8 @@ struct TableScan {
         return count
     }
 
-    /// - Parameter limit: how many are wanted at most; the scan ends there.
-    /// - Returns: how many rows were looked at, at most.
+    /// Appends matching records, at most `limit`, and ends the scan there. Returns an upper bound of how many rows it
+    /// looked at. Throws what the conditions throw.
     @discardableResult
     func append(to rows: inout [RecordReference], limit: Int = .max) throws -> Int {
         if candidates == nil, tests.isEmpty, rest == nil { rows.reserveCapacity(rows.count + min(table.count, limit)) }

@@ -1,9 +1,11 @@
 extension ExternalFiles {
-    /// Copies a file out of another store's folder, under its name, and makes its bytes durable; its name is when
-    /// `makeDurable()` has returned. One that is here already and is the same stays.
-    /// - Parameter made: gets the name where the file was not here before, to be discarded if it comes to that.
-    /// - Returns: how many bytes it has.
-    /// - Throws: `ExternalFileFault` for one that is not what the reference says; `FileError`. Nothing is left then.
+    /// Copies a file from another store's folder, under its name, and makes its bytes durable; `makeDurable()` makes
+    /// its name durable. A file that is here already with the same content stays.
+    ///
+    /// If the file was not here before, its name is added to `made`, so that the caller can discard it after a failure.
+    /// - Returns: the length of the file in bytes.
+    /// - Throws: `ExternalFileFault` if the file is not what the reference says; `FileError`. The partial copy is then
+    ///   removed.
     @discardableResult
     package func copy(
         _ reference: ExternalReference, from other: ExternalFiles, noting made: inout [ExternalReference.Name]
@@ -35,10 +37,12 @@ extension ExternalFiles {
         }
     }
 
-    /// How many bytes the files take whose names are of our form; what cannot be asked counts nothing.
+    /// How many bytes the files take whose names are of our form, those that were moved aside too; what cannot be asked
+    /// counts nothing.
     package func byteCount() -> Int64 {
-        present().reduce(0) { sum, name in
-            sum + ((try? fileSystem.info(path(of: name), followingLinks: false))?.size ?? 0)
+        let paths = present().map { path(of: $0) } + ((try? names(in: asideFolder)) ?? []).map { asidePath(of: $0) }
+        return paths.reduce(0) { sum, path in
+            sum + ((try? fileSystem.info(path, followingLinks: false))?.size ?? 0)
         }
     }
 }

@@ -2,17 +2,16 @@ package import Foundation
 import MortiseCore
 import Synchronization
 
-/// The folder in which a store keeps the data of `.externalStorage` attributes, each value in a file of its own.
+/// The folder in which a store keeps the data of `.externalStorage` attributes, each value in a separate file.
 ///
 /// A file is written once, whole, under a name that none had before, and never changed; a record names it only when file and
 /// name are on the disk. Nothing that was read is kept. All members may be called from any thread.
 package final class ExternalFiles: Sendable {
     /// Data of fewer bytes stay in their records: a file of their own would cost more than it saves.
     package static let threshold = 4096
-    /// What the folder's name has behind that of the store's file.
-    package static let suffix = ".external"
-
     package let folder: String
+    /// Where a sweep moves what it takes away.
+    let asideFolder: String
     let fileSystem: any FileSystem
     let permissions: UInt32
     let state: Mutex<State>
@@ -24,19 +23,27 @@ package final class ExternalFiles: Sendable {
         let wasThere: Bool
         /// Files that were written here and that no published version has named yet, or perhaps never will.
         var unsettled: Set<ExternalReference.Name> = []
-        /// Tables that were published, as long as somebody holds them.
+        /// Published tables, as long as they are retained.
         var tables: [WeakTable] = []
-        /// What could not be read where nobody could be told, by thread.
+        /// The identifier of the store.
+        var owner: String?
+        /// Makes the store's main file where it is missing.
+        var makeStore: (@Sendable () throws -> Void)?
+        /// Whether the mark in the folder was written here.
+        var hasMarked = false
+        /// Files that were written here.
+        var written: Set<ExternalReference.Name> = []
+        /// Errors of reads that could not throw, by thread.
         var noted: [ObjectIdentifier: any Error] = [:]
     }
 
     struct WeakTable { weak var table: TableVersion? }
 
-    /// - Parameters:
-    ///   - path: the store's file, links at its end resolved.
-    ///   - permissions: those of a new store's file, which the new files get too.
+    /// Names the folder beside a store; creates nothing. `path` is the store's file with links at its end resolved;
+    /// `permissions` are those of a new store's file, and new files here get them too.
     package init(beside path: String, permissions: UInt32 = 0o600, in fileSystem: any FileSystem) {
-        folder = path + Self.suffix
+        folder = StoreFiles(resolved: path).external
+        asideFolder = PathText.join(folder, "aside")
         self.fileSystem = fileSystem
         self.permissions = permissions
         let isThere = (try? fileSystem.infoIfPresent(folder, followingLinks: false)) != .some(nil)
@@ -44,6 +51,8 @@ package final class ExternalFiles: Sendable {
     }
 
     package func path(of name: ExternalReference.Name) -> String { PathText.join(folder, name.text) }
+
+    func asidePath(of name: ExternalReference.Name) -> String { PathText.join(asideFolder, name.text) }
 
     // MARK: Writing
 
@@ -62,7 +71,10 @@ package final class ExternalFiles: Sendable {
                 if error.reason == .alreadyExists { continue }
                 throw error
             }
-            state.withLock { _ = $0.unsettled.insert(name) }
+            state.withLock {
+                $0.unsettled.insert(name)
+                $0.written.insert(name)
+            }
             do {
                 try retryingInterrupts { () throws(FileError) in try file.setPermissions(permissions) }
                 var sum = CRC32C()
@@ -83,9 +95,13 @@ package final class ExternalFiles: Sendable {
     }
 
     /// Makes the folder where it is missing.
-    func makeReady() throws(FileError) {
+    /// - Throws: `FileError`, `folderOfAnotherStore` where it holds data of another store.
+    func makeReady() throws {
         if state.withLock({ $0.isReady }) { return }
+        // A crash must leave no folder of data without its store, which the next opening would refuse.
+        try state.withLock(\.makeStore)?()
         if let info = try fileSystem.infoIfPresent(folder, followingLinks: false) {
+            try fileSystem.refuseLink(at: folder)
             if info.kind != .directory { throw FileError(.notADirectory, operation: .createDirectory, path: folder) }
         } else {
             do {
@@ -98,6 +114,7 @@ package final class ExternalFiles: Sendable {
                 if error.reason != .alreadyExists { throw error }
             }
         }
+        if let owner = state.withLock({ $0.owner }) { try takeOwnership(of: owner) }
         // An earlier process may have died between making the folder and making its name durable.
         try fileSystem.syncDirectory(PathText.directory(of: folder))
         state.withLock { $0.isReady = true }
@@ -117,10 +134,16 @@ package final class ExternalFiles: Sendable {
         settle(names)
     }
 
+    /// Takes a copy back that was begun in the folder and failed: the files, and the mark where nothing else is left.
+    package func abandon(_ names: [ExternalReference.Name]) {
+        discard(names)
+        if state.withLock({ $0.hasMarked }), (try? isEmpty()) == true { try? fileSystem.unlink(markPath) }
+    }
+
     // MARK: Reading
 
-    /// The data that a reference stands for. What is in the file is checked against it before it is returned, and the
-    /// file's length before anything is allocated.
+    /// Reads the data behind a reference. The content of the file is checked against the reference before it is
+    /// returned, and the file's length before anything is allocated.
     /// - Throws: `ExternalFileFault`.
     package func read(_ reference: ExternalReference) throws(ExternalFileFault) -> Data {
         let file = try open(reference)
@@ -173,11 +196,16 @@ package final class ExternalFiles: Sendable {
     }
 
     private func open(_ reference: ExternalReference) throws(ExternalFileFault) -> any OpenFile {
-        let path = path(of: reference.name)
         let file = try outcome(
             of: reference,
             Result { () throws(FileError) in
-                try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: .read) }
+                do throws(FileError) {
+                    return try openForReading(path(of: reference.name))
+                } catch {
+                    // A sweep for an older copy of the store may have moved it.
+                    guard error.reason == .notFound else { throw error }
+                    return try openForReading(asidePath(of: reference.name))
+                }
             })
         let size = try outcome(of: reference, Result { () throws(FileError) in try file.info().size })
         guard size >= 0, UInt64(size) == reference.length else {
@@ -185,6 +213,10 @@ package final class ExternalFiles: Sendable {
             throw fault(reference, .wrongLength(expected: reference.length, found: UInt64(max(size, 0))))
         }
         return file
+    }
+
+    private func openForReading(_ path: String) throws(FileError) -> any OpenFile {
+        try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: .read) }
     }
 
     private func outcome<R>(

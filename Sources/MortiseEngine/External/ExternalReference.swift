@@ -1,6 +1,6 @@
 import MortiseCore
 
-/// Stands for data that are in a file of their own: which file, and what has to be in it.
+/// Replaces data that are in an external file: which file, and what it must contain.
 package struct ExternalReference: Hashable, Sendable {
     /// What the file is called: 32 lower-case hexadecimal digits.
     package struct Name: Hashable, Sendable {
@@ -65,7 +65,7 @@ package struct ExternalReference: Hashable, Sendable {
         return bytes
     }
 
-    /// - Returns: nil where there are not as many bytes as a reference has.
+    /// - Returns: nil if there are not as many bytes as in a reference.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
@@ -78,8 +78,8 @@ package struct ExternalReference: Hashable, Sendable {
 
     // MARK: Among values
 
-    /// The reference where a value stands on its way between a store's file and its columns. No attribute of kind `data`
-    /// ever has an array, so that it is not taken for a value; `RowSource.value(row:slot:)` never returns it.
+    /// The reference in place of a value on its way between a store's file and its columns. No attribute of kind `data`
+    /// ever has an array, so it cannot be mistaken for a value; `RowSource.value(row:slot:)` never returns it.
     package var storedForm: StoredValue {
         .array([.unsigned(name.high), .unsigned(name.low), .unsigned(length), .unsigned(UInt64(checksum))])
     }

@@ -1,8 +1,8 @@
 public import MortiseCore
 
-/// Why the value of an `.externalStorage` attribute, which is kept in a file of its own, cannot be read. The record and all
-/// of its other values can.
+/// Why an external value of an `.externalStorage` attribute cannot be read. The record and all of its other values can.
 public struct ExternalValueError: Error, Hashable, Sendable {
+    /// Why the file cannot be used.
     public enum Reason: Hashable, Sendable {
         /// There is no such file (any more).
         case missing
@@ -16,11 +16,15 @@ public struct ExternalValueError: Error, Hashable, Sendable {
         case noPlace
     }
 
+    /// The entity of the record.
     public let entity: String
+    /// The attribute whose data are missing.
     public let property: String
+    /// The record; its other values can be read.
     public let record: PersistentIdentifier
-    /// The file that has the value; empty where there is no place for it.
+    /// The file that has the value; empty if the store has no folder for it.
     public let path: String
+    /// Why the data cannot be read.
     public let reason: Reason
 
     init(entity: String, property: String, record: PersistentIdentifier, fault: ExternalFileFault) {
@@ -39,6 +43,7 @@ package struct ExternalFileFault: Error, Hashable, Sendable {
 }
 
 extension ExternalValueError: CustomStringConvertible {
+    /// The attribute, the record, the file and the way out, in one line.
     public var description: String {
         "\(entity).\(property) of \(record) cannot be read from \(path.isEmpty ? "its file" : path): \(reason)"
     }
@@ -49,24 +54,28 @@ extension ExternalFileFault: CustomStringConvertible {
 }
 
 extension ExternalValueError.Reason: CustomStringConvertible {
+    /// The reason and the way out.
     public var description: String {
         switch self {
         case .missing:
-            "it is not there. Restore it from a backup, or set the property anew; where another process has changed the "
+            "the file is missing. Restore it from a backup, or set the property again; if another process has "
+                + "changed the "
                 + "record meanwhile, fetch it again."
         case .wrongLength(let expected, let found):
-            "it has \(found) bytes and was written with \(expected). Restore it from a backup, or set the property anew."
+            "expected \(expected) bytes, found \(found). Restore the file from a backup, or set the property again."
         case .wrongChecksum:
-            "its bytes are not those that were written. Restore it from a backup, or set the property anew."
+            "the file's checksum does not match. Restore the file from a backup, or set the property again."
         case .unreadable(let error): "\(error)"
-        case .noPlace: "the store was opened without the folder of such files. Open it at its path."
+        case .noPlace: "the store was opened without its folder of external data. Open it at its path."
         }
     }
 }
 
 extension ExternalValueError: ClassifiedStoreError, SwiftDataErrorConvertible {
+    /// That of the file system's error if there is one; otherwise `damaged`.
     public var errorClass: StoreErrorClass {
         if case .unreadable(let error) = reason { error.errorClass } else { .damaged }
     }
+    /// The error of SwiftData that this one matches: `modelValidationFailure`.
     public var swiftDataError: SwiftDataError { .modelValidationFailure }
 }

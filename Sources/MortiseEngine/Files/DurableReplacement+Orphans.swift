@@ -13,7 +13,7 @@ package struct TemporaryName {
     /// Whether `candidate` is a temporary of the file called `name`, and of no other.
     ///
     /// The middle part holds no dot, so the temporaries of `a.b` are none of `a`.
-    static func matches(_ candidate: String, of name: String) -> Bool {
+    package static func matches(_ candidate: String, of name: String) -> Bool {
         // Byte by byte: names that differ only in Unicode normalisation are different files on Linux.
         let bytes = Array(candidate.utf8)
         let head = Array(prefix(name).utf8)
@@ -33,18 +33,21 @@ package struct TemporaryName {
 }
 
 extension DurableReplacement {
-    /// Removes the temporaries that crashed replacements of this very file left behind, and returns their names.
+    /// Removes the temporaries that crashed replacements of this file left behind.
     ///
-    /// Only regular files whose name is exactly that of a temporary of this file are touched. The removals are not
-    /// synced: an orphan that comes back after a power loss is swept again.
+    /// Touches only regular files whose name is exactly that of a temporary of this file. The removals are not synced:
+    /// an orphan that comes back after a power loss is swept again.
     ///
     /// - Parameters:
-    ///   - lock: Proof that nobody else is writing the file; a temporary may then not be in use.
-    ///   - suffix: What this file's name has behind that of the store's, for a file that the lock covers too.
+    ///   - lock: Proof that nobody else writes the file, so that no temporary is in use.
+    ///   - suffix: What this file's name adds to the store's, for a companion file that the lock covers too.
+    /// - Returns: The names of the removed files.
     /// - Throws: ``FileError/Reason/closed`` if `lock` is released, ``FileError/Reason/invalidPath`` if it belongs to
-    ///   another store, and what listing and removing throw. Stops at the first error.
+    ///   another store, ``FileError/Reason/symbolicLink(target:)`` if the companion's path is a link, and what listing
+    ///   and removing throw. Stops at the first error.
     @discardableResult
     public func sweepOrphans(holding lock: FileLock, companion suffix: String = "") throws(FileError) -> [String] {
+        if !suffix.isEmpty { try fileSystem.refuseLink(at: path) }
         let target = try fileSystem.resolvingLinks(path)
         guard lock.isHeld else { throw FileError(.closed, operation: .unlink, path: lock.path) }
         guard lock.storePath + suffix == target else {

@@ -1,4 +1,5 @@
-/// Replaces a file whole and durably: whoever looks, at any time and after any crash, finds the old or the new content.
+/// Replaces a file as a whole and durably: any reader, at any time and after any crash, finds the old or the new
+/// content.
 ///
 /// The new content goes to a temporary file in the same directory, is synced, gets the file's name by renaming, and the
 /// directory is synced. When ``replace(expecting:with:)`` returns, the new content survives power loss. When it throws,
@@ -25,8 +26,10 @@ public struct DurableReplacement: Sendable {
     ///
     /// - Parameters:
     ///   - path: The file to replace or create. Its directory must exist.
-    ///   - newFilePermissions: For a file that was not there before; only its owner may use it unless asked otherwise.
-    ///   - bufferSize: How many bytes to collect before writing; clamped to 4 KiB ... 16 MiB.
+    ///   - newFilePermissions: The permission bits of a file that did not exist before; by default only its owner may
+    ///     use it.
+    ///   - bufferSize: The number of bytes to collect before writing; clamped to 4 KiB ... 16 MiB.
+    ///   - fileSystem: The file system that has the file.
     public init(
         of path: String, newFilePermissions: UInt32 = 0o600, bufferSize: Int = 256 << 10,
         in fileSystem: any FileSystem
@@ -52,10 +55,10 @@ public struct DurableReplacement: Sendable {
     ///     ``FileError/Reason/alreadyExists``.
     ///   - body: Appends the whole content. It may not keep the writer. What it throws is rethrown, the file untouched.
     /// - Returns: The identity of the file now in place.
-    /// - Throws: What `body` throws, or a ``FileError``. If its ``FileError/outcomeIsUnknown`` is true and its operation
-    ///   is ``FileError/Operation/syncDirectory`` or ``FileError/Operation/rename``, the new content may be in place and
-    ///   a power loss may bring the old one back: write no more before the store is opened anew. After every other error
-    ///   the old file is as it was. No sync is ever tried twice.
+    /// - Throws: What `body` throws, or a ``FileError``. If its ``FileError/outcomeIsUnknown`` is true and its
+    ///   operation is ``FileError/Operation/syncDirectory`` or ``FileError/Operation/rename``, the new content may be
+    ///   in place and a power loss may bring the old one back: write no more before the store is opened again. After
+    ///   every other error the old file is as it was. No sync is ever tried twice.
     @discardableResult
     public func replace(
         expecting expected: FileIdentity? = nil, isNew: Bool = false, with body: (FileWriter) throws -> Void

@@ -9,8 +9,8 @@ extension FileError: CustomStringConvertible {
 
     /// Whether the file may have changed although the operation failed.
     ///
-    /// True for the operations after which nobody can tell: a failed sync, a failed renaming. A store that sees it must
-    /// refuse further writes until it is opened anew.
+    /// True after a failed sync or renaming, whose outcome is unknown. A store that sees it must refuse further writes
+    /// until it is opened again.
     public var outcomeIsUnknown: Bool {
         switch operation {
         case .sync, .startWriting, .syncDirectory: true
@@ -28,9 +28,9 @@ extension FileError.Reason {
         case .alreadyExists: "there is a file already"
         case .notARegularFile(let kind): "it is \(kind.text), not a regular file"
         case .notADirectory: "a part of the path is not a directory"
-        case .linkLoop: "its symbolic links lead round in a circle"
+        case .linkLoop: "its symbolic links form a loop"
         case .invalidPath: "the path is not valid"
-        case .notALockFile: "it holds something else than a process identifier, so it is no lock file"
+        case .notALockFile: "it is not a lock file: it does not hold a process identifier"
         case .locked(let holder?): "it is locked by process \(holder)"
         case .locked(nil): "it is locked by another process"
         case .noSpace: "the disk is full"
@@ -43,16 +43,22 @@ extension FileError.Reason {
         case .io: "the device failed"
         case .interrupted: "a signal interrupted it"
         case .closed: "it is closed"
+        case .symbolicLink(let target): "it is a symbolic link to '\(target)'"
+        case .dataWithoutStore(let folder): "the file is missing, but '\(folder)' holds data of a store"
+        case .folderOfAnotherStore(let expected, let found):
+            "it holds data of another store; expected store \(expected), found \(found)"
+        case .openUnderAnotherName: "the file is open for writing under another name (a hard link)"
+        case .severalNames(let count): "the file has \(count) names (hard links), and a shared log must have one"
         case .other: "the operating system refused"
         }
     }
 
-    /// What whoever sees the error can do about it, or `nil` if that depends on ``FileError/code``.
+    /// What the user can do about the error, or `nil` if that depends on ``FileError/code``.
     public var hint: String? {
         switch self {
         case .notFound: "check the path"
         case .alreadyExists: "choose another name or remove the file"
-        case .notARegularFile: "choose a path that is a regular file or not there yet"
+        case .notARegularFile: "choose the path of a regular file, or one where nothing exists"
         case .notADirectory: "check the path"
         case .linkLoop: "repair the symbolic links"
         case .invalidPath: "choose a shorter path without NUL characters"
@@ -68,6 +74,11 @@ extension FileError.Reason {
         case .io: "check the device and its cables, keep a copy of the file, then reopen the store"
         case .interrupted: "try again"
         case .closed: "reopen it"
+        case .symbolicLink: "put the file or folder itself there, next to the store's main file"
+        case .dataWithoutStore: "restore the file, or move that folder away to begin with an empty store"
+        case .folderOfAnotherStore: "put this store's own folder there, or move the folder away"
+        case .openUnderAnotherName: "close the store there; to have a second store, copy the file instead of linking it"
+        case .severalNames: "remove the other names, or replace this one by a copy of the file (cp, then mv)"
         case .other: nil
         }
     }

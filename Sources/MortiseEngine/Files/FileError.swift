@@ -94,7 +94,7 @@ public struct FileError: Error, Sendable, Hashable {
         case fileTooLarge
         /// The file is longer than the reader was willing to read; both in bytes.
         case exceedsLimit(size: Int64, limit: Int64)
-        /// Somebody else changed the file.
+        /// Another program changed the file.
         case changed(FileChange)
         /// The device failed.
         case io
@@ -102,13 +102,23 @@ public struct FileError: Error, Sendable, Hashable {
         case interrupted
         /// The file or lock was closed before.
         case closed
+        /// The file or folder is a store's own, and a symbolic link is in its place.
+        case symbolicLink(target: String)
+        /// The store's file is missing, and the folder of its data is there.
+        case dataWithoutStore(folder: String)
+        /// The folder holds data of another store; both are identifiers of stores.
+        case folderOfAnotherStore(expected: String, found: String)
+        /// The file is open for writing under another of its names (hard links).
+        case openUnderAnotherName
+        /// The file has several names (hard links), of which a shared log may have one only.
+        case severalNames(count: UInt64)
         /// Anything else: see ``FileError/code``.
         case other
     }
 }
 
 extension FileError.Reason {
-    /// The reason that an `errno` stands for.
+    /// The reason for an `errno`.
     init(_ code: FileError.Code) {
         switch code {
         case .noEntry: self = .notFound

@@ -1,8 +1,8 @@
 /// Which file, with which content, was seen at some moment.
 ///
-/// Keep the one from opening or writing a store file and ask ``change(at:in:)`` before the next write, to notice that
-/// somebody replaced, deleted or edited the file meanwhile. An edit that keeps the length, within the file system's time
-/// resolution (nanoseconds to some milliseconds; 2 s on FAT), goes unnoticed; a checksum of the content does not miss it.
+/// Keep the one from opening or writing a store file and ask ``change(at:in:)`` before the next write, to detect that
+/// the file was replaced, deleted or edited meanwhile. An edit that keeps the length, within the file system's time
+/// resolution (nanoseconds to some milliseconds; 2 s on FAT), goes undetected; a checksum of the content detects it.
 public struct FileIdentity: Sendable, Hashable {
     /// The device that holds the file.
     public var device: UInt64

@@ -10,17 +10,19 @@ public struct FileInfo: Sendable, Hashable {
     public var size: Int64
     /// Its permission bits (including set-id and sticky), without the kind.
     public var permissions: UInt32
-    /// The user who owns it.
+    /// The owner's user number.
     public var user: UInt32
     /// The group that owns it.
     public var group: UInt32
     /// When its content last changed.
     public var modified: FileTime
+    /// How many names it has (hard links).
+    public var links: UInt64
 
     /// Creates a description out of its parts.
     public init(
         kind: FileKind, device: UInt64, inode: UInt64, size: Int64, permissions: UInt32, user: UInt32, group: UInt32,
-        modified: FileTime
+        modified: FileTime, links: UInt64 = 1
     ) {
         self.kind = kind
         self.device = device
@@ -30,6 +32,7 @@ public struct FileInfo: Sendable, Hashable {
         self.user = user
         self.group = group
         self.modified = modified
+        self.links = links
     }
 
     /// Which file it is and how long.
@@ -43,8 +46,8 @@ public struct FileInfo: Sendable, Hashable {
 
 /// Which file it is and how long: the part of a ``FileInfo`` that can be had without its times.
 ///
-/// Linux (from 6.13) notes exactly when a file changes next after somebody has asked when it changed last, and a sync that
-/// follows takes half as long again. Whoever looks at a file that is being written asks for this.
+/// Linux (from 6.13) records precisely when a file changes if its change time was read before, and a sync that follows
+/// takes half as long again. Ask for this instead if the file is being written.
 public struct FileExtent: Sendable, Hashable {
     /// The device that holds it.
     public var device: UInt64

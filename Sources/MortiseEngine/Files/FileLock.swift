@@ -2,14 +2,15 @@ import Synchronization
 
 /// The right to write a store, held by one opening of it among all processes.
 ///
-/// The lock is an advisory `flock` on a file of its own, `<store>.lock`, beside the file that the store's path leads to.
+/// The lock is an advisory `flock` on a separate file, `<store>.lock`, beside the file that the store's path leads to.
 /// It ends with ``release()``, with the last reference, or with the death of the process, however it dies; a lock file
-/// that lies around means nothing. The lock file holds the holder's process identifier in decimal. It is never renamed
-/// or removed, because whoever opened it before would then hold a lock that nobody else can see. It is never reached
-/// through a symbolic link, and a file of that name that holds anything else is left as it is.
+/// that is left over means nothing. The lock file holds the holder's process identifier in decimal. It is never renamed
+/// or removed while the store is in use, because a process that opened it before would then hold a lock that nobody
+/// else can see. It is never reached through a symbolic link, and a file of that name that holds anything else is left
+/// as it is.
 ///
-/// Who only reads takes no lock. A lock is not inherited by programs that the process starts. On network file systems it
-/// is as good as their `flock`.
+/// Readers take no lock. Programs that the process starts do not inherit it. On network file systems it is as good as
+/// their `flock`.
 public final class FileLock: Sendable {
     /// The store's path, symbolic links at its end resolved.
     public let storePath: String
@@ -17,23 +18,26 @@ public final class FileLock: Sendable {
     public var path: String { file.path }
     private let file: any OpenFile
     private let extent: FileExtent
+    /// Whether the lock file was made by this lock.
+    private let isNew: Bool
     private let held = Atomic<Bool>(true)
 
     /// Takes the lock, without waiting.
     ///
-    /// Two paths that lead to the same store through symbolic links share one lock; two hard links do not.
+    /// Two paths that lead to the same store through symbolic links share one lock; two hard links do not, so a store
+    /// locks its main file too.
     ///
     /// - Parameters:
-    ///   - storePath: The store's path. Nothing needs to be there yet, but its directory must exist.
-    ///   - permissions: The permission bits that a store not there yet will get. The lock file has those of the store, and
-    ///     may be read and written by its owner in any case: who may not write it cannot take the lock.
-    ///   - kind: Whether others may hold it too, as long as nobody holds it alone.
-    /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock is held, in this process too; `holder` is then the own
-    ///   process identifier. ``FileError/Reason/readOnly`` and ``FileError/Reason/permissionDenied`` where no lock file
-    ///   can be made. ``FileError/Reason/notARegularFile(_:)`` where the store or the lock file is something else, a
-    ///   symbolic link in the lock file's place included; nothing was made then.
-    ///   ``FileError/Reason/notALockFile`` where the lock file's name belongs to a file that is none. Any other
-    ///   ``FileError`` of opening.
+    ///   - storePath: The store's path. Nothing needs to exist there yet, but its directory must.
+    ///   - kind: Whether others may hold it too, as long as nobody holds it exclusively.
+    ///   - permissions: The permission bits that a store yet to be made will get. The lock file has those of the store,
+    ///     and its owner may always read and write it: a process that may not write it cannot take the lock.
+    ///   - fileSystem: The file system that has the store.
+    /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock is held, in this process too; `holder` is then the
+    ///   own process identifier. ``FileError/Reason/readOnly`` and ``FileError/Reason/permissionDenied`` if no lock
+    ///   file can be made. ``FileError/Reason/notARegularFile(_:)`` if the store or the lock file is something else,
+    ///   including a symbolic link at the lock file's path; nothing was made then. ``FileError/Reason/notALockFile`` if
+    ///   the file at the lock file's path is not a lock file. Any other ``FileError`` of opening.
     public init(
         forStoreAt storePath: String, kind: LockKind = .exclusive, permissions: UInt32 = 0o600,
         in fileSystem: any FileSystem
@@ -46,8 +50,9 @@ public final class FileLock: Sendable {
             throw FileError(.notARegularFile(store.kind), operation: .open, path: storePath)
         }
         let wanted = (store?.permissions ?? permissions) & 0o777 | 0o600
-        (file, extent) = try Self.lockedFile(resolved + ".lock", permissions: wanted, kind, in: fileSystem)
-        // Exactly, whatever the umask and whoever made the file; where it is another user's, its bits are theirs to set.
+        (file, extent, isNew) = try Self.lockedFile(
+            StoreFiles(resolved: resolved).lock, permissions: wanted, kind, in: fileSystem)
+        // Regardless of the umask and of who created the file; if it is another user's, only they can set its bits.
         if let info = try? file.info(), info.permissions != wanted { try? file.setPermissions(wanted) }
         Self.write("\(fileSystem.processID)\n", to: file)
     }
@@ -66,9 +71,19 @@ public final class FileLock: Sendable {
         try? file.close()
     }
 
+    /// Releases the lock after the operation that it was taken for has failed. Removes the lock file if this lock made
+    /// it and no other process holds it, so that nothing is left of a store that never existed.
+    package func abandon(in fileSystem: any FileSystem) {
+        // A process that opened the file meanwhile finds, once it is locked, that its name is gone, and makes another.
+        if isHeld, isNew, (try? file.tryLock(.exclusive)) == true, (try? isIntact(in: fileSystem)) == true {
+            try? fileSystem.unlink(path)
+        }
+        release()
+    }
+
     /// Takes the lock alone, which was shared, or shares it, which was taken alone.
-    /// - Returns: `false` where others hold it, too; then it is shared as before, unless somebody took it alone in
-    ///   between: ask `isIntact(in:)` no more, and release it, where that throws.
+    /// - Returns: `false` if others hold it, too; then it is shared as before, unless another process took it alone in
+    ///   between: check with `isIntact(in:)`, and release it if that throws.
     /// - Throws: ``FileError/Reason/locked(holder:)`` where the lock was lost.
     public func change(to kind: LockKind) throws(FileError) -> Bool {
         guard isHeld else { return false }
@@ -82,26 +97,26 @@ public final class FileLock: Sendable {
 
     /// Whether the lock file at the path is still the one that is locked.
     ///
-    /// `false` means that somebody removed or replaced it, against the rules: another process may hold "the" lock too.
+    /// `false` means that the file was removed or replaced, against the rules: another process may hold "the" lock too.
     public func isIntact(in fileSystem: any FileSystem) throws(FileError) -> Bool {
         guard isHeld else { return false }
         return try Self.isNamed(extent, file.path, in: fileSystem)
     }
 
-    /// The process identifier in the lock file of a store, or `nil` if there is none or it cannot be read.
+    /// The process identifier in the lock file of a store, or `nil` if there is no lock file or it cannot be read.
     ///
     /// It names the last holder; only a refused attempt tells that there is one now.
     public static func lastHolder(ofStoreAt storePath: String, in fileSystem: any FileSystem) -> Int32? {
         guard let resolved = try? fileSystem.resolvingLinks(storePath) else { return nil }
-        return holder(in: resolved + ".lock", fileSystem)
+        return holder(in: StoreFiles(resolved: resolved).lock, fileSystem)
     }
 
     private static func lockedFile(
         _ path: String, permissions: UInt32, _ kind: LockKind, in fileSystem: any FileSystem
-    ) throws(FileError) -> (file: any OpenFile, extent: FileExtent) {
-        // Only somebody who keeps removing the file can make an attempt fail, hence the small number.
+    ) throws(FileError) -> (file: any OpenFile, extent: FileExtent, isNew: Bool) {
+        // Only a program that keeps removing the file can make an attempt fail, hence the small number.
         for _ in 0..<16 {
-            guard let file = try fileSystem.openOwn(path, permissions: permissions) else { continue }
+            guard let (file, isNew) = try fileSystem.openOwn(path, permissions: permissions) else { continue }
             do throws(FileError) {
                 guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(kind) }) else {
                     throw FileError(.locked(holder: holder(in: path, fileSystem)), operation: .lock, path: path)
@@ -110,7 +125,7 @@ public final class FileLock: Sendable {
                 let extent = try retryingInterrupts { () throws(FileError) in try file.extent() }
                 if try isNamed(extent, path, in: fileSystem) {
                     try checkIsLockFile(file)
-                    return (file, extent)
+                    return (file, extent, isNew)
                 }
             } catch {
                 try? file.close()
@@ -121,8 +136,8 @@ public final class FileLock: Sendable {
         throw FileError(.changed(.replaced), operation: .lock, path: path)
     }
 
-    /// Whoever writes the identifier empties the file first, so what somebody keeps under that name must not be taken for
-    /// a lock file. A crash may leave a part of the text, or zeros.
+    /// A holder empties the file before it writes its identifier, so a file of that name with other content must not be
+    /// taken for a lock file. A crash may leave a part of the text, or zeros.
     private static func checkIsLockFile(_ file: any OpenFile) throws(FileError) {
         let bytes = try file.readAll(count: largestText + 1, at: 0)
         let isText = bytes.allSatisfy { byte in

@@ -23,14 +23,19 @@ extension FileSystem {
     /// Opens a file of a store's own beside it for reading and writing, or makes it; `nil` where it was made or removed
     /// meanwhile: try again.
     ///
-    /// Never through a symbolic link at the end of the path: what that leads to is none of the store's.
-    /// - Throws: ``FileError/Reason/notARegularFile(_:)`` for a link and whatever else is no file, nothing touched.
-    package func openOwn(_ path: String, permissions: UInt32) throws(FileError) -> (any OpenFile)? {
+    /// Never through a symbolic link at the end of the path: its target does not belong to the store.
+    /// - Throws: ``FileError/Reason/notARegularFile(_:)`` for a link and anything else that is not a regular file;
+    ///   nothing was touched.
+    /// - Returns: the file, and whether it was made here.
+    package func openOwn(
+        _ path: String, permissions: UInt32
+    ) throws(FileError) -> (file: any OpenFile, isNew: Bool)? {
         guard let there = try infoIfPresent(path, followingLinks: false) else {
             do {
-                return try retryingInterrupts { () throws(FileError) in
+                let made = try retryingInterrupts { () throws(FileError) in
                     try open(path, mode: .createExclusive(permissions: permissions))
                 }
+                return (made, true)
             } catch {
                 if error.reason == .alreadyExists { return nil }
                 throw error
@@ -47,7 +52,7 @@ extension FileSystem {
             throw error
         }
         let opened = try retryingInterrupts { () throws(FileError) in try file.info() }
-        if (opened.device, opened.inode) == (there.device, there.inode) { return file }
+        if (opened.device, opened.inode) == (there.device, there.inode) { return (file, false) }
         // A link, or another file, has come in between.
         try? file.close()
         return nil

@@ -1,10 +1,13 @@
 extension FileSystem {
-    /// The whole content of a regular file, and the identity it had while it was read.
+    /// Reads a regular file as a whole, unchanged while it is read.
     ///
-    /// - Parameter limit: The most bytes to accept; a longer file throws
-    ///   ``FileError/Reason/exceedsLimit(size:limit:)`` before anything is allocated.
-    /// - Throws: ``FileError``; with reason ``FileError/Reason/changed(_:)`` if somebody changed the file meanwhile, so
-    ///   that half of the old and half of the new content are never taken for one. Reading again may succeed.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: The maximum number of bytes to accept; a longer file throws
+    ///     ``FileError/Reason/exceedsLimit(size:limit:)`` before anything is allocated.
+    /// - Returns: The content of the file, and the identity it had while it was read.
+    /// - Throws: ``FileError``; with reason ``FileError/Reason/changed(_:)`` if the file changed meanwhile, so that a
+    ///   mixture of old and new content is never returned. Reading again may succeed.
     public func readWhole(
         _ path: String, limit: Int64
     ) throws(FileError) -> (bytes: [UInt8], identity: FileIdentity) {

@@ -23,16 +23,25 @@ public protocol FileSystem: Sendable {
     /// ``OpenMode/createExclusive(permissions:)``. The file is not inherited by programs that the process starts.
     func open(_ path: String, mode: OpenMode) throws(FileError) -> any OpenFile
 
-    /// What is at `path`.
+    /// Describes the file at `path`.
     ///
-    /// - Parameter followingLinks: `false` describes a symbolic link itself instead of what it points to.
+    /// - Parameters:
+    ///   - path: A file, directory or link.
+    ///   - followingLinks: `false` describes a symbolic link itself instead of its target.
+    /// - Returns: Its kind, identity, size, permissions and times.
+    /// - Throws: ``FileError``; with code ``FileError/Code/notFound`` if nothing is at `path`.
     func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo
 
-    /// Which file is at `path`, and how long it is, without a look at its times. The default asks for all of its `info`.
+    /// Which file is at `path`, and how long it is, without reading its times. The default implementation asks for all
+    /// of its `info`.
     ///
-    /// The length has to be what writes through open files have made it: a log that is shorter is taken to have been cut.
+    /// The length must include what was written through open files: a log that is shorter counts as truncated.
     ///
-    /// - Parameter followingLinks: as in ``info(_:followingLinks:)``.
+    /// - Parameters:
+    ///   - path: A file, directory or link.
+    ///   - followingLinks: As in ``info(_:followingLinks:)``.
+    /// - Returns: The file's device, inode and length in bytes.
+    /// - Throws: As ``info(_:followingLinks:)``.
     func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent
 
     /// The text of the symbolic link at `path`, unresolved.
@@ -61,6 +70,8 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+    /// The size and identity that `info` reports.
+    /// - Throws: what `info` throws.
     public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {
         try info(path, followingLinks: followingLinks).extent
     }

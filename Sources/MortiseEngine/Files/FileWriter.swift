@@ -61,6 +61,12 @@ public final class FileWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
+    /// Hands what is in the buffer to the file, and runs the body with it, to read what was written.
+    public func reading<R>(_ body: (any OpenFile) throws -> R) throws -> R {
+        try flush()
+        return try body(file)
+    }
+
     /// Makes everything durable that was appended so far.
     public func sync(_ kind: SyncKind) throws(FileError) {
         try flush()

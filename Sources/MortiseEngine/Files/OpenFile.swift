@@ -23,7 +23,8 @@ public protocol OpenFile: AnyObject, Sendable {
     /// It does not make the file's *name* durable; that is ``FileSystem/syncDirectory(_:)``.
     ///
     /// After an error any part of the unsynced data may be lost although reading still shows it, and a later call may
-    /// succeed although the data is gone. Never retry: give up the file, and tell whoever was promised durability.
+    /// succeed although the data is gone. Never retry: give up the file, and report the error to every caller that was
+    /// promised durability.
     func sync(_ kind: SyncKind) throws(FileError)
 
     /// Cuts the file off, or extends it by zeros, to `size` bytes.
@@ -60,7 +61,10 @@ public protocol OpenFile: AnyObject, Sendable {
 }
 
 extension OpenFile {
+    /// The size and identity that `info()` reports.
+    /// - Throws: what `info()` throws.
     public func extent() throws(FileError) -> FileExtent { try info().extent }
+    /// Does nothing: the next sync writes everything.
     public func startWriting(_ range: Range<Int64>) throws(FileError) {}
 }
 

@@ -6,7 +6,7 @@ package struct OpenPlace: Hashable, Sendable {
     /// Tells file systems apart: objects one by one, values by their type. Nil is the operating system's.
     private let fileSystem: ObjectIdentifier?
 
-    /// - Parameter path: relative to the current folder unless it begins with a slash.
+    /// Names the place of a store. `path` is relative to the current folder unless it begins with a slash.
     /// - Throws: as `StorePlace`.
     package init(of path: String, in fileSystem: any FileSystem) throws(FileError) {
         place = try StorePlace(of: Self.absolute(path), in: RepeatingFileSystem(fileSystem))
@@ -26,8 +26,7 @@ package struct OpenPlace: Hashable, Sendable {
 /// The stores of one kind that are open in this process: a place has one, however often it is opened, but for those that
 /// stand apart.
 ///
-/// A place that is being opened or closed makes others of the same place wait, and nobody else: opening may read a large
-/// file.
+/// Opening or closing at a place blocks other openings of the same place only, because it may read a large file.
 ///
 /// @unchecked Sendable: what changes is behind the condition's lock.
 package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: @unchecked Sendable {
@@ -54,10 +53,16 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
         condition.broadcast()
     }
 
-    /// The store at a place: the one that is open there, or the one that the body opens.
+    /// Returns the store at a place: the one that is open there, or the one that the body opens. Waits while another
+    /// thread opens or closes it.
     /// - Parameters:
-    ///   - areEqual: whether the store may be shared by who opened it with the first options and who asks with the second.
-    ///   - areApart: whether stores with these options have nothing to do with each other, though they are at one place.
+    ///   - place: where the store is.
+    ///   - options: the options asked for.
+    ///   - areEqual: whether a store opened with the first options may be shared with a caller that asks for the
+    ///     second.
+    ///   - areApart: whether stores with these options are independent, though they are at one place.
+    ///   - body: opens the store; not called if one is shared.
+    /// - Returns: the store.
     /// - Throws: `EngineError.openWithOtherOptions`; what the body throws.
     package func open(
         _ place: OpenPlace, options: Options, areEqual: (Options, Options) -> Bool,
@@ -91,8 +96,8 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
         return try result.get()
     }
 
-    /// Runs the body, which closes the store, when its last user closes it. Until the body is done nobody opens the place, who
-    /// would find it locked by their own process.
+    /// Runs the body, which closes the store, when its last user closes it. Until the body is done the place cannot be
+    /// opened, because the opening would find it locked by its own process.
     /// - Throws: what the body throws.
     package func close(_ store: Store, _ body: () throws -> Void) throws {
         var place: OpenPlace?

@@ -1,37 +1,49 @@
 /// A file system that repeats what a signal interrupted, wherever repeating is safe: opening, looking and listing, cutting
 /// and locking.
 ///
-/// Reads and writes are repeated by their own loops. Syncs, renamings and removals are not: whether an interrupted one has
-/// done its work is not known, and whoever asked for it has to decide.
+/// Reads and writes are repeated by their own loops. Syncs, renamings and removals are not: whether an interrupted one
+/// has done its work is not known, and the caller has to decide.
 public struct RepeatingFileSystem: FileSystem {
     private let base: any FileSystem
 
+    /// Wraps a file system.
     public init(_ base: any FileSystem) { self.base = base }
 
+    /// That of the wrapped file system.
     public var processID: Int32 { base.processID }
+    /// A number of the wrapped file system.
     public func uniqueNumber() -> UInt64 { base.uniqueNumber() }
 
+    /// Opens a file; an interrupted call is repeated, unless it creates the file exclusively.
     public func open(_ path: String, mode: OpenMode) throws(FileError) -> any OpenFile {
         if case .createExclusive = mode { return RepeatingFile(try base.open(path, mode: mode)) }
         return RepeatingFile(try retryingInterrupts { () throws(FileError) in try base.open(path, mode: mode) })
     }
+    /// Information about a path; an interrupted call is repeated.
     public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
         try retryingInterrupts { () throws(FileError) in try base.info(path, followingLinks: followingLinks) }
     }
+    /// Size and identity of a path; an interrupted call is repeated.
     public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {
         try retryingInterrupts { () throws(FileError) in try base.extent(path, followingLinks: followingLinks) }
     }
+    /// The target of a symbolic link; an interrupted call is repeated.
     public func readLink(_ path: String) throws(FileError) -> String {
         try retryingInterrupts { () throws(FileError) in try base.readLink(path) }
     }
+    /// The names in a directory; an interrupted call is repeated.
     public func list(_ directory: String) throws(FileError) -> [String] {
         try retryingInterrupts { () throws(FileError) in try base.list(directory) }
     }
+    /// Makes a directory. An interrupted call is not repeated.
     public func createDirectory(_ path: String, permissions: UInt32) throws(FileError) {
         try base.createDirectory(path, permissions: permissions)
     }
+    /// Renames once, without repeating: after an interruption the outcome is unknown.
     public func rename(_ source: String, to target: String) throws(FileError) { try base.rename(source, to: target) }
+    /// Unlinks once, without repeating: after an interruption the outcome is unknown.
     public func unlink(_ path: String) throws(FileError) { try base.unlink(path) }
+    /// Syncs once. It is not repeated: a second sync may succeed without the data.
     public func syncDirectory(_ path: String) throws(FileError) { try base.syncDirectory(path) }
 }
 

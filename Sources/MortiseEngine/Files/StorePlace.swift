@@ -8,8 +8,11 @@ public struct StorePlace: Hashable, Sendable {
     private let inode: UInt64
     private let name: String
 
-    /// - Parameter path: The store's path. Nothing needs to be there yet, but its folder must exist.
-    /// - Throws: ``FileError`` where there is no such folder, or as ``FileSystem/resolvingLinks(_:)`` does.
+    /// Names the place of a store, with links resolved.
+    /// - Parameters:
+    ///   - path: The store's path. Nothing needs to exist there yet, but its folder must.
+    ///   - fileSystem: The file system that has the store.
+    /// - Throws: ``FileError`` if there is no such folder, or as ``FileSystem/resolvingLinks(_:)`` does.
     public init(of path: String, in fileSystem: any FileSystem) throws(FileError) {
         let resolved = try fileSystem.resolvingLinks(path)
         let folder = try retryingInterrupts { () throws(FileError) in
@@ -21,9 +24,11 @@ public struct StorePlace: Hashable, Sendable {
         name = PathText.name(of: resolved)
     }
 
+    /// Two places are equal if they are the same name in the same folder.
     public static func == (lhs: StorePlace, rhs: StorePlace) -> Bool {
         lhs.device == rhs.device && lhs.inode == rhs.inode && lhs.name.utf8.elementsEqual(rhs.name.utf8)
     }
+    /// Consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)

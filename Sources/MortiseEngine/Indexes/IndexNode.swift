@@ -1,5 +1,5 @@
 /// One node of an ordered index: entries in ascending order of key and row. A leaf's entries are the index's own; a
-/// branch has one entry for each child, the lowest that was beneath it when it was made, and the first stands for
+/// branch has one entry for each child, the lowest that was beneath it when it was made, and the first covers
 /// everything below the second.
 ///
 /// The first eight bytes of a key (sixteen in a wide index) lie in arrays of their own, where a search runs through few
@@ -105,6 +105,12 @@ final class IndexNode: @unchecked Sendable {
         }
         let row = words[Self.capacity + index]
         return row == probe.row ? 0 : row < probe.row ? -1 : 1
+    }
+
+    /// Whether an entry comes before a probe.
+    func isBefore(_ index: Int, _ probe: IndexProbe) -> Bool {
+        let head = words[index]
+        return head < probe.head || (head == probe.head && orderBehindHead(index, probe) < 0)
     }
 
     static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {

@@ -25,7 +25,7 @@ struct IndexRange: Hashable, Sendable {
         upper = Self.successor(of: bytes)
     }
 
-    /// The least bytes that come behind everything that begins with the given ones; nil where nothing does.
+    /// The least bytes after everything that begins with the given ones; nil if there are none.
     static func successor(of bytes: [UInt8]) -> [UInt8]? {
         var bytes = bytes
         while bytes.last == 0xFF { bytes.removeLast() }

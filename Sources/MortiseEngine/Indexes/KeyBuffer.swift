@@ -66,7 +66,7 @@ struct IndexProbe {
     let tail: UnsafeRawBufferPointer
     let row: UInt64
 
-    /// - Parameter key: without trailing zeros; has to outlive the probe.
+    /// Creates a probe for a key, which must have no trailing zeros and must outlive the probe.
     @inline(__always)
     init(_ key: UnsafeRawBufferPointer, row: UInt64, isWide: Bool) {
         self.row = row

@@ -38,8 +38,8 @@ extension KeyBuffer {
         return bits >> 63 == 0 ? bits | (1 << 63) : ~bits
     }
 
-    /// Whether a string's UTF-8 is its key as it stands, but for the end, which a key alone need not have: ASCII without
-    /// what has to be escaped.
+    /// Whether a string's UTF-8 is already its key, apart from the terminator, which a key alone does not need: ASCII
+    /// without characters that have to be escaped.
     static func isItsOwnKey(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         while index + 8 <= bytes.count {
@@ -189,9 +189,10 @@ struct KeyComponent: Sendable, Hashable {
 }
 
 extension KeyBuffer {
-    /// Appends a value in the form of its component. A null where the property is required counts as the least value.
-    /// - Parameter reference: what a to-one value is in the store; nil for an identifier that is none of its records'.
-    /// - Returns: false where the value is not of the component's kind, so that no entry can equal it.
+    /// Appends a value in the form of its component. Null in a required property counts as the least value. `reference`
+    /// maps a to-one value to what the store keeps; it returns nil for an identifier that belongs to none of its
+    /// records.
+    /// - Returns: false if the value is not of the component's kind, so that no entry can equal it.
     @discardableResult
     func append(
         _ value: StoredValue, _ component: KeyComponent,

@@ -58,7 +58,7 @@ extension OrderedIndex {
         }
     }
 
-    /// The entry with so many before it; nil also where it cannot be read.
+    /// The entry of that rank, counted from 0; nil also if it cannot be read.
     func entry(at rank: Int) -> IndexProbe? {
         guard rank >= 0, rank < count, var node = root else { return nil }
         var rank = rank
@@ -113,6 +113,35 @@ extension OrderedIndex {
             if !isMore { return false }
         }
         return first == 0
+    }
+}
+
+/// Builds the part of an index that lies beneath one of its nodes, from entries that come in ascending order.
+struct IndexSubtreeBuilder {
+    private let isWide: Bool
+    private var leaves: [IndexNode] = []
+    private(set) var count = 0
+
+    init(isWide: Bool) { self.isWide = isWide }
+
+    mutating func append(_ probe: IndexProbe) {
+        if leaves.last?.isFull ?? true { leaves.append(IndexNode(owner: 0, isWide: isWide)) }
+        if let leaf = leaves.last { leaf.insert(probe, at: leaf.count) }
+        count += 1
+    }
+
+    /// - Returns: a node with `level` levels beneath it; nil if the entries are too many for that.
+    func finish(level: Int) -> IndexNode? {
+        var nodes = leaves
+        for _ in 0..<level {
+            var above: [IndexNode] = []
+            for node in nodes {
+                if above.last?.isFull ?? true { above.append(IndexNode(owner: 0, isWide: isWide)) }
+                if let branch = above.last { branch.insert(node, beneath: node.probe(0), at: branch.count) }
+            }
+            nodes = above
+        }
+        return nodes.count == 1 ? nodes[0] : nil
     }
 }
 

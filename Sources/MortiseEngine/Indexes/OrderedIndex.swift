@@ -151,7 +151,7 @@ struct OrderedIndex: Sendable {
     /// Makes one child of two neighbours, where they fit.
     private static func merge(_ node: IndexNode, _ index: Int) -> Bool {
         let right = node.child(index + 1)
-        // A branch that cannot be read stands there as a leaf without entries.
+        // A branch that cannot be read appears as a leaf without entries.
         guard node.child(index).count + right.count <= IndexNode.capacity * 3 / 4,
             node.child(index).isLeaf == right.isLeaf
         else { return false }
@@ -159,7 +159,7 @@ struct OrderedIndex: Sendable {
         let first = left.count
         left.append(right, 0..<right.count)
         if !right.isLeaf {
-            // The first entry of a branch stands for nothing; in the middle it has to be its true lower bound.
+            // The first entry of a branch bounds nothing; in the middle it has to be its true lower bound.
             left.replaceEntry(at: first, with: node.probe(index + 1))
         }
         node.setCount(node.counts[index] + node.counts[index + 1], at: index)

@@ -28,8 +28,7 @@ struct SortedEntries {
 
     mutating func reserve(_ count: Int) { entries.reserveCapacity(entries.count + count) }
 
-    /// Adds an entry that is in no index yet.
-    /// - Parameter isExempt: whether it may have the same key as others where keys are unique.
+    /// Adds an entry that is not yet in the index. `isExempt` exempts its key from uniqueness.
     mutating func append(_ key: UnsafeRawBufferPointer, row: UInt64, isExempt: Bool = false) {
         let probe = IndexProbe(key, row: row, isWide: isWide)
         append(head: probe.head, second: probe.second, tail: keep(probe.tail), row: row, isExempt: isExempt)

@@ -22,13 +22,13 @@ struct TableIndex {
     // MARK: Ranges
 
     /// The rows whose first values equal these.
-    /// - Returns: nil where no row can: a NaN among them, or a value of another kind.
+    /// - Returns: nil if no row can match: one of the values is NaN, or of another kind.
     func equal(to values: [StoredValue]) -> IndexRange? {
         prefix(values).map { IndexRange(beginningWith: $0.bytes) }
     }
 
     /// The rows whose first values equal these and whose next value lies between the bounds.
-    /// - Returns: nil where no row can.
+    /// - Returns: nil if no row can match.
     func between(
         _ lower: IndexRange.Bound?, _ upper: IndexRange.Bound?, after values: [StoredValue] = []
     ) -> IndexRange? {
@@ -71,14 +71,14 @@ struct TableIndex {
 
     /// The rows whose first values equal these and whose next value, a date, is NaN: it is neither before nor after any
     /// other, so that `<=` and `>=` hold for it.
-    func undatable(after values: [StoredValue]) -> IndexRange? {
+    func nanDates(after values: [StoredValue]) -> IndexRange? {
         guard values.count < definition.components.count, definition.components[values.count].kind == .date else {
             return nil
         }
         return notANumber(after: values)
     }
 
-    /// The rows whose first values equal these and whose next value is NaN; nil where it cannot be.
+    /// The rows whose first values equal these and whose next value is NaN; nil if it cannot be NaN.
     private func notANumber(after values: [StoredValue]) -> IndexRange? {
         guard values.count < definition.components.count, let buffer = prefix(values) else { return nil }
         let component = definition.components[values.count]
@@ -91,8 +91,9 @@ struct TableIndex {
         return IndexRange(beginningWith: buffer.bytes)
     }
 
-    /// Where the least and the greatest of the next values are, for rows whose first values equal these, between bounds of
-    /// which there may be none: those in the first range that has any, of which null is none, and NaN only in the last.
+    /// The positions of the least and the greatest of the next values, for rows whose first values equal these, within
+    /// optional bounds. Both are in the first range that has any rows; null does not count, and NaN is in the last
+    /// range only.
     func extremes(
         _ lower: IndexRange.Bound?, _ upper: IndexRange.Bound?, after values: [StoredValue]
     ) -> [IndexRange] {
@@ -133,8 +134,8 @@ struct TableIndex {
         return max(0, end - range.withLower(isWide: tree.isWide) { tree.rank($0) })
     }
 
-    /// Calls the body with the rows in a range, in the order of their keys, until it returns false.
-    /// - Parameter skipping: how many rows to leave out first, at no cost of their number where the order ascends.
+    /// Calls the body with the rows in a range, in key order, until it returns false. Leaves out the first `skipping`
+    /// rows; in ascending order the cost of that does not depend on their number.
     func forEachRow(
         in range: IndexRange = .all, descending: Bool = false, skipping: Int = 0, _ body: (Int) throws -> Bool
     ) rethrows {
@@ -182,7 +183,7 @@ struct TableIndex {
         return unique
     }
 
-    /// The rows in ranges that do not overlap, ascending; nil where there are more than so many.
+    /// The rows in ranges that do not overlap, ascending; nil if there are more than `limit`.
     func rows(in ranges: [IndexRange], upTo limit: Int) -> [Int]? {
         var rows: [Int] = []
         for range in ranges {
@@ -196,7 +197,7 @@ struct TableIndex {
         return rows
     }
 
-    /// The rows that have these values in all of the index's properties, ascending; nil where there are more than so many.
+    /// The rows that have these values in all of the index's properties, ascending; nil if there are more than `limit`.
     func rows(equalTo values: [StoredValue], upTo limit: Int) -> [Int]? {
         guard let buffer = prefix(values) else { return [] }
         // No key is the beginning of another one, so that the whole key decides.
@@ -213,7 +214,7 @@ struct TableIndex {
         return withExtendedLifetime(buffer) { rows.count > limit ? nil : rows }
     }
 
-    /// The row that has so many before it in the order of keys.
+    /// The row of that rank in key order, counted from 0.
     func row(at rank: Int) -> Int? { tree.entry(at: rank).map { Int($0.row) } }
 
     /// The row with the least or the greatest key in a range.

@@ -49,8 +49,9 @@ extension EngineLoader {
         row = NewRow(table)
     }
 
-    // Each returns false, and sets nothing, where the column takes no such value, or there is no record.
+    // Each returns false, and sets nothing, if the column does not take such a value or no record is being filled.
 
+    /// Clears the slot of the new record; false if its property is required.
     public func setNull(slot: Int) -> Bool {
         guard let table = filling, !isRequired(table.plan.columns[slot]) else { return false }
         let (chunk, offset) = table.newest
@@ -59,8 +60,10 @@ extension EngineLoader {
         return true
     }
 
+    /// Sets a bool slot of the new record.
     public func set(_ value: Bool, slot: Int) -> Bool { row.store(value ? 1 : 0 as UInt8, slot, as: .bool) }
 
+    /// Sets an integer slot of the new record; false also for a value out of range.
     public func set(_ value: Int64, slot: Int) -> Bool {
         switch row.form(slot) {
         case .int64: row.store(value.littleEndian, slot, as: .int64)
@@ -74,13 +77,22 @@ extension EngineLoader {
         }
     }
 
+    /// Sets a `uint64` slot of the new record.
     public func set(unsigned value: UInt64, slot: Int) -> Bool { row.store(value.littleEndian, slot, as: .uint64) }
+    /// Sets a float slot of the new record by its bits.
     public func set(float bits: UInt32, slot: Int) -> Bool { row.store(bits.littleEndian, slot, as: .float) }
+    /// Sets a double slot of the new record by its bits.
     public func set(double bits: UInt64, slot: Int) -> Bool { row.store(bits.littleEndian, slot, as: .double) }
+    /// Sets a date slot of the new record by the bits of its seconds since 2001.
     public func set(date bits: UInt64, slot: Int) -> Bool { row.store(bits.littleEndian, slot, as: .date) }
+    /// Sets a UUID slot of the new record.
     public func set(_ value: uuid_t, slot: Int) -> Bool { row.store(value, slot, as: .uuid) }
 
-    /// - Parameter utf8: valid UTF-8.
+    /// Sets a text in the record that is being filled.
+    /// - Parameters:
+    ///   - utf8: valid UTF-8; the caller has checked it.
+    ///   - slot: the slot of the text.
+    /// - Returns: false if no record is being filled or the slot does not hold text.
     public func set(utf8: UnsafeRawBufferPointer, slot: Int) -> Bool {
         guard let table = filling, table.plan.columns[slot].form == .text else { return false }
         let (chunk, offset) = table.newest
@@ -96,7 +108,12 @@ extension EngineLoader {
         return true
     }
 
-    /// - Parameter entity: the number of the target's entity.
+    /// Sets a to-one relationship of the record that is being filled.
+    /// - Parameters:
+    ///   - sequence: the number of the target.
+    ///   - entity: the number of the target's entity.
+    ///   - slot: the slot of the relationship.
+    /// - Returns: false if no record is being filled or the relationship cannot lead to that entity.
     public func set(reference sequence: UInt64, of entity: Int, slot: Int) -> Bool {
         guard let table = filling, let target = table.plan.columns[slot].targets.firstIndex(of: entity) else {
             return false
@@ -115,8 +132,12 @@ extension EngineLoader {
 
     // MARK: Changes
 
-    /// - Parameter changes: what changed, by slot of the catalog's layout, with the new values.
-    /// - Throws: `EngineError`.
+    /// Changes values of a record that was replayed before.
+    /// - Parameters:
+    ///   - entity: the number of the record's entity.
+    ///   - sequence: the record's number.
+    ///   - changes: the new values, by slot of the catalog's layout; unknown slots are ignored.
+    /// - Throws: `EngineError` if there is no such record, or a value does not fit its column.
     public func update(entity: Int, sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
         let (table, row) = try find(entity, sequence)
         for (slot, value) in changes where table.plan.columns.indices.contains(slot) {
@@ -157,7 +178,7 @@ extension EngineLoader {
         }
     }
 
-    /// - Returns: false where the value is none of the column's kind.
+    /// - Returns: false if the value is not of the column's kind.
     private func write(
         _ value: StoredValue, _ table: TableWriter, _ row: Int, _ slot: Int, isNew: Bool
     ) throws -> Bool {
@@ -212,7 +233,7 @@ struct NewRow {
 
     func form(_ slot: Int) -> ColumnForm { entry(slot)?.form ?? .none }
 
-    /// - Returns: false where there is no value, or the column has another form.
+    /// - Returns: false if no record is being filled, or the column has another form.
     @inline(__always)
     func store<T: BitwiseCopyable>(_ value: T?, _ slot: Int, as form: ColumnForm) -> Bool {
         guard let value, let memory, let entry = entry(slot), entry.form == form else { return false }

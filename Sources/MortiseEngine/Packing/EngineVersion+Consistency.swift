@@ -8,8 +8,9 @@ extension EngineVersion {
         return rows - live > max(4 * Chunk.capacity, rows / 4)
     }
 
-    /// The same records under the same numbers, in rows without gaps.
-    /// - Parameter isCancelled: asked now and then; where it says so, a `CancellationError` is thrown.
+    /// Copies the version into tables whose rows have no gaps; records keep their numbers.
+    /// - Parameter isCancelled: called every 4,096 rows; true ends the copy with a `CancellationError`.
+    /// - Returns: the copy.
     /// - Throws: the error of what cannot be read.
     public func withoutGaps(isCancelled: () -> Bool = { false }) throws -> EngineVersion {
         let loader = EngineLoader(catalog)
@@ -37,12 +38,12 @@ extension EngineVersion {
             guard let table = tables[plan.entityName] else { continue }
             let live = (0..<table.endRow).count { table.contains(row: $0) }
             if live != table.count {
-                found.append("\(plan.entityName): \(table.count) records are counted, \(live) are there")
+                found.append("\(plan.entityName): expected \(table.count) records, found \(live)")
             }
             for (number, definition) in plan.indexes.enumerated() {
                 let isFaulty = !table.hasSoundIndex(number, definition, live: live)
                 if isFaulty {
-                    found.append("\(plan.entityName): the index of \(table.names(definition)) is not of its rows")
+                    found.append("\(plan.entityName): the index of \(table.names(definition)) does not match its rows")
                 }
             }
         }
@@ -82,10 +83,10 @@ extension EngineVersion {
                     sum + (tables[catalog.plans[target].entityName]?.links[relationship.reverse].pairs.count ?? 0)
                 }
                 let name = "\(catalog.plans[entity].entityName).\(relationship.name)"
-                if dangling > 0 { found.append("\(name): \(dangling) references to records that are not there") }
+                if dangling > 0 { found.append("\(name): \(dangling) references to missing records") }
                 // Several entities of one family may share a reverse.
                 if isFaulty || reverse < links {
-                    found.append("\(name): a reverse is not its own")
+                    found.append("\(name): the reverse links do not match")
                 }
             }
         }

@@ -1,18 +1,25 @@
 import MortiseCore
 
 extension EngineVersion {
-    /// The version that was packed into a file. Only the roots of trees are read now.
+    /// Opens the version that was packed into a file. Reads only the roots of trees now, the rest when it is needed.
     /// - Parameters:
     ///   - tables: as the packer returned them.
+    ///   - file: the packed file.
+    ///   - number: the number of the version.
+    ///   - nextSequence: the number that the next record gets.
     ///   - catalog: of the schema that the version had.
+    ///   - source: where the records can be read once more. What cannot be read from the file later is rebuilt from it,
+    ///     unnoticed by readers of the version; without a source, or if it fails, that is damage.
+    /// - Returns: the version.
     /// - Throws: `PackedFault`; `FileError`.
     public static func unpack(
-        _ tables: [PackedTable], from file: PackedFile, number: UInt64, nextSequence: UInt64, catalog: Catalog
+        _ tables: [PackedTable], from file: PackedFile, number: UInt64, nextSequence: UInt64, catalog: Catalog,
+        restoringFrom source: PackedSource? = nil
     ) throws -> EngineVersion {
         var found: [String: TableVersion] = [:]
         for packed in tables {
             guard catalog.plans.indices.contains(packed.entity) else {
-                throw PackedFault(file.end, "of the directory names an entity that is not there")
+                throw PackedFault(file.end, "of the directory names an unknown entity")
             }
             let plan = catalog.plans[packed.entity]
             guard found[plan.entityName] == nil else {
@@ -20,6 +27,10 @@ extension EngineVersion {
             }
             let unpacker = TableUnpacker(packed, plan, file, catalog: catalog, nextSequence: nextSequence)
             found[plan.entityName] = try unpacker.table()
+        }
+        // What was wrong up to here is told at once.
+        if let source {
+            file.set(try PackedRestorer(source, tables, of: file, nextSequence: nextSequence, catalog))
         }
         return EngineVersion(number: number, nextSequence: nextSequence, tables: found, catalog: catalog, packed: file)
     }
@@ -78,7 +89,7 @@ private struct TableUnpacker {
     let file: PackedFile
     let catalog: Catalog
     let nextSequence: UInt64
-    /// Where to note what cannot be read, to go on without it; nil where nothing may be missing.
+    /// Where to note what cannot be read, to continue without it; nil if nothing may be missing.
     let losses: PackedLosses?
 
     init(
@@ -98,13 +109,13 @@ private struct TableUnpacker {
     }
 
     func table() throws -> TableVersion {
-        guard packed.count <= packed.endRow, packed.endRow <= 1 << 48 else { throw fault("impossible counts") }
+        guard packed.count <= packed.endRow, packed.endRow <= 1 << 48 else { throw fault("impossible row counts") }
         let dictionaries = try dictionaries()
         let groups = try groups(PackedTableRules(file: file, plan: plan, dictionaries: dictionaries))
         return TableVersion(
             plan: plan, groups: groups, endRow: Int(packed.endRow), count: Int(packed.count),
             dictionaries: dictionaries, links: try links(), indexes: try indexes(),
-            origin: TableVersion.Origin(isOutside: true))
+            verified: 0)
     }
 
     private func dictionaries() throws -> [StringDictionary?] {
@@ -112,10 +123,10 @@ private struct TableUnpacker {
         for entry in packed.dictionaries {
             guard dictionaries.indices.contains(entry.slot), dictionaries[entry.slot] != nil,
                 (1...StringDictionary.limit).contains(entry.count)
-            else { throw fault("a dictionary that cannot be") }
+            else { throw fault("an impossible dictionary") }
             // Each string takes two bytes at least.
             guard UInt64(entry.region.length) >= 2 * UInt64(entry.count) else {
-                throw fault("a dictionary that cannot be")
+                throw fault("an impossible dictionary")
             }
             if let losses {
                 do {
@@ -126,9 +137,14 @@ private struct TableUnpacker {
                 }
                 continue
             }
-            dictionaries[entry.slot] = StringDictionary(count: entry.count) { [file] in
+            dictionaries[entry.slot] = StringDictionary(count: entry.count) { [file, plan] in
                 do {
-                    return try Self.strings(of: entry, in: file)
+                    do {
+                        return try Self.strings(of: entry, in: file)
+                    } catch {
+                        guard let restorer = file.restorer else { throw error }
+                        return try restorer.strings(entry, of: plan, after: error, in: file)
+                    }
                 } catch {
                     file.note(error)
                     return nil
@@ -146,24 +162,26 @@ private struct TableUnpacker {
             for _ in 0..<entry.count {
                 let utf8 = try reader.take(Int(try reader.next(UInt16.self)))
                 guard let string = String(validating: utf8, as: UTF8.self) else {
-                    throw reader.fault("has a string that is none")
+                    throw reader.fault("contains invalid UTF-8")
                 }
                 strings.append(string)
             }
-            guard reader.rest == 0 else { throw reader.fault("has more than its dictionary") }
+            guard reader.rest == 0 else { throw reader.fault("is longer than its dictionary") }
             return strings
         }
     }
 
     private func groups(_ rules: PackedTableRules) throws -> ContiguousArray<ChunkGroup> {
         let endRow = Int(packed.endRow)
-        guard packed.chunks.count == (endRow + Chunk.mask) >> Chunk.shift else { throw fault("too few chunks") }
+        guard packed.chunks.count == (endRow + Chunk.mask) >> Chunk.shift else {
+            throw fault("a number of chunks that does not match its rows")
+        }
         var last: UInt64 = 0
         for chunk in packed.chunks {
             guard chunk.firstSequence > last else { throw fault("chunks out of order") }
             last = chunk.firstSequence
         }
-        guard last < nextSequence else { throw fault("numbers that were not given out") }
+        guard last < nextSequence else { throw fault("record numbers that are not below the next one") }
         var groups: ContiguousArray<ChunkGroup> = []
         for first in stride(from: 0, to: packed.chunks.count, by: ChunkGroup.capacity) {
             let end = min(first + ChunkGroup.capacity, packed.chunks.count)
@@ -194,11 +212,11 @@ private struct TableUnpacker {
         for tree in packed.links {
             guard tree.slots.count == 1, let number = tree.slots.first, links.indices.contains(number), tree.isWide,
                 links[number].pairs.count == 0
-            else { throw fault("links that cannot be") }
+            else { throw fault("impossible links") }
             // What a link leads to is numbered among the targets of its property, or among all entities.
             let targets = number < plan.columns.count ? plan.targets[number].count : catalog.plans.count
             do {
-                let pairs = try unpack(tree, rowLimit: UInt64(max(1, targets)))
+                let pairs = try unpack(tree, .links(number), rowLimit: UInt64(max(1, targets)))
                 links[number] = LinkSet(pairs: pairs)
                 if let losses { pairs.readNodes { losses.note(plan.entityName, .links, $0) } }
             } catch {
@@ -212,9 +230,10 @@ private struct TableUnpacker {
     private func indexes() throws -> [OrderedIndex] {
         if let losses {
             // Only looked at: records do without.
-            for tree in packed.indexes {
+            for (number, tree) in packed.indexes.enumerated() {
                 do {
-                    try unpack(tree, rowLimit: packed.endRow).readNodes { losses.note(plan.entityName, .index, $0) }
+                    try unpack(tree, .index(number), rowLimit: packed.endRow)
+                        .readNodes { losses.note(plan.entityName, .index, $0) }
                 } catch {
                     losses.note(plan.entityName, .index, error)
                 }
@@ -224,19 +243,24 @@ private struct TableUnpacker {
         guard packed.indexes.map(\.slots) == plan.indexes.map(\.slots),
             packed.indexes.map(\.isWide) == plan.indexes.map(\.isWide),
             packed.indexes.allSatisfy({ $0.count == packed.count })
-        else { throw fault("other indexes") }
-        return try packed.indexes.map { try unpack($0, rowLimit: packed.endRow) }
+        else { throw fault("indexes that do not match the schema") }
+        return try packed.indexes.enumerated().map {
+            try unpack($0.element, .index($0.offset), rowLimit: packed.endRow)
+        }
     }
 
-    private func unpack(_ tree: PackedTable.Tree, rowLimit: UInt64) throws -> OrderedIndex {
+    private func unpack(
+        _ tree: PackedTable.Tree, _ kind: PackedTreeRules.Tree.Kind, rowLimit: UInt64
+    ) throws -> OrderedIndex {
         guard let region = tree.root, tree.count > 0 else {
-            if tree.root != nil || tree.count > 0 { throw fault("a tree without root") }
+            if tree.root != nil || tree.count > 0 { throw fault("a root without entries, or entries without a root") }
             return OrderedIndex(isWide: tree.isWide)
         }
         guard (0...12).contains(tree.level), let count = Int(exactly: tree.count) else {
-            throw fault("an endless tree")
+            throw fault("an impossible tree depth or count")
         }
-        let rules = PackedTreeRules(file: file, isWide: tree.isWide, rowLimit: rowLimit)
+        let rules = PackedTreeRules(
+            file: file, isWide: tree.isWide, rowLimit: rowLimit, tree: .init(entity: plan.number, kind: kind))
         let root = try PackedNode.read(.init(region: region, level: tree.level, total: count), rules)
         return OrderedIndex(isWide: tree.isWide, root: root, count: count)
     }

@@ -72,7 +72,7 @@ final class PackedCells: Sendable {
             for (offset, chunk) in chunks.enumerated() {
                 let next = chunks.startIndex + offset + 1
                 let place = PackedChunk.Place(
-                    region: chunk.region,
+                    region: chunk.region, firstRow: firstRow + offset << Chunk.shift,
                     rows: min(Chunk.capacity, endRow - firstRow - offset << Chunk.shift), first: chunk.firstSequence,
                     limit: next < chunks.endIndex ? chunks[next].firstSequence : limit)
                 cells.append(.packed(PackedChunk(place, rules)))
@@ -88,6 +88,8 @@ final class PackedChunk: Sendable {
     /// Where a chunk lies, and what it must be.
     struct Place {
         let region: PackedRegion
+        /// The number of its first row in the table.
+        let firstRow: Int
         let rows: Int
         /// The number of its first row, and one above that of its last at most.
         let first: UInt64
@@ -110,6 +112,7 @@ final class PackedChunk: Sendable {
             let chunk: Chunk
             do {
                 chunk = try read(keeping: nil)
+                rules.file.restorer?.note(chunk, place, of: rules.plan)
             } catch {
                 rules.file.note(error)
                 chunk = blank()
@@ -124,11 +127,18 @@ final class PackedChunk: Sendable {
 
     private func read(keeping known: Chunk?) throws -> Chunk {
         if let known { return known }
-        return try rules.file.withBytes(of: place.region) { bytes in
-            guard let chunk = Chunk(unpacking: bytes, rules.plan.columns), isSound(chunk.place, chunk) else {
-                throw PackedFault(place.region.offset, "is no chunk of \(rules.plan.entityName)")
+        let restorer = rules.file.restorer
+        if let restored = restorer?.restoredChunk(place, of: rules.plan) { return restored }
+        do {
+            return try rules.file.withBytes(of: place.region) { bytes in
+                guard let chunk = Chunk(unpacking: bytes, rules.plan.columns), isSound(chunk.place, chunk) else {
+                    throw PackedFault(place.region.offset, "is not a chunk of \(rules.plan.entityName)")
+                }
+                return chunk
             }
-            return chunk
+        } catch {
+            guard let restorer else { throw error }
+            return try restorer.chunk(place, of: rules.plan, after: error, in: rules.file)
         }
     }
 
@@ -186,7 +196,7 @@ final class PackedChunk: Sendable {
             switch entry.form {
             case .text, .bytes:
                 if !chunk.hasBytes(entry, offset, heapCount: whole.heapCount) { return false }
-                if column.kind != .data, chunk.isOutside(entry, offset) { return false }
+                if column.kind != .data, chunk.isExternal(entry, offset) { return false }
             case .code:
                 if chunk.code(entry, offset) >= codes { return false }
             case .reference, .wideReference:
@@ -199,7 +209,7 @@ final class PackedChunk: Sendable {
 }
 
 extension ChunkPlace {
-    /// Whether nothing stands where a value goes.
+    /// Whether the bytes of the value are all zero.
     fileprivate func hasZeros(_ entry: Entry, _ offset: Int) -> Bool {
         let width = entry.form.width
         return UnsafeRawBufferPointer(start: fixed + entry.offset + width * offset, count: width)
@@ -210,7 +220,7 @@ extension ChunkPlace {
     fileprivate func hasBytes(_ entry: Entry, _ offset: Int, heapCount: Int) -> Bool {
         let place = fixed + entry.offset + 16 * offset
         var count = UInt64(UInt32(littleEndian: place.load(as: UInt32.self)))
-        if count == UInt64(ChunkPlace.outsideMark) { count = UInt64(ExternalReference.size) }
+        if count == UInt64(ChunkPlace.externalMark) { count = UInt64(ExternalReference.size) }
         if count <= UInt64(Self.inlineLimit) { return true }
         let start = UInt64(littleEndian: place.load(fromByteOffset: 8, as: UInt64.self))
         return start <= UInt64(heapCount) && count <= UInt64(heapCount) - start
@@ -233,7 +243,7 @@ extension Chunk {
                 } else if form.isInHeap {
                     store(
                         bytes: place.bytes(old, offset), new, offset, isNew: true,
-                        isOutside: place.isOutside(old, offset))
+                        isExternal: place.isExternal(old, offset))
                 } else {
                     copyValue(from: place, old, new, offset)
                 }

@@ -2,11 +2,14 @@ import Synchronization
 
 /// Where some bytes of a packed version lie in their file.
 public struct PackedRegion: Hashable, Sendable {
+    /// Where the region begins, in bytes from the beginning of the file.
     public var offset: UInt64
+    /// The region's length in bytes.
     public var length: UInt32
     /// CRC32C of the bytes, going on from the file's seed.
     public var checksum: UInt32
 
+    /// Names a region of a file.
     public init(offset: UInt64, length: UInt32, checksum: UInt32) {
         self.offset = offset
         self.length = length
@@ -16,6 +19,7 @@ public struct PackedRegion: Hashable, Sendable {
 
 /// What is wrong with a packed version, and where.
 public struct PackedFault: Error, Hashable, Sendable {
+    /// Where the region at fault begins, in bytes from the beginning of the file.
     public var offset: UInt64
     /// Goes on from "the region".
     public var what: String
@@ -31,8 +35,8 @@ public struct PackedFault: Error, Hashable, Sendable {
 
 /// The file that a version was packed into. Its regions are read when they are first asked for, and checked then.
 ///
-/// What cannot be read is remembered: whoever gets answers out of the version has to ask for `damage` before handing
-/// them on.
+/// What cannot be read is recorded: a caller that gets answers from the version has to check `damage` before using
+/// them.
 public final class PackedFile: Sendable {
     private let file: any OpenFile
     /// Where the regions end.
@@ -40,16 +44,22 @@ public final class PackedFile: Sendable {
     private let seed: UInt32
     private let explain: @Sendable (PackedFault) -> any Error
     private let explainUnread: @Sendable (FileError, _ offset: UInt64) -> any Error
+    private let closes: Bool
     private let firstDamage = Mutex<(any Error)?>(nil)
+    private let madeRestorer = Mutex<PackedRestorer?>(nil)
     private let isDamaged = Atomic(false)
 
+    /// Prepares reading a packed file.
     /// - Parameters:
-    ///   - end: where the regions end; nothing behind it is read.
-    ///   - seed: what the regions' checksums go on from.
-    ///   - explainUnread: makes the error for a region that the disk does not give; nil for that of the file.
-    ///   - explain: makes the error that users of the store get.
+    ///   - file: the open file.
+    ///   - end: the offset at which the regions end; nothing after it is read.
+    ///   - seed: the value that the regions' checksums start from.
+    ///   - closes: whether to close the file once nobody reads the version any more.
+    ///   - explainUnread: makes the error for a region that the file system fails to read; nil passes the file's error
+    ///     on.
+    ///   - explain: makes the error that users of the store see from a fault in a region.
     public init(
-        _ file: any OpenFile, end: UInt64, seed: UInt32,
+        _ file: any OpenFile, end: UInt64, seed: UInt32, closes: Bool = true,
         explainUnread: (@Sendable (FileError, _ offset: UInt64) -> any Error)? = nil,
         explain: @escaping @Sendable (PackedFault) -> any Error
     ) {
@@ -58,11 +68,28 @@ public final class PackedFile: Sendable {
         self.end = end
         self.seed = seed
         self.explain = explain
+        self.closes = closes
     }
 
-    deinit { try? file.close() }
+    /// The same file for another reader, which must not outlive the first, and whose damage is its own affair.
+    init(sharing other: PackedFile) {
+        file = other.file
+        end = other.end
+        seed = other.seed
+        explain = other.explain
+        explainUnread = other.explainUnread
+        closes = false
+    }
 
-    /// The first error met in reading a region; nil where everything that was asked for was there.
+    deinit {
+        if closes { try? file.close() }
+    }
+
+    /// Rebuilds regions that cannot be read; nil if nothing else has the records.
+    var restorer: PackedRestorer? { madeRestorer.withLock { $0 } }
+    func set(_ restorer: PackedRestorer) { madeRestorer.withLock { $0 = restorer } }
+
+    /// The first error of reading a region; nil if everything that was requested could be read.
     public var damage: (any Error)? {
         isDamaged.load(ordering: .acquiring) ? firstDamage.withLock { $0 } : nil
     }
@@ -91,7 +118,7 @@ public final class PackedFile: Sendable {
             throw explainUnread(error, region.offset)
         }
         guard count == buffer.count else {
-            throw PackedFault(region.offset, "is not there any more", isDamage: true)
+            throw PackedFault(region.offset, "has disappeared", isDamage: true)
         }
         let bytes = UnsafeRawBufferPointer(buffer)
         var sum = CRC32C(resuming: seed)

@@ -1,5 +1,6 @@
 /// A part of a packed version that cannot be read.
 public struct PackedLoss {
+    /// What part of a table is lost.
     public enum Part: Hashable, Sendable {
         /// Rows whose records have numbers in this range.
         case rows(Range<UInt64>)
@@ -15,6 +16,7 @@ public struct PackedLoss {
 
     /// The name of the entity.
     public var entity: String
+    /// What part of the table is lost.
     public var part: Part
     /// What users of the store get to see.
     public var error: any Error

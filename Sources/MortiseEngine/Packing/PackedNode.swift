@@ -33,10 +33,23 @@ enum IndexChild {
 
 /// What the nodes of a tree must be like to be taken out of a file.
 struct PackedTreeRules {
+    /// Which tree of its version it is.
+    struct Tree {
+        enum Kind {
+            /// By the plan's definitions.
+            case index(Int)
+            case links(Int)
+        }
+        let entity: Int
+        let kind: Kind
+    }
+
     let file: PackedFile
     let isWide: Bool
     /// Every row of a leaf is below.
     let rowLimit: UInt64
+    /// Nil if its nodes cannot be rebuilt.
+    var tree: Tree?
 }
 
 /// A node that is read when it is first touched.
@@ -45,8 +58,9 @@ final class PackedNode: Sendable {
     struct Place {
         let region: PackedRegion
         let level: Int
-        /// The index's entries beneath it.
+        /// The index's entries beneath it, and before those.
         let total: Int
+        var rank = 0
         /// Where what is beneath it may begin: behind its sibling, so that no node is beneath two.
         var floor: UInt64 = 0
     }
@@ -67,6 +81,7 @@ final class PackedNode: Sendable {
             do {
                 let node = try Self.read(place, rules)
                 loaded = node
+                rules.file.restorer?.note(node, of: rules.tree)
                 return node
             } catch {
                 rules.file.note(error)
@@ -82,9 +97,14 @@ final class PackedNode: Sendable {
     func read() throws -> IndexNode { try nodeInMemory ?? Self.read(place, rules) }
 
     static func read(_ place: Place, _ rules: PackedTreeRules) throws -> IndexNode {
-        try rules.file.withBytes(of: place.region) { bytes in
-            var reader = PackedReader(bytes, of: place.region)
-            return try IndexNode.unpack(&reader, place, rules)
+        do {
+            return try rules.file.withBytes(of: place.region) { bytes in
+                var reader = PackedReader(bytes, of: place.region)
+                return try IndexNode.unpack(&reader, place, rules)
+            }
+        } catch {
+            guard let restorer = rules.file.restorer else { throw error }
+            return try restorer.node(place, rules, after: error, in: rules.file)
         }
     }
 }
@@ -107,18 +127,22 @@ extension OrderedIndex {
 }
 
 extension IndexNode {
-    /// Appends the node's bytes; see FORMAT.md of the append log.
-    /// - Parameter children: where its children are, in their order.
-    func pack(into packed: inout PackedBytes, level: Int, children: [PackedRegion]) {
-        let tails = (0..<count).map { tail($0) }
+    /// Appends the node's bytes; see CHECKPOINT.md of the append log. `children` are the regions of its children, in
+    /// order; `least` is the leaf with the least entry beneath it, the node itself if it is a leaf.
+    func pack(into packed: inout PackedBytes, level: Int, children: [PackedRegion], least: IndexNode) {
+        // No search needs a branch's first entry, so that it goes stale: smaller keys come beneath it, and then it may be
+        // greater than the second. In a file it is the least one beneath the node, which readers of version 1 rely on.
+        let first = least.count > 0 ? least.probe(0) : probe(0)
+        let probes = (0..<count).map { level > 0 && $0 == 0 ? first : probe($0) }
+        let tails = probes.map(\.tail)
         let heapCount = tails.reduce(0) { $0 + $1.count }
         packed.append(UInt32(count))
         packed.append(UInt8(level))
         packed.append(UInt8((isWide ? 1 : 0) | (heapCount > 0 ? 2 : 0) | 4))
         packed.append(UInt16(0))
         packed.append(UInt64(heapCount))
-        var columns = [(0..<count).map { head($0) }, (0..<count).map { row($0) }]
-        if isWide { columns.append((0..<count).map { second($0) }) }
+        var columns = [probes.map(\.head), probes.map(\.row)]
+        if isWide { columns.append(probes.map(\.second)) }
         let narrow = columns.map { NarrowNumbers($0) }
         for place in 0..<8 { packed.append(UInt8(place < narrow.count ? narrow[place].width : 0)) }
         for column in narrow { packed.append(column.base) }
@@ -145,20 +169,20 @@ extension IndexNode {
         let isNarrow = bits & 4 != 0
         guard count > 0, count <= capacity, level == place.level, zero == 0, bits & ~7 == 0,
             (bits & 1 != 0) == rules.isWide, hasTails == (heapCount > 0)
-        else { throw reader.fault("is no node of its tree") }
+        else { throw reader.fault("is not a node of its tree") }
         var columns = Array(repeating: NarrowNumbers(base: 0, width: 8), count: rules.isWide ? 3 : 2)
         if isNarrow {
             let widths = try reader.take(8)
             for place in columns.indices { columns[place].width = Int(widths[place]) }
             guard widths[columns.count...].allSatisfy({ $0 == 0 }), columns.allSatisfy({ $0.width <= 8 }) else {
-                throw reader.fault("is no node of its tree")
+                throw reader.fault("is not a node of its tree")
             }
             for place in columns.indices { columns[place].base = try reader.next(UInt64.self) }
         }
         let words = columns.reduce(0) { $0 + count * $1.width }
         let size = words + (hasTails ? 4 * count : 0) + (level > 0 ? 24 * count : 0)
         guard reader.rest >= size, UInt64(reader.rest - size) == heapCount else {
-            throw reader.fault("has another length than its node")
+            throw reader.fault("has a length that does not match its node")
         }
         let heads = try columns[0].numbers(count, from: &reader)
         let rows = try columns[1].numbers(count, from: &reader)
@@ -169,13 +193,15 @@ extension IndexNode {
         var last: UInt64 = 0
         var total = 0
         var floor = place.floor
+        // Files have been written with a branch's first entry above the second: the first covers everything below that.
+        let firstOrdered = level > 0 ? 1 : 0
         for index in 0..<count {
             let head = heads[index]
             let row = rows[index]
             guard head >= last, level > 0 || row < rules.rowLimit else {
-                throw reader.fault("has entries that cannot stand there")
+                throw reader.fault("has entries out of order or out of range")
             }
-            last = head
+            if index >= firstOrdered { last = head }
             let length =
                 hasTails
                 ? Int(UInt32(littleEndian: lengths.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))) : 0
@@ -194,14 +220,17 @@ extension IndexNode {
             guard region.offset >= floor, region.offset < place.region.offset,
                 UInt64(region.length) <= place.region.offset - region.offset, beneath > 0,
                 beneath <= UInt64(place.total - total), level > 1 || beneath <= UInt64(capacity)
-            else { throw reader.fault("has children that cannot be its own") }
+            else { throw reader.fault("has an impossible child") }
             let child = PackedNode(
-                .init(region: region, level: level - 1, total: Int(beneath), floor: floor), rules)
+                .init(region: region, level: level - 1, total: Int(beneath), rank: place.rank + total, floor: floor),
+                rules)
             floor = region.offset + UInt64(region.length)
             node.insert(.packed(child), count: Int(beneath), beneath: probe, at: index)
             total += Int(beneath)
         }
-        guard total == place.total, reader.rest == 0 else { throw reader.fault("has another number of entries") }
+        guard total == place.total, reader.rest == 0 else {
+            throw reader.fault("has a number of entries that does not match its tree")
+        }
         return node
     }
 }

@@ -4,19 +4,25 @@ public struct PackedTable: Hashable, Sendable {
     public var entity: Int
     /// One more than the highest row, and how many rows there are.
     public var endRow: UInt64
+    /// How many rows hold a record.
     public var count: UInt64
+    /// The rows, 256 in each chunk but the last.
     public var chunks: [Chunk] = []
+    /// The dictionaries of coded strings that are not empty.
     public var dictionaries: [Dictionary] = []
     /// The sets of links that are not empty.
     public var links: [Tree] = []
+    /// The indexes, in the order of the entity's definitions.
     public var indexes: [Tree] = []
 
     /// Rows that lie together.
     public struct Chunk: Hashable, Sendable {
+        /// Where the chunk lies.
         public var region: PackedRegion
         /// The number of the first row.
         public var firstSequence: UInt64
 
+        /// Describes a chunk.
         public init(region: PackedRegion, firstSequence: UInt64) {
             self.region = region
             self.firstSequence = firstSequence
@@ -25,10 +31,14 @@ public struct PackedTable: Hashable, Sendable {
 
     /// The strings that a slot's codes stand for.
     public struct Dictionary: Hashable, Sendable {
+        /// The slot whose strings these are.
         public var slot: Int
+        /// The number of strings.
         public var count: Int
+        /// Where the strings lie.
         public var region: PackedRegion
 
+        /// Describes a dictionary.
         public init(slot: Int, count: Int, region: PackedRegion) {
             self.slot = slot
             self.count = count
@@ -40,12 +50,16 @@ public struct PackedTable: Hashable, Sendable {
     public struct Tree: Hashable, Sendable {
         /// For an index the slots that it is of; for links their number.
         public var slots: [Int]
+        /// Whether nodes keep 16 bytes of each key instead of 8.
         public var isWide: Bool
+        /// The number of entries.
         public var count: UInt64
-        /// How many levels lie beneath the root, and where that is; nil where the tree is empty.
+        /// How many levels lie beneath the root, and its region; nil if the tree is empty.
         public var level: Int
+        /// The region of the root; nil if the tree is empty.
         public var root: PackedRegion?
 
+        /// Describes a tree.
         public init(slots: [Int], isWide: Bool, count: UInt64, level: Int, root: PackedRegion?) {
             self.slots = slots
             self.isWide = isWide
@@ -55,6 +69,7 @@ public struct PackedTable: Hashable, Sendable {
         }
     }
 
+    /// Describes a table without chunks.
     public init(entity: Int, endRow: UInt64, count: UInt64) {
         self.entity = entity
         self.endRow = endRow
@@ -64,8 +79,9 @@ public struct PackedTable: Hashable, Sendable {
     /// How the keys of indexes are made and their nodes are written: 2 since nodes have numbers of few bytes. A version with
     /// indexes of another form than the readable ones has to be unpacked without them.
     public static let keyForm: UInt32 = 2
+    /// The forms of keys that this library reads.
     public static let readableKeyForms: ClosedRange<UInt32> = 1...3
-    /// The form of a version that has data in files of their own: as the one before, which has none.
+    /// The form of a version that has external data: as the one before, which has none.
     public static let keyFormOfReferences: UInt32 = 3
     /// The rows of every chunk but a table's last.
     public static let rowsOfChunk = 256

@@ -77,10 +77,14 @@ public struct VersionPacker {
             case .chunk(let chunk): chunk
             case .packed(let packed): try packed.read()
             }
-        if !hasReferences { hasReferences = chunk.place.hasReferences(rows, plan.columns) }
-        return try Chunk(packing: chunk.place, rows: rows, plan.columns).withPacked { fixed, heap in
-            bytes.append(fixed)
-            bytes.append(heap)
+        // A place does not hold its chunk, and one that was read for this is held by nobody else.
+        return try withExtendedLifetime(chunk) {
+            if !hasReferences { hasReferences = chunk.place.hasReferences(rows, plan.columns) }
+            let packed = Chunk(packing: chunk.place, rows: rows, plan.columns)
+            packed.withPacked { fixed, heap in
+                bytes.append(fixed)
+                bytes.append(heap)
+            }
             return .init(region: try put(), firstSequence: chunk.place.sequence(0))
         }
     }
@@ -90,22 +94,28 @@ public struct VersionPacker {
             slots: slots, isWide: tree.isWide, count: UInt64(tree.count), level: 0, root: nil)
         if let root = tree.root, tree.count > 0 {
             packed.level = root.height
-            packed.root = try pack(root, packed.level)
+            packed.root = try pack(root, packed.level).region
         }
         return packed
     }
 
-    private mutating func pack(_ node: IndexNode, _ level: Int) throws -> PackedRegion {
+    /// - Returns: where the node lies, and the leaf with the least entry beneath it.
+    private mutating func pack(_ node: IndexNode, _ level: Int) throws -> (region: PackedRegion, least: IndexNode) {
         if level > 1, isCancelled() { throw CancellationError() }
         var children: [PackedRegion] = []
-        for cell in node.cells {
-            switch cell {
-            case .node(let child): children.append(try pack(child, level - 1))
-            case .packed(let child): children.append(try pack(try child.read(), level - 1))
-            }
+        var least = node
+        for (index, cell) in node.cells.enumerated() {
+            let child: IndexNode =
+                switch cell {
+                case .node(let child): child
+                case .packed(let packed): try packed.read()
+                }
+            let packed = try pack(child, level - 1)
+            children.append(packed.region)
+            if index == 0 { least = packed.least }
         }
-        node.pack(into: &bytes, level: level, children: children)
-        return try put()
+        node.pack(into: &bytes, level: level, children: children, least: least)
+        return (try put(), least)
     }
 }
 
@@ -115,7 +125,7 @@ extension ChunkPlace {
         columns.contains { column in
             let entry = entry(column.slot)
             return column.kind == .data && entry.form == .bytes
-                && (0..<rows).contains { isOutside(entry, $0) && !isDead($0) }
+                && (0..<rows).contains { isExternal(entry, $0) && !isDead($0) }
         }
     }
 }

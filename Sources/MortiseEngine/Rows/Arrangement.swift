@@ -6,7 +6,7 @@ final class Arrangement: Sendable {
     /// The snapshots' layout.
     let layout: RecordLayout
     let plan: TablePlan
-    /// By slot of the plan; nil where both agree.
+    /// By slot of the plan; nil if both agree.
     private let slots: [Int?]?
 
     init(of layout: RecordLayout, in plan: TablePlan) {
@@ -17,7 +17,7 @@ final class Arrangement: Sendable {
     }
 
     /// Whether the snapshots have the plan's slots, in its order.
-    var isSlotForSlot: Bool { slots == nil }
+    var isIdentity: Bool { slots == nil }
 
     /// The snapshots' slot for one of the plan.
     func source(of slot: Int) -> Int? { slots.map { $0[slot] } ?? slot }
@@ -30,7 +30,7 @@ final class Arrangement: Sendable {
 }
 
 extension Catalog {
-    /// How values of a layout go into the table of its entity; nil where there is no such entity.
+    /// How values of a layout go into the table of its entity; nil if there is no such entity.
     func arrangement(of layout: RecordLayout) -> Arrangement? {
         let key = ObjectIdentifier(layout)
         if let known = arrangements.withLock({ $0[key] }) { return known }

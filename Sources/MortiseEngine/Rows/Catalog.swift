@@ -3,8 +3,11 @@ import Synchronization
 
 /// What an engine knows of its schema, computed once.
 public final class Catalog: Sendable {
+    /// The schema of the store.
     public let schema: StoredSchema
+    /// The identifier of the store, which is part of its records' identifiers.
     public let storeIdentifier: String
+    /// The layouts of the entities by name.
     public let layouts: [String: RecordLayout]
     /// By the entities' numbers, which are their places in the schema.
     let plans: [TablePlan]
@@ -15,9 +18,9 @@ public final class Catalog: Sendable {
     let families: [[String]]
     /// For each entity, its stored relationships with what they lead to.
     let relationships: [[RelationshipSlot]]
-    /// Where data in files of their own are; nil where the store has no such place.
+    /// Where external data are; nil if the store has no such place.
     package let external: ExternalFiles?
-    private let entitiesBySpace: [UInt32: Int]
+    private let entitiesByNamespace: [UInt32: Int]
     /// By the layouts, which these keep, so that no other gets the address of one.
     let arrangements = Mutex<[ObjectIdentifier: Arrangement]>([:])
 
@@ -30,14 +33,15 @@ public final class Catalog: Sendable {
         /// The set of links, in the tables of the targets, that has the owners; a property's or one that no property shows.
         let reverse: Int
         /// Whether the reverse is a property of the targets.
-        let isShown: Bool
+        let hasInverseProperty: Bool
         /// The entities that it may lead to.
         let targets: [Int]
         /// The owner's number among those to which the reverse leads.
         let ownerAmongTargets: Int
 
         init(
-            slot: Int, name: String, isToMany: Bool, isOptional: Bool, reverse: Int, isShown: Bool, targets: [Int],
+            slot: Int, name: String, isToMany: Bool, isOptional: Bool, reverse: Int, hasInverseProperty: Bool,
+            targets: [Int],
             ownerAmongTargets: Int
         ) {
             self.slot = slot
@@ -45,7 +49,7 @@ public final class Catalog: Sendable {
             self.isToMany = isToMany
             self.isOptional = isOptional
             self.reverse = reverse
-            self.isShown = isShown
+            self.hasInverseProperty = hasInverseProperty
             self.targets = targets
             self.ownerAmongTargets = ownerAmongTargets
         }
@@ -56,7 +60,7 @@ public final class Catalog: Sendable {
         self.init(schema: schema, storeIdentifier: storeIdentifier, external: nil)
     }
 
-    /// - Parameter external: where longer data of attributes with the option `.externalStorage` go.
+    /// Creates the catalog of a schema. `external` takes longer data of attributes with the option `.externalStorage`.
     package init(schema: StoredSchema, storeIdentifier: String, external: ExternalFiles?) {
         self.external = external
         self.schema = schema
@@ -73,13 +77,13 @@ public final class Catalog: Sendable {
         }
         self.subtrees = subtrees
         families = names.map { schema.subtree(of: $0) }
-        let identifiers = names.map { NumberedIdentifiers(storeIdentifier: storeIdentifier, entityName: $0) }
-        var entitiesBySpace: [UInt32: Int] = [:]
+        let identifiers = names.map { IdentifierNamespace(storeIdentifier: storeIdentifier, entityName: $0) }
+        var entitiesByNamespace: [UInt32: Int] = [:]
         for (number, name) in names.enumerated() {
-            entitiesBySpace[identifiers[number].space] = number
-            entitiesBySpace[NumberedIdentifiers(temporaryOf: name).space] = number
+            entitiesByNamespace[identifiers[number].namespace] = number
+            entitiesByNamespace[IdentifierNamespace(temporaryOf: name).namespace] = number
         }
-        self.entitiesBySpace = entitiesBySpace
+        self.entitiesByNamespace = entitiesByNamespace
 
         // Reverses that no property shows get numbers behind all slots, the same in every table.
         var hidden = layouts.values.map(\.slots.count).max() ?? 0
@@ -102,7 +106,8 @@ public final class Catalog: Sendable {
                 found.append(
                     RelationshipSlot(
                         slot: index, name: slot.name, isToMany: relationship.isToMany,
-                        isOptional: slot.property.isOptional, reverse: derived ?? hidden, isShown: derived != nil,
+                        isOptional: slot.property.isOptional, reverse: derived ?? hidden,
+                        hasInverseProperty: derived != nil,
                         targets: destination.map { subtrees[$0] } ?? [],
                         ownerAmongTargets: derived == nil ? number : reverseTargets?.firstIndex(of: number) ?? 0))
                 if derived == nil { hidden += 1 }
@@ -129,10 +134,12 @@ public final class Catalog: Sendable {
         }
     }
 
-    /// Whether a relationship may lead to a record, if that is there.
+    /// Whether a relationship may lead to a record, provided that the record exists.
     /// - Parameters:
-    ///   - slot: of the entity's layout.
-    ///   - entity: by name.
+    ///   - target: the record.
+    ///   - slot: the slot of the relationship in the entity's layout.
+    ///   - entity: the name of the relationship's entity.
+    /// - Returns: false also for a slot that is not a relationship, or an unknown entity.
     public func admits(_ target: PersistentIdentifier, slot: Int, ofEntity entity: String) -> Bool {
         guard let plan = plan(entity), plan.columns.indices.contains(slot) else { return false }
         return plan.reference(target, at: slot) != nil
@@ -142,7 +149,7 @@ public final class Catalog: Sendable {
 
     /// The entity of a record of this store, or of a new one, by its identifier.
     @inline(__always)
-    func entity(of identifier: PersistentIdentifier) -> Int? { entitiesBySpace[identifier.space] }
+    func entity(of identifier: PersistentIdentifier) -> Int? { entitiesByNamespace[identifier.namespace] }
 
     func identifier(_ sequence: UInt64, _ entity: Int) -> PersistentIdentifier { plans[entity].identifiers[sequence] }
 
@@ -154,8 +161,8 @@ public final class Catalog: Sendable {
         throw EngineError.schemaMismatch(
             store: storeIdentifier,
             differences: [
-                "\(plan.entityName).\(plan.layout.slots[column.slot].name) is in an index and has data in files of their "
-                    + "own, which no index can hold; leave it out of the index, or copy the records into a new store"
+                "\(plan.entityName).\(plan.layout.slots[column.slot].name) is in an index and has external data, "
+                    + "which no index can hold; leave it out of the index, or copy the records into a new store"
             ])
     }
 }

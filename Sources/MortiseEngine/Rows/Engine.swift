@@ -6,19 +6,22 @@ import Synchronization
 public protocol CommitSink: AnyObject, Sendable {
     /// Returns when the result is as durable as the store promises. Throwing leaves the engine as it was.
     func commit(_ result: EngineVersion, changes: CommittedChanges) throws
-    /// As `commit`, but may return before the result is durable, with a ticket to wait on: transactions that follow meanwhile
-    /// share the wait. Called for one transaction after another, in order. The default commits and returns nil.
+    /// Like `commit`, but may return before the result is durable, with a ticket to wait on; transactions that follow
+    /// meanwhile share the wait. Called for one transaction after another, in order. The default commits and returns nil.
     func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)?
-    /// Called before a transaction begins, with the version that it would start from, and followed by `end()` whatever
-    /// comes of it. Returns the version to start from, which is published: the same, or one that others have made. The
-    /// default returns the same.
+    /// Called before a transaction begins. `end()` follows in every case.
+    /// - Parameter current: the version that the transaction would start from.
+    /// - Returns: the version to start from, which is published: `current`, or a version that other processes made. The
+    ///   default returns `current`.
+    /// - Throws: why no transaction can begin.
     func begin(_ current: EngineVersion) throws -> EngineVersion
+    /// Called after a transaction that `begin(_:)` announced, whether it succeeded or not. The default does nothing.
     func end()
-    /// Gives files and locks free; no commit follows.
+    /// Releases files and locks. No commit follows.
     func close() throws
 }
 
-/// Stands for a transaction that a sink has taken in and not made durable yet.
+/// A transaction that a sink has accepted and not yet made durable.
 public protocol CommitTicket: AnyObject, Sendable {
     /// Returns when the transaction and all before it are durable. Throws where that failed; the sink then takes no more
     /// transactions, and all tickets that still wait fail too.
@@ -26,8 +29,12 @@ public protocol CommitTicket: AnyObject, Sendable {
 }
 
 extension CommitSink {
+    /// Returns the current version: nobody else writes.
     public func begin(_ current: EngineVersion) throws -> EngineVersion { current }
+    /// Does nothing.
     public func end() {}
+    /// Commits, and returns nil: the transaction is durable then.
+    /// - Throws: what `commit` throws.
     public func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
         try commit(result, changes: changes)
         return nil
@@ -36,18 +43,24 @@ extension CommitSink {
 
 /// What a transaction did, for a sink that writes changes rather than states.
 public struct CommittedChanges: Sendable {
+    /// The inserted records.
     public var inserted: [PersistentIdentifier] = []
+    /// The updated records with their changed slots. A record may come several times.
     public var updated: [(record: PersistentIdentifier, slots: SlotSet)] = []
+    /// The deleted records, also those that a delete rule took.
     public var deleted: [PersistentIdentifier] = []
+    /// The author of the changes; nil if not given.
     public var author: String?
     /// Everything was removed.
     public var isErasure = false
 
+    /// Makes an empty set of changes.
     public init() {}
 }
 
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
 public final class Engine: Sendable {
+    /// What the engine knows of its schema.
     public let catalog: Catalog
     package let sink: (any CommitSink)?
     private let published: Mutex<EngineVersion>
@@ -90,8 +103,8 @@ public final class Engine: Sendable {
 
     /// As `apply`, but may return before the save is durable and published. It need not have been made for the latest
     /// version, as long as it would have been the same for that.
-    /// - Returns: the identifiers, and what returns when the save is durable and published, with the version that it made
-    ///   (nil where nothing changed). It has to be called.
+    /// - Returns: the identifiers, and a function that returns once the save is durable and published, with the version
+    ///   that it made (nil if nothing changed). The function must be called.
     func begin(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> (new: NewIdentifiers, finish: @Sendable () throws -> EngineVersion?) {
@@ -120,7 +133,7 @@ public final class Engine: Sendable {
                 do {
                     return try transaction.apply(request)
                 } catch {
-                    // Whoever made it gets to see what is in its way, and may find a way round.
+                    // Its author sees what conflicts, and may find a way round.
                     throw VersionSuperseded()
                 }
             } note: { recent, transaction in
@@ -129,9 +142,9 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Carries out changes as one transaction.
-    /// - Parameter base: the version that they were made for; nil for any.
-    /// - Throws: `VersionSuperseded` where the engine has moved on since; what the body and the sink throw.
+    /// Carries out changes as one transaction and returns what the body returns. `base` is the version that the changes
+    /// were made for; nil for any.
+    /// - Throws: `VersionSuperseded` if the engine has moved on since; what the body and the sink throw.
     func write<R>(
         onTopOf base: UInt64?, author: String?, _ body: (EngineTransaction) throws -> R
     ) throws -> R {
@@ -167,8 +180,8 @@ public final class Engine: Sendable {
         try write { $0.erase() }
     }
 
-    /// Ends writing: waits for a transaction that is under way and closes the sink. Transactions begun afterwards throw
-    /// `EngineError.closed`; versions that somebody holds stay readable. Closing once more does nothing.
+    /// Ends writing: waits for a running transaction and closes the sink. Later transactions throw
+    /// `EngineError.closed`; versions that are still retained stay readable. Closing again does nothing.
     /// - Throws: what the sink's `close()` throws; the engine is closed all the same.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -178,16 +191,17 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Publishes a version that others have made.
+    /// Publishes a version that another process has made.
     /// - Parameters:
-    ///   - isWaiting: whether to wait for a transaction that is under way; otherwise nothing is done then. Another
-    ///     thread's call of this one is waited for in any case, for ten seconds at most: what it takes in may be what the
-    ///     caller is to see.
-    ///   - body: gets the latest version and returns the one to publish; nil where there is none.
+    ///   - isWaiting: whether to wait for a transaction that is under way; if false, nothing is done then. If another
+    ///     thread is already in this method, it is waited for in any case, for ten seconds at most, because the caller
+    ///     may need what it takes in.
+    ///   - body: gets the latest version and returns the one to publish; nil to publish nothing.
+    /// - Throws: what the body throws.
     public func follow(
         waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
     ) throws {
-        // Not simply waiting: whoever closes the engine has the lock, and may wait for the caller.
+        // Not simply waiting: a thread that closes the engine has the lock, and may wait for the caller.
         let own = UInt(bitPattern: ObjectIdentifier(Thread.current))
         let end = ContinuousClock.now + .seconds(10)
         while !writing.try() {
@@ -207,7 +221,7 @@ public final class Engine: Sendable {
     /// A transaction that the sink has taken in.
     private struct Started<R> {
         let result: R
-        /// Nil where nothing changed.
+        /// Nil if nothing changed.
         let version: EngineVersion?
         /// Returns when the transaction is durable and published.
         let finish: @Sendable () throws -> Void
@@ -220,7 +234,8 @@ public final class Engine: Sendable {
         return started.result
     }
 
-    /// - Parameter note: says what the transaction has touched.
+    /// Runs the body in a new transaction and hands the result to the sink. `note` records what the transaction has
+    /// touched.
     private func start<R>(
         _ body: (EngineTransaction) throws -> R, note: (inout RecentChanges, EngineTransaction) -> Void
     ) throws -> Started<R> {
@@ -248,7 +263,7 @@ public final class Engine: Sendable {
                 catalog.external?.discard(outside)
                 return Started(result: result, version: nil) {}
             }
-            // Where this fails nobody knows what is on the disk: the files stay, as part of it.
+            // If this fails the content of the disk is unknown: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
             recent.withLock { note(&$0, transaction) }
             let isRetired = ticket != nil && transaction.isShortInsertion
@@ -283,7 +298,7 @@ public final class Engine: Sendable {
             appended.withLock { $0 = nil }
             throw error
         }
-        // Whoever waits for a later one may have been here first: what it published holds this one.
+        // A thread that waits for a later one may have been here first: what it published includes this one.
         catalog.external?.notePublished(next)
         published.withLock { if $0.number < next.number { $0 = next } }
         appended.withLock { if let last = $0, last.version.number <= next.number { $0 = nil } }

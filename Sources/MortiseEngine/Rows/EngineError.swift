@@ -14,6 +14,9 @@ public enum EngineError: Error, Hashable, Sendable {
     case notUnique(entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)
     /// A value is not of the property's kind, or missing although required.
     case unfitValue(entity: String, property: String, record: PersistentIdentifier, found: String)
+    /// The record's coded values have more parts, or nest deeper, than any store keeps: see `CodedBudget` in FORMAT.md of the
+    /// stores.
+    case codedValueTooLarge(entity: String, property: String, record: PersistentIdentifier)
     /// The numbers of records, or of transactions, are used up: all are below 2^62, and none is used again.
     case noMoreNumbers(store: String)
     /// The store allows no saves.
@@ -29,33 +32,50 @@ public enum EngineError: Error, Hashable, Sendable {
 }
 
 extension EngineError: CustomStringConvertible {
+    /// The record or store at fault and the way out, in one line.
     public var description: String {
         switch self {
         case .unknownEntity(let name): "The store's schema has no entity \(name)."
-        case .noSuchRecord(let record): "There is no record \(record); it may have been deleted by another save."
+        case .noSuchRecord(let record): "There is no record \(record); another save may have deleted it. Fetch again."
         case .danglingReference(let entity, let property, let record, let target):
-            "\(entity).\(property) of \(record) refers to \(target), which is not there. Clear the reference first."
+            "\(entity).\(property) of \(record) refers to \(target), which does not exist. Clear the reference first."
         case .wrongDestination(let entity, let property, let record, let target):
-            "\(entity).\(property) of \(record) refers to \(target), whose entity is not the relationship's destination."
+            "\(entity).\(property) of \(record) refers to \(target), whose entity is not the relationship's "
+                + "destination."
         case .notUnique(let entity, let properties, let record, let other):
             "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", "))."
         case .unfitValue(let entity, let property, let record, let found):
             "\(entity).\(property) of \(record) cannot hold \(found)."
+        case .codedValueTooLarge(let entity, let property, let record):
+            "\(entity).\(property) of \(record) is too large: expected at most \(CodedBudget.deepest) nested arrays and "
+                + "objects, and \(CodedBudget.parts) values, names and containers in all coded properties of a record. Split "
+                + "the value over several records, or store it as Data."
         case .noMoreNumbers(let store):
-            "The store \(store) has given out all numbers below 2^62. Copy what it holds to a new store."
+            "The store \(store) has used up its record numbers (all below 2^62). Copy its records to a new store."
         case .readOnly(let store): "The store \(store) is open for reading only. Open it with allowsSave: true."
         case .closed(let store): "The store \(store) was closed. Open it again."
         case .latched(let store, let cause):
-            "The store \(store) takes no saves since a write failed (\(cause)). Put that right and open it again."
+            "The store \(store) refuses saves because a write failed (\(cause)). Resolve the cause, then open "
+                + "the store again."
         case .openWithOtherOptions(let path):
-            "\(path) is open in this process with other options. Use the same, or close it first."
+            "\(path) is already open in this process with other options. Use the same options, or close it first."
         case .schemaMismatch(let store, let differences):
             "The store \(store) was made for another schema: " + differences.joined(separator: "; ") + "."
         }
     }
 }
 
+extension EngineError: UniqueViolation {
+    package var uniqueViolation:
+        (entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)?
+    {
+        guard case .notUnique(let entity, let properties, let record, let other) = self else { return nil }
+        return (entity, properties, record, other)
+    }
+}
+
 extension EngineError: SwiftDataErrorConvertible {
+    /// The error of SwiftData that this one matches.
     public var swiftDataError: SwiftDataError {
         switch self {
         case .schemaMismatch: .unknownDataStoreSchema

@@ -13,6 +13,7 @@ public final class EngineLoader {
     /// Where that record's values go, looked up once for each record and not for each value.
     var row = NewRow()
 
+    /// Makes a loader of an empty version.
     public init(_ catalog: Catalog) {
         self.catalog = catalog
         tables = Array(repeating: nil, count: catalog.plans.count)
@@ -29,7 +30,7 @@ public final class EngineLoader {
 
     func table(_ entity: Int) -> TableWriter {
         if let table = tables[entity] { return table }
-        let table = TableWriter(catalog.plans[entity], from: nil, owner: owner, isOutside: true)
+        let table = TableWriter(catalog.plans[entity], from: nil, owner: owner, isForeign: true)
         tables[entity] = table
         return table
     }

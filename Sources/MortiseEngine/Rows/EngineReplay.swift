@@ -14,7 +14,8 @@ public final class EngineReplay {
         let row: Int
     }
 
-    public init(_ base: EngineVersion) { transaction = EngineTransaction(base) }
+    /// Makes a replay on top of a version, which does not change.
+    public init(_ base: EngineVersion) { transaction = EngineTransaction(base, isForeign: true) }
 
     private func find(_ entity: Int, _ sequence: UInt64) throws -> (table: TableWriter, row: Int) {
         let table = transaction.table(entity)
@@ -37,8 +38,12 @@ public final class EngineReplay {
         try transaction.delete(transaction.catalog.identifier(sequence, entity))
     }
 
-    /// - Parameter changes: what changed, by slot of the catalog's layout, with the new values.
-    /// - Throws: `EngineError`.
+    /// Changes values of a record.
+    /// - Parameters:
+    ///   - entity: the number of the record's entity.
+    ///   - sequence: the record's number.
+    ///   - changes: the new values, by slot of the catalog's layout.
+    /// - Throws: `EngineError` if there is no such record, or a value does not fit its column.
     public func update(
         entity: Int, sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]
     ) throws {
@@ -53,10 +58,13 @@ public final class EngineReplay {
         transaction.isChanged = true
     }
 
+    /// Inserts a record.
     /// - Parameters:
-    ///   - sequence: greater than that of every record of the entity that there has been.
-    ///   - values: one for each slot of the catalog's layout; null where a slot is not stored.
-    /// - Throws: `EngineError`.
+    ///   - entity: the number of the record's entity.
+    ///   - sequence: the record's number, greater than that of every record that the entity has had.
+    ///   - values: one value for each slot of the catalog's layout; null for a slot that is not stored. Missing values
+    ///     become null.
+    /// - Throws: `EngineError` if the number is not new, or a value does not fit its column.
     public func insert(entity: Int, sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
         let table = transaction.table(entity)
         let identifier = transaction.catalog.identifier(sequence, entity)

@@ -1,8 +1,8 @@
 import MortiseCore
 
 extension EngineTransaction {
-    /// Inserts records of one entity whose numbers follow each other.
-    /// - Parameter sequence: the number of the first.
+    /// Inserts records of one entity with consecutive numbers, the first of which is `sequence`. Throws if a value does
+    /// not fit its column or a unique key is taken.
     func insert(
         _ snapshots: UnsafeBufferPointer<DefaultSnapshot>, _ arrangement: Arrangement, from sequence: UInt64,
         _ new: NewIdentifiers
@@ -35,7 +35,7 @@ extension EngineTransaction {
         of snapshots: UnsafeBufferPointer<DefaultSnapshot>, _ arrangement: Arrangement, _ table: TableWriter,
         _ rows: Range<Int>
     ) throws {
-        if snapshots.count == 1, arrangement.isSlotForSlot {
+        if snapshots.count == 1, arrangement.isIdentity {
             return try writeAttributes(of: snapshots[0], arrangement.plan, table)
         }
         for column in arrangement.plan.columns where column.role == .attribute && column.form != .none {

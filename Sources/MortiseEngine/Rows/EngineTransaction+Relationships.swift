@@ -130,12 +130,12 @@ extension EngineTransaction {
 
     // MARK: The end of a transaction
 
-    /// Clears what still refers to deleted records.
-    /// - Parameter shown: whether through relationships whose reverse is a property too; the others always.
+    /// Clears references to deleted records. `shown` says whether to clear those whose inverse is a property too; the
+    /// others are always cleared.
     func clearReferencesToDeleted(shown: Bool) throws {
         for (entity, relationships) in catalog.relationships.enumerated() {
-            for relationship in relationships where shown || !relationship.isShown && !hasInverse(relationship, entity)
-            {
+            for relationship in relationships
+            where shown || !relationship.hasInverseProperty && !hasInverse(relationship, entity) {
                 for (target, sequence) in deleted {
                     guard let number = relationship.targets.firstIndex(of: target) else { continue }
                     let owners = table(target).links[relationship.reverse].members(of: sequence)
@@ -207,7 +207,7 @@ extension EngineTransaction {
         return table.reference(reference.row, reference.relationship.slot)?.sequence == reference.sequence
     }
 
-    /// Whoever still has a deleted record in a relationship keeps it from being deleted.
+    /// A record that refers to a deleted record keeps it from being deleted.
     private func refuseReferencesToDeleted() throws {
         for (entity, relationships) in catalog.relationships.enumerated() {
             for relationship in relationships {

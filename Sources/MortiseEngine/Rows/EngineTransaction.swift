@@ -34,8 +34,12 @@ final class EngineTransaction {
     /// A number for the writer of a version, which no other has.
     static func nextOwner() -> UInt64 { owners.add(1, ordering: .relaxed).newValue }
 
-    init(_ base: EngineVersion) {
+    /// Whether what is written was made by another process, or comes out of a file.
+    private let isForeign: Bool
+
+    init(_ base: EngineVersion, isForeign: Bool = false) {
         self.base = base
+        self.isForeign = isForeign
         catalog = base.catalog
         nextSequence = base.nextSequence
         tables = Array(repeating: nil, count: catalog.plans.count)
@@ -47,12 +51,12 @@ final class EngineTransaction {
     func table(_ entity: Int) -> TableWriter {
         if let table = tables[entity] { return table }
         let plan = catalog.plans[entity]
-        let table = TableWriter(plan, from: base.tables[plan.entityName], owner: owner)
+        let table = TableWriter(plan, from: base.tables[plan.entityName], owner: owner, isForeign: isForeign)
         tables[entity] = table
         return table
     }
 
-    /// Where a record is now; nil if it is not there.
+    /// The current place of a record; nil if it does not exist.
     func find(_ identifier: PersistentIdentifier) -> (table: TableWriter, entity: Int, row: Int)? {
         guard let entity = catalog.entity(of: identifier), let sequence = identifier.sequenceNumber else { return nil }
         let table = table(entity)
@@ -169,7 +173,7 @@ final class EngineTransaction {
         switch value {
         // Nobody but the store itself knows what is in its files.
         case .array where column.kind == .data: return false
-        case .data(let data) where column.keepsOutside && data.count >= ExternalFiles.threshold:
+        case .data(let data) where column.storesExternally && data.count >= ExternalFiles.threshold:
             guard let external = catalog.external else { break }
             let reference = try external.write(data)
             outside.append(reference.name)
@@ -184,10 +188,12 @@ final class EngineTransaction {
     }
 
     func unfit(_ value: StoredValue, _ column: Column, _ record: PersistentIdentifier) -> EngineError {
-        .unfitValue(
-            entity: record.entityName,
-            property: catalog.plans[catalog.entity(of: record) ?? 0].layout.slots[column.slot].name,
-            record: record, found: "\(value)")
+        let property = catalog.plans[catalog.entity(of: record) ?? 0].layout.slots[column.slot].name
+        // A coded value of the right kind is refused for nothing but its size.
+        if column.kind == .coded, value.fits(.coded) {
+            return .codedValueTooLarge(entity: record.entityName, property: property, record: record)
+        }
+        return .unfitValue(entity: record.entityName, property: property, record: record, found: "\(value)")
     }
 
     // MARK: Snapshots
@@ -246,7 +252,7 @@ final class EngineTransaction {
             && tables.allSatisfy { $0?.current.byteCount ?? 0 <= 1 << 20 }
     }
 
-    /// The version that this transaction makes; nil where nothing changed.
+    /// The version that this transaction makes; nil if nothing changed.
     /// - Throws: `EngineError.noMoreNumbers`.
     func finished() throws -> EngineVersion? {
         guard isChanged else { return nil }

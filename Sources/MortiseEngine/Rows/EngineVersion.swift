@@ -1,17 +1,20 @@
 public import MortiseCore
 
-/// A state of an engine: every table, with its indexes. Immutable; old versions live as long as somebody reads them.
+/// A state of an engine: every table, with its indexes. Immutable; old versions live as long as they are retained.
 public final class EngineVersion: StoreVersion {
-    /// Numbers of records and transactions stay below this. Whoever reads them out of a file has to refuse others: behind
-    /// them there would soon be none.
+    /// The limit of record and transaction numbers. A reader of a file has to refuse numbers that are not below it,
+    /// because they would soon run out.
     public static let numberLimit: UInt64 = 1 << 62
 
+    /// The number of the version. Later versions have higher numbers.
     public let number: UInt64
     /// Greater than the number of every record there has ever been.
     public let nextSequence: UInt64
+    /// The tables that exist, by entity.
     public let tables: [String: TableVersion]
+    /// What the engine knows of its schema.
     public let catalog: Catalog
-    /// Where what was not read yet is; nil where everything is in memory.
+    /// The file with the parts that were not read yet; nil if everything is in memory.
     let packed: PackedFile?
 
     init(
@@ -25,8 +28,10 @@ public final class EngineVersion: StoreVersion {
         self.catalog = catalog
     }
 
+    /// The records of exactly that entity; nil if the version has none.
     public func rows(ofEntity name: String) -> RowSource? { tables[name] }
 
+    /// The record that an index finds; nil if it finds none, or if one of the values is null.
     public func identifier(
         ofEntity name: String, constraint: Int, values: [StoredValue]
     ) -> PersistentIdentifier? {

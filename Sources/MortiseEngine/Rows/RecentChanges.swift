@@ -5,7 +5,7 @@ import MortiseCore
 struct RecentChanges: Sendable {
     private struct Footprint: Sendable {
         let number: UInt64
-        /// Records that were there before and were changed or deleted; nil where it may be any.
+        /// Records that existed before and were changed or deleted; nil if it may be any.
         let touched: Set<PersistentIdentifier>?
     }
     /// Savers at one time are fewer than transactions in here, so that none finds its base gone.
@@ -82,7 +82,7 @@ struct RecentChanges: Sendable {
         }
     }
 
-    /// The records that a request changes itself, and not only what follows from others; nil where their order matters.
+    /// The records that a request itself changes, without those derived from others; nil if their order matters.
     private func updates(of request: DataStoreSaveChangesRequest<DefaultSnapshot>) -> Set<PersistentIdentifier>? {
         guard isPlain(request.updated) else { return nil }
         var found: Set<PersistentIdentifier> = []

@@ -1,7 +1,19 @@
 public import MortiseCore
 
-/// How records of one schema become records of another without anybody's help: properties keep their name or are found by
-/// their original name, new ones take their default or nil, removed ones are dropped.
+/// How records of one schema become records of another without code of a plan.
+///
+/// The origin of each property, by the first rule that applies:
+/// 1. A rename that is not done yet: the property has an original name, the old entity has a property of that name, and
+///    none with both the new name and the original one, which would show that the rename was done before. The rule does
+///    not apply if the new entity has a property under that original name whose own rename is done, or one without an
+///    original name while rule 3 applies.
+/// 2. The same name, unless that property is the origin of another by rule 1.
+/// 3. A chain of renames: both properties were renamed from one name, and the new entity has none with the old one's name.
+///
+/// Others are new, and take their default, nil or no members. So two properties can swap their names, a new property can
+/// have the name of one that was renamed, and an original name may stay in the source forever. Old properties that are the
+/// origin of no new one are dropped, as are records of entities that the new schema lacks and references to them;
+/// `SchemaTally` counts all that.
 public struct SchemaMapping: Sendable {
     /// What a slot of the new layout takes.
     enum Source: Sendable {
@@ -9,21 +21,41 @@ public struct SchemaMapping: Sendable {
         case value(StoredValue)
     }
 
-    private let sources: [String: [Source]]
+    private struct Entity: Sendable {
+        let sources: [Source]
+        /// The old slots that hold values and that no new property comes from.
+        let dropped: [Int]
+        /// The old slots that are taken and may refer to records of removed entities.
+        let references: [Int]
+        let required: Set<Int>
+    }
+
+    private let entities: [String: Entity]
+    private let oldLayouts: [String: RecordLayout]
+    private let versions: (stored: Schema.Version, opened: Schema.Version)
+    private let store: String
+    /// The entities that the new schema lacks.
+    private let removed: Set<String>
+    /// By entity of the old schema: links that the other side takes over.
+    let releases: [String: [Release]]
 
     /// - Throws: `EngineError.schemaMismatch` with every difference that cannot be bridged.
     public init(from old: StoredSchema, to new: StoredSchema, store: String) throws {
-        let oldLayouts = old.recordLayouts()
+        oldLayouts = old.recordLayouts()
+        versions = (old.version, new.version)
+        self.store = store
+        removed = Set(old.entities.map(\.name)).subtracting(new.entities.map(\.name))
         let newLayouts = new.recordLayouts()
         var sources: [String: [Source]] = [:]
         var differences: [String] = []
         for (name, layout) in newLayouts.sorted(by: { $0.key < $1.key }) {
             guard let before = oldLayouts[name] else { continue }
             if before.superentityName != layout.superentityName {
-                differences.append("\(name) inherits from another entity than it did")
+                differences.append("\(name) has another superentity than before")
             }
-            sources[name] = layout.slots.map { slot in
-                switch Self.source(of: slot, in: before) {
+            let origins = Self.origins(of: layout, in: before)
+            sources[name] = zip(layout.slots, origins).map { slot, origin in
+                switch Self.source(of: slot, from: origin, in: before) {
                 case .success(let source): return source
                 case .failure(let difference):
                     differences.append("\(name).\(slot.name) \(difference.text)")
@@ -32,24 +64,88 @@ public struct SchemaMapping: Sendable {
             }
         }
         if !differences.isEmpty { throw EngineError.schemaMismatch(store: store, differences: differences) }
-        self.sources = sources
+        releases = Self.releases(sources, from: old, to: new)
+        var entities: [String: Entity] = [:]
+        for (name, sources) in sources {
+            guard let layout = newLayouts[name], let before = oldLayouts[name] else { continue }
+            entities[name] = Self.entity(
+                sources, layout, before, released: Set(releases[name, default: []].map(\.slot)),
+                anyRemoved: !removed.isEmpty)
+        }
+        self.entities = entities
+    }
+
+    private static func entity(
+        _ sources: [Source], _ layout: RecordLayout, _ before: RecordLayout, released: Set<Int>, anyRemoved: Bool
+    ) -> Entity {
+        var taken: Set<Int> = []
+        var required: Set<Int> = []
+        for (slot, source) in zip(layout.slots, sources) {
+            guard case .slot(let place) = source, !isEphemeral(slot) else { continue }
+            taken.insert(place)
+            if slot.role == .toOne, !slot.property.isOptional { required.insert(place) }
+        }
+        let held = before.slots.indices.filter {
+            before.slots[$0].role != .toManyDerived && !isEphemeral(before.slots[$0])
+        }
+        return Entity(
+            sources: sources, dropped: held.filter { !taken.contains($0) && !released.contains($0) },
+            references: anyRemoved ? held.filter { taken.contains($0) && before.slots[$0].role.isRelationship } : [],
+            required: required)
     }
 
     private struct Difference: Error { let text: String }
 
-    private static func source(
-        of slot: RecordLayout.Slot, in old: RecordLayout
-    ) -> Result<Source, Difference> {
-        let found = [slot.name, slot.property.originalName].compactMap { old.slot(named: $0) }
+    /// The slots of the old layout that the properties of another come from; nil for new ones.
+    private static func origins(of layout: RecordLayout, in old: RecordLayout) -> [Int?] {
+        func isRenamed(_ slot: RecordLayout.Slot) -> Bool { slot.property.originalName != slot.name }
         // What was ephemeral has no value anywhere.
-        guard let place = found.first(where: { isEphemeral(slot) || !isEphemeral(old.slots[$0]) }) else {
+        func place(of slot: RecordLayout.Slot, _ matches: (StoredProperty) -> Bool) -> Int? {
+            old.slots.indices.first {
+                matches(old.slots[$0].property) && (isEphemeral(slot) || !isEphemeral(old.slots[$0]))
+            }
+        }
+        func isDone(_ slot: RecordLayout.Slot) -> Bool {
+            isRenamed(slot)
+                && old.slots.contains {
+                    $0.name == slot.name && $0.property.originalName == slot.property.originalName
+                }
+        }
+        func chained(_ slot: RecordLayout.Slot) -> Int? {
+            guard isRenamed(slot) else { return nil }
+            return place(of: slot) { before in
+                before.originalName == slot.property.originalName && before.originalName != before.name
+                    && !layout.slots.contains { $0.name == before.name }
+            }
+        }
+        let renamed = layout.slots.map { slot -> Int? in
+            guard isRenamed(slot), !isDone(slot) else { return nil }
+            if let keeper = layout.slots.first(where: { $0.name == slot.property.originalName }),
+                isDone(keeper) || (!isRenamed(keeper) && chained(slot) != nil)
+            {
+                return nil
+            }
+            return place(of: slot) { $0.name == slot.property.originalName }
+        }
+        let taken = Set(renamed.compactMap(\.self))
+        return zip(layout.slots, renamed).map { slot, origin in
+            if let origin { return origin }
+            if let same = place(of: slot, { $0.name == slot.name }), !taken.contains(same) { return same }
+            return chained(slot)
+        }
+    }
+
+    private static func source(
+        of slot: RecordLayout.Slot, from origin: Int?, in old: RecordLayout
+    ) -> Result<Source, Difference> {
+        guard let place = origin else {
             if slot.role.isToMany { return .success(.value(.identifiers([]))) }
             if let value = slot.property.attribute?.defaultValue { return .success(.value(value)) }
             if slot.property.isOptional { return .success(.value(.null)) }
             return .failure(Difference(text: "is new and required; give it a default value or make it optional"))
         }
         let before = old.slots[place]
-        if before.role != slot.role {
+        if before.role != slot.role, !isReleased(before.role, slot.role) {
             return .failure(Difference(text: "was \(describe(before)) and is \(describe(slot))"))
         }
         if let a = before.property.attribute, let b = slot.property.attribute, a.kind != b.kind {
@@ -79,25 +175,108 @@ public struct SchemaMapping: Sendable {
         }
     }
 
-    /// The values of an old record by the slots of the new layout; nil where the new schema has no such entity.
+    /// The values of an old record by the slots of the new layout; nil if the new schema has no such entity.
     public func map(
         _ values: ContiguousArray<StoredValue>, ofEntity name: String, defaults layout: RecordLayout
     ) -> ContiguousArray<StoredValue>? {
-        guard let sources = sources[name] else { return nil }
+        guard let entity = entities[name] else { return nil }
         var result: ContiguousArray<StoredValue> = []
-        result.reserveCapacity(sources.count)
-        for (index, source) in sources.enumerated() {
+        result.reserveCapacity(entity.sources.count)
+        for (index, source) in entity.sources.enumerated() {
             switch source {
             case .value(let value): result.append(value)
             case .slot(let slot):
                 let property = layout.slots[index].property
-                if values[slot].isNull, !property.isOptional, let fallback = property.attribute?.defaultValue {
+                let value = removed.isEmpty ? values[slot] : values[slot].without(removed)
+                if value.isNull, !property.isOptional, let fallback = property.attribute?.defaultValue {
                     result.append(fallback)
                 } else {
-                    result.append(values[slot])
+                    result.append(value)
                 }
             }
         }
         return result
+    }
+
+    // MARK: Counting what is dropped
+
+    /// Counts what the new schema does not take of an old record.
+    package func count(
+        _ values: ContiguousArray<StoredValue>, ofEntity name: String, in tally: inout SchemaTally
+    ) {
+        guard let entity = entities[name] else {
+            tally.records[name, default: 0] += 1
+            return
+        }
+        guard let layout = oldLayouts[name] else { return }
+        for slot in entity.dropped where slot < values.count {
+            let value = values[slot]
+            if value.isNull || value.isNoMembers || value == layout.slots[slot].property.attribute?.defaultValue {
+                continue
+            }
+            tally.values[name, default: [:]][slot, default: 0] += 1
+        }
+        for slot in entity.references where slot < values.count && values[slot].without(removed) != values[slot] {
+            if entity.required.contains(slot) {
+                tally.broken[name, default: [:]][slot, default: 0] += 1
+            } else {
+                tally.values[name, default: [:]][slot, default: 0] += 1
+            }
+        }
+    }
+
+    /// What was counted.
+    /// - Throws: `EngineError.schemaMismatch` where required references lead to what is dropped.
+    package func loss(_ tally: SchemaTally) throws -> SchemaLoss {
+        func named(_ counts: [String: [Int: Int]]) -> [SchemaLoss.Property] {
+            counts.flatMap { entity, slots in
+                slots.map { slot, count in
+                    SchemaLoss.Property(
+                        entity: entity, name: oldLayouts[entity]?.slots[slot].name ?? "", values: count)
+                }
+            }
+        }
+        let loss = SchemaLoss(
+            stored: versions.stored, opened: versions.opened,
+            entities: tally.records.map { SchemaLoss.Entity(name: $0.key, records: $0.value) },
+            properties: named(tally.values))
+        if !tally.broken.isEmpty {
+            let broken = SchemaLoss(
+                stored: versions.stored, opened: versions.opened, entities: [], properties: named(tally.broken))
+            throw EngineError.schemaMismatch(
+                store: store,
+                differences: broken.properties.map {
+                    "\($0.entity).\($0.name) is required, and in \($0.values) of its records refers to a record of an "
+                        + "entity that the schema lacks; make it optional, or delete those records first"
+                })
+        }
+        return loss
+    }
+}
+
+/// What one schema holds and another does not take, counted while records are read.
+package struct SchemaTally: Sendable {
+    /// By entity.
+    fileprivate var records: [String: Int] = [:]
+    /// By entity and slot.
+    fileprivate var values: [String: [Int: Int]] = [:]
+    /// Of required references that would have no target.
+    fileprivate var broken: [String: [Int: Int]] = [:]
+
+    package init() {}
+}
+
+extension StoredValue {
+    fileprivate var isNoMembers: Bool { if case .identifiers(let members) = self { members.isEmpty } else { false } }
+
+    /// The value without references to records of some entities.
+    fileprivate func without(_ entities: Set<String>) -> StoredValue {
+        switch self {
+        case .identifier(let record): entities.contains(record.entityName) ? .null : self
+        case .identifiers(let records):
+            records.contains { entities.contains($0.entityName) }
+                ? .identifiers(records.filter { !entities.contains($0.entityName) }) : self
+        default: self
+        }
     }
 }

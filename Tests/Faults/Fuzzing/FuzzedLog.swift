@@ -64,7 +64,7 @@ enum FuzzedLog {
     private static func open(_ disk: SimulatedFileSystem) throws {
         var configuration = AppendLogConfiguration(path: path, allowsSave: false, in: disk)
         // Nobody writes it, so that there is nobody to wait for.
-        configuration.looksAgain = 0
+        configuration.readRetries = 0
         guard let schema = try configuration.storedSchema() else { return }
         configuration.schema = Schema(stored: schema)
         let store = try AppendLogStore(configuration, migrationPlan: nil)

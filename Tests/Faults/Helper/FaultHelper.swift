@@ -11,7 +11,7 @@ import MortiseJSONFile
 /// `trying N` before a save, `acknowledged N` after it, `refused N CASE` when it failed; a refused save is tried once more.
 /// An append log, whose name ends in `.log`, is then maintained as asked: with `background` by itself, which is waited for.
 /// Where a mistake is named the store has it.
-/// `pictures PATH LAST` does so with data in files of their own, and compacts after each save.
+/// `pictures PATH LAST` does so with external data, and compacts after each save.
 /// `share PATH N [SAVES]` opens a log together with others, and inserts, updates and deletes parcels until it is killed or
 /// has done so many saves (see `SharedWork`). `watch PATH` only reads it, again and again, until standard input ends.
 /// `hold PATH` opens the file for writing and keeps it until standard input ends.
@@ -209,7 +209,7 @@ import MortiseJSONFile
     private static func open(_ path: String) throws {
         if path.hasSuffix(".log") {
             var configuration = AppendLogConfiguration(path: path, allowsSave: false)
-            configuration.looksAgain = 0
+            configuration.readRetries = 0
             configuration.schema = try configuration.storedSchema().map { Schema(stored: $0) }
             _ = try AppendLogStore(configuration, migrationPlan: nil)
         } else {

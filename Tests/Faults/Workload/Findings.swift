@@ -5,12 +5,13 @@ import MortiseEngine
 public struct Findings: Sendable {
     public init() {}
 
-    /// How many faults were injected, or damaged files and crash images tried.
-    public private(set) var injected = 0
+    /// How many times something was tried: faults that the seam was told to make, damaged files, crash images, other programs
+    /// at work. How many faults the seam has made is `SimulatedFileSystem.faultsFired`.
+    public private(set) var trials = 0
     public private(set) var violations: [String] = []
 
-    /// Counts a fault that was injected.
-    public mutating func inject(_ count: Int = 1) { injected += count }
+    /// Counts a trial.
+    public mutating func inject(_ count: Int = 1) { trials += count }
 
     public mutating func expect(_ holds: Bool, _ violation: @autoclosure () -> String) {
         if !holds { violations.append(violation()) }
@@ -18,18 +19,18 @@ public struct Findings: Sendable {
 
     public static func + (one: Findings, other: Findings) -> Findings {
         var sum = one
-        sum.injected += other.injected
+        sum.trials += other.trials
         sum.violations += other.violations
         return sum
     }
 }
 
-/// Counts what a run of the tests injected, in the file that the environment names by `MORTISE_FAULT_COUNTS`: a line
-/// `CASES INJECTED VIOLATIONS` for each check.
+/// Counts what a run of the tests tried, in the file that the environment names by `MORTISE_FAULT_COUNTS`: a line
+/// `CASES TRIALS VIOLATIONS` for each check.
 public enum FaultLedger {
-    public static func add(_ cases: [String], injected: Int, violations: Int = 0) {
+    public static func add(_ cases: [String], trials: Int, violations: Int = 0) {
         guard let path = ProcessInfo.processInfo.environment["MORTISE_FAULT_COUNTS"] else { return }
-        let line = "\(cases.joined(separator: ",")) \(injected) \(violations)\n"
+        let line = "\(cases.joined(separator: ",")) \(trials) \(violations)\n"
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(atPath: path, contents: nil)
         }

@@ -4,7 +4,7 @@ public import MortiseCore
 public import MortiseEngine
 import MortiseJSONFile
 
-/// Something with data that are kept in files of their own.
+/// Something with external data.
 public final class Picture: PersistentModel {
     public var persistentBackingData: any BackingData<Picture> = Picture.createBackingData()
     public static var schemaMetadata: [Schema.PropertyMetadata] {
@@ -42,12 +42,18 @@ public final class Picture: PersistentModel {
     }
 }
 
-/// The stores that keep data in files of their own.
+/// The stores that keep external data.
 public enum PictureStore: String, CaseIterable, Sendable {
     case json, log
 
     public var path: String { self == .json ? "/pictures.json" : "/pictures.log" }
     public var folder: String { path + ".external" }
+
+    /// The files of data in a store's folder, without what was moved aside.
+    public func dataFiles(on disk: SimulatedFileSystem, path: String? = nil) -> [String] {
+        let folder = (path ?? self.path) + ".external/"
+        return disk.paths.filter { $0.hasPrefix(folder) && $0 != folder + "store" && !$0.hasPrefix(folder + "aside") }
+    }
 
     public func configuration(
         _ fileSystem: any FileSystem, path: String? = nil, allowsSave: Bool = true

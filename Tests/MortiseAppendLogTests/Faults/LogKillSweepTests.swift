@@ -89,7 +89,7 @@ struct LogKillSweepTests {
     func aProcessKilledBeforeAnyCallLosesNothingAcknowledged(work: String, call: String) throws {
         let findings = try LogKillSweep(work: work).run(call, "signal=SIGKILL")
         // A commit alone renames nothing and makes no file; only a compaction asks where the holes of one are.
-        if findings.injected == 0 {
+        if findings.trials == 0 {
             #expect(["nothing", "headerLast"].contains(work) || (work, call) == ("checkpoint", "lseek"), "\(call)")
         } else {
             findings.verify("F13", "F17")
@@ -143,7 +143,7 @@ struct LogProcessTests {
             try container.advance(to: 3)
             try container.close()
         }
-        FaultLedger.add(["F19"], injected: 2)
+        FaultLedger.add(["F19"], trials: 2)
     }
 
     @Test func readersInOtherProcessesSeeAWholeStateWhileAWriterSavesAndCompacts() throws {
@@ -162,7 +162,7 @@ struct LogProcessTests {
                 try reader.close()
             }
             #expect(writer.terminationStatus == 0)
-            FaultLedger.add(["F20"], injected: reads)
+            FaultLedger.add(["F20"], trials: reads)
         }
     }
 
@@ -177,7 +177,7 @@ struct LogProcessTests {
             let reader = try Workload.open(path: path, allowsSave: false)
             #expect(Workload.state(of: reader) == 2)
         }
-        FaultLedger.add(["F11"], injected: 2)
+        FaultLedger.add(["F11"], trials: 2)
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can become another user who may not write here"))
@@ -192,7 +192,7 @@ struct LogProcessTests {
             #expect(writer.lines.first?.contains("EACCES") == true)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["depot.log"])
         }
-        FaultLedger.add(["F21"], injected: 1)
+        FaultLedger.add(["F21"], trials: 1)
     }
 
     @Test(arguments: [0o000, 0o077] as [UInt32]) func theUmaskDoesNotDecideWhoReadsTheFiles(umask: UInt32) throws {
@@ -206,6 +206,6 @@ struct LogProcessTests {
                 #expect(try POSIXFileSystem().info(folder + "/" + name, followingLinks: false).permissions == 0o600)
             }
         }
-        FaultLedger.add(["F23"], injected: 1)
+        FaultLedger.add(["F23"], trials: 1)
     }
 }

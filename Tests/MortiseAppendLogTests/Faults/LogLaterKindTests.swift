@@ -138,6 +138,6 @@ struct LogHeaderCheck: LogReadingCheck {
         try alone.close()
         #expect(LogDepot.state(in: disk) == 7)
         #expect(try later(in: disk).count == 4)
-        FaultLedger.add(["F26"], injected: 4)
+        FaultLedger.add(["F26"], trials: 4)
     }
 }

@@ -153,7 +153,7 @@ struct LogMemoryTests {
             #expect(measured.grown <= limit, "\(name): \(measured.grown) bytes for a log of \(bytes.count)")
             print("memory: \(name): \(measured.grown) of \(limit) bytes, \(measured.outcome.prefix(120))")
         }
-        FaultLedger.add(["F25"], injected: 1)
+        FaultLedger.add(["F25"], trials: 1)
     }
 
     /// What a save takes must be what an opening takes.

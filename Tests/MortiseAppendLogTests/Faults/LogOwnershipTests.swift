@@ -141,7 +141,7 @@ struct LogStaleReaderCheck {
         }
         #expect(stores.allSatisfy { $0.engine === stores[0].engine })
         for store in stores { try store.close() }
-        FaultLedger.add(["F19", "F22"], injected: stores.count)
+        FaultLedger.add(["F19", "F22"], trials: stores.count)
     }
 
     /// Between the end of the last use and the release of the lock an opening was refused by its own process.
@@ -153,6 +153,6 @@ struct LogStaleReaderCheck {
             }
             try await group.waitForAll()
         }
-        FaultLedger.add(["F19"], injected: 6)
+        FaultLedger.add(["F19"], trials: 6)
     }
 }

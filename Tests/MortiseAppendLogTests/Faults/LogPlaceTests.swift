@@ -269,7 +269,7 @@ struct LogNoFileCheck {
         }
         let error = thrown { _ = try Workload.open(AppendLogConfiguration(path: "/none/depot.log")) } as? FileError
         #expect(error?.reason == .notFound)
-        FaultLedger.add(["F24"], injected: 8)
+        FaultLedger.add(["F24"], trials: 8)
     }
 
     @Test func everythingAStoreTouchesLiesBesideItsLog() throws { try LogTouchedPathsCheck().run().verify("F24") }

@@ -255,6 +255,6 @@ struct LogConcurrentSaveCheck {
         #expect(reopened.engine.version.inconsistencies() == [])
         #expect(reopened.engine.version.tables["Parcel"]?.count == 5 * rounds)
         try reopened.close()
-        FaultLedger.add(["F34"], injected: 5 * rounds)
+        FaultLedger.add(["F34"], trials: 5 * rounds)
     }
 }

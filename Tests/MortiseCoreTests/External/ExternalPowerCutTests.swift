@@ -4,7 +4,7 @@ import MortiseCore
 import MortiseEngine
 import Testing
 
-/// Saves of data in files of their own, checkpoints, compactions and reopenings, with a crash after every operation and
+/// Saves of external data, checkpoints, compactions and reopenings, with a crash after every operation and
 /// with every kind of loss.
 struct ExternalPowerCutCheck {
     let store: PictureStore
@@ -67,15 +67,21 @@ struct ExternalPowerCutCheck {
                 return findings.expect(false, "\(place): no whole state")
             }
             findings.expect(allowed.contains(state), "\(place): state \(state) where \(allowed) may be")
-            let files = image.fileSystem.paths.filter { $0.hasPrefix(store.folder + "/") }
-            findings.expect(
-                files.count == Pictures.lines(of: state).count, "\(place): \(files.count) files in state \(state)")
+            let files = store.dataFiles(on: image.fileSystem).count
+            let named = Pictures.lines(of: state).count
+            // An opening that cuts off a torn end removes nothing: what the torn bytes would have named is not known.
+            let isTorn = container.store(AppendLogStore.self)?.recovery != nil
+            findings.expect(isTorn ? files >= named : files == named, "\(place): \(files) files in state \(state)")
             // The store goes on, and what it then acknowledges is there for good.
             try container.advancePictures(to: state + 1)
             try container.close()
-            let again = try store.open(image.fileSystem.crashed(after: .max, losing: .unsynced))
+            let restarted = image.fileSystem.crashed(after: .max, losing: .unsynced)
+            let again = try store.open(restarted)
             findings.expect(try Pictures.state(of: again) == state + 1, "\(place): lost after recovery")
             try again.close()
+            let settled = store.dataFiles(on: restarted).count
+            let wanted = Pictures.lines(of: state + 1).count
+            findings.expect(settled == wanted, "\(place): \(settled) files, not \(wanted), after recovery")
         } catch {
             findings.expect(false, "\(place): \(error)")
         }
@@ -104,7 +110,7 @@ extension ExternalPowerCutCheck {
     func noCrashLosesAnAcknowledgedValueOrLeavesARecordThatNamesNoFile(store: PictureStore, seed: UInt64) throws {
         let findings = try ExternalPowerCutCheck(store: store, seed: seed, limit: isFullSize ? 12 : 2).run()
         #expect(findings.violations.prefix(5) == [])
-        #expect(findings.injected > 100)
+        #expect(findings.trials > 100)
     }
 
     @Test(arguments: PictureStore.allCases, [BrokenFileSystem.Mistake.skipsFileSync, .skipsDirectorySync])

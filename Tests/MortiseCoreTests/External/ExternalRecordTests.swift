@@ -7,7 +7,7 @@ import Testing
 
 @testable import MortiseEngine
 
-/// Records whose data are in files of their own.
+/// Records with external data.
 @Suite struct ExternalRecordTests {
     @Test(arguments: PictureStore.allCases)
     func recordsStaySmallHoweverLargeTheirDataAre(store: PictureStore) throws {
@@ -59,7 +59,7 @@ import Testing
         let disk = SimulatedFileSystem(seed: 3)
         let container = try store.open(disk)
         try container.advancePictures(to: 1)
-        let file = try #require(disk.paths.first { $0.hasPrefix(store.folder + "/") })
+        let file = try #require(store.dataFiles(on: disk).first)
         let context = ModelContext(container)
         context.mergePolicy = .objectWins
         let picture = try #require(try context.fetch(FetchDescriptor<Picture>()).first)

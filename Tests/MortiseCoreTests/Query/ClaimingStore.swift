@@ -77,12 +77,12 @@ final class ClaimingStore: QueryableDataStore {
         case .orderPrefix, .wrongPrefix: plan.order = .prefix(min(1, query.order.count))
         case .everything, .wrongOrder, .countsAll, .otherEntity, .ignoresLimit:
             plan.order = .total
-            plan.takesWindow = isExact
+            plan.appliesLimit = isExact
         case .limitUnderResidual:
             plan.claims = [:]
             plan.order = .total
-            plan.takesWindow = true
-        case .windowBeforeOrder: plan.takesWindow = true
+            plan.appliesLimit = true
+        case .windowBeforeOrder: plan.appliesLimit = true
         case .unknownConjunct: plan.claims[99] = .exact
         case .otherQuery: plan.query.conjuncts = []
         case .tooManyKeys: plan.order = .prefix(query.order.count + 1)
@@ -140,7 +140,7 @@ final class ClaimingStore: QueryableDataStore {
         case .prefix(let count): found = sort(found, by: Array(query.order.prefix(count)))
         case .total: found = sort(found, by: query.order)
         }
-        if plan.takesWindow, behaviour != .ignoresLimit { found = Array(found[query.window(of: found.count)]) }
+        if plan.appliesLimit, behaviour != .ignoresLimit { found = Array(found[query.window(of: found.count)]) }
         return StoreRows(snapshots: found, scanned: scanned)
     }
 

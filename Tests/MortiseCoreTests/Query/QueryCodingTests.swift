@@ -22,7 +22,7 @@ import Testing
         .slice(name, .range(one, one, isClosed: false)), .lookup(name, one, nil), .lookup(name, one, one),
         .contains(name, one), .exists(name, variable: 1, .variable(1)), .all(name, variable: 2, .variable(2)),
         .filter(name, variable: 3, .variable(3)), .startsWith(name, one), .minimum(name), .maximum(name),
-        .hasRun(name, one), .range(one, one, isClosed: true), .localizedStandardContains(name, one),
+        .containsSequence(name, one), .range(one, one, isClosed: true), .localizedStandardContains(name, one),
         .compareStrings(.caseInsensitive, name, one), .matches(name, "a.b"), .isKind(.variable(0), "Book"),
         .cast(.variable(0), "Book"), .onModels(id: 7, text: "code"),
     ]
@@ -36,7 +36,8 @@ import Testing
             case .arithmetic, .negate, .conditional, .coalesce, .flatMap, .unwrap, .count, .isEmpty, .first, .last:
                 break
             case .element, .slice, .lookup, .contains, .exists, .all, .filter, .startsWith, .minimum, .maximum: break
-            case .hasRun, .range, .localizedStandardContains, .compareStrings, .matches, .isKind, .cast, .onModels:
+            case .containsSequence, .range, .localizedStandardContains, .compareStrings, .matches, .isKind, .cast,
+                .onModels:
                 break
             }
         }
@@ -49,6 +50,56 @@ import Testing
         #expect(try JSONDecoder().decode([QueryExpression].self, from: text) == [expression])
         let list = try PropertyListEncoder().encode([expression])
         #expect(try PropertyListDecoder().decode([QueryExpression].self, from: list) == [expression])
+    }
+
+    /// Defect: what is decoded may be as deep as its sender likes, and is gone through recursively.
+    @Test func whatIsNestedTooDeepIsNotDecoded() throws {
+        func text(_ depth: Int, _ level: (String, String)) -> Data {
+            Data(
+                ("[" + String(repeating: level.0, count: depth) + #"{"variable":{"_0":0}}"#
+                    + String(repeating: level.1, count: depth) + "]").utf8)
+        }
+        let levels = [
+            (#"{"not":{"_0":"#, "}}"), (#"{"and":{"_0":["#, "]}}"),
+            (#"{"property":{"_1":{"entity":"E","name":"n","slot":0},"_0":"#, "}}"),
+        ]
+        for level in levels {
+            _ = try JSONDecoder().decode([QueryExpression].self, from: text(100, level))
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode([QueryExpression].self, from: text(250, level))
+            }
+        }
+    }
+
+    @Test func whatIsNestedTooDeepIsNotCarriedOut() throws {
+        var expression = QueryExpression.variable(0)
+        for depth in 1...200 {
+            expression = depth % 2 == 0 ? .not(expression) : .coalesce(expression, Self.one)
+            let query = StoreQuery("Book", conjuncts: [.and([Self.one, expression])])
+            if depth + 2 <= QueryExpression.deepest {
+                try query.checkDepth()
+            } else {
+                let error = QueryEvaluationError.nestedTooDeep(limit: QueryExpression.deepest)
+                #expect(throws: error) { try query.checkDepth() }
+                #expect(throws: error) {
+                    try StoreQuery("Book", order: [.init(.not(.not(expression)))]).checkDepth()
+                }
+            }
+        }
+    }
+
+    /// The matcher cannot be interrupted: the caller goes on, and the match on its thread ends when it ends.
+    @Test func aMatchHasATimeLimit() throws {
+        let pattern = "(a+)+$"
+        let regex = try Regex(pattern)
+        #expect(throws: QueryEvaluationError.regexTooSlow(pattern: pattern, limit: .milliseconds(100))) {
+            try MatchWatch.run(limit: .milliseconds(100)) {
+                MatchWatch.isFound(regex, pattern, in: String(repeating: "a", count: 24) + "b")
+            }
+        }
+        #expect(try MatchWatch.run(limit: .seconds(60)) { MatchWatch.isFound(regex, pattern, in: "aaa") })
+        struct Failure: Error {}
+        #expect(throws: Failure.self) { try MatchWatch.run(limit: .seconds(60)) { throw Failure() } }
     }
 
     @Test func whatPredicatesAreLoweredToComesBack() throws {
@@ -86,10 +137,10 @@ import Testing
         #expect(tables.count == 1)
         let reader = ContextReader(state: context.state, seesChanges: false)
         let record = RecordReference(table: try #require(reader.table(named: "Book")), row: 0)
-        #expect(throws: QueryEvaluationError.codeNotHere(text: text)) {
+        #expect(throws: QueryEvaluationError.codeUnavailable(text: text)) {
             try QueryEvaluator(reader: reader).matches(decoded.conjuncts[0].expression, record)
         }
-        #expect(throws: QueryEvaluationError.codeNotHere(text: text)) {
+        #expect(throws: QueryEvaluationError.codeUnavailable(text: text)) {
             try QueryExecutor(reader: reader).filter([record], by: decoded.conjuncts.map(\.expression))
         }
     }

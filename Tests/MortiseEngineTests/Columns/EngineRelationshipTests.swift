@@ -51,7 +51,7 @@ import Testing
 
     @Test func referencesToWhatIsNotThereAreRefused() throws {
         let owner = try save([snapshot("Owner")])[0]
-        let gone = PersistentIdentifier(space: owner.space, sequence: 999)
+        let gone = PersistentIdentifier(namespace: owner.namespace, sequence: 999)
         let cases: [PersistentIdentifier] = [gone, .temporary(entityName: "Owner"), try save([snapshot("Tag")])[0]]
         for target in cases {
             #expect(throws: EngineError.self) { try save([snapshot("Thing", nil, ["owner": .identifier(target)])]) }

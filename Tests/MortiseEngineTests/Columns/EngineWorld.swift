@@ -70,10 +70,27 @@ struct EngineWorld {
     var breaksNextSave = false
     /// How many new records of one entity come one after the other.
     var runLength = 1
+    /// How far unique and comparable values of new records are from those before them; nil where they are random.
+    var step: Int?
+    /// The last of those values.
+    var last = 500_000_000
 
-    init(seed: UInt64) {
+    init(seed: UInt64, schema: StoredSchema = Self.schema) {
         random = SeededRandom(seed)
-        engine = Engine(.empty(Catalog(schema: Self.schema, storeIdentifier: "world")))
+        engine = Engine(.empty(Catalog(schema: schema, storeIdentifier: "world")))
+    }
+
+    /// Goes on with what another engine has, such as one that was made from a file.
+    init(_ engine: Engine, _ records: [PersistentIdentifier: Record], seed: UInt64) {
+        random = SeededRandom(seed)
+        self.engine = engine
+        self.records = records
+    }
+
+    private mutating func next() -> Int {
+        guard let step else { return Int.random(in: 0...1_000_000_000, using: &random) }
+        last += step
+        return last
     }
 
     // MARK: Random values
@@ -113,6 +130,19 @@ struct EngineWorld {
         }
     }
 
+    /// A value that is `step` from the last one.
+    private mutating func ordered(_ kind: StorageKind) -> StoredValue {
+        let number = next()
+        switch kind {
+        case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(number)))
+        case .uuid:
+            return withUnsafeBytes(of: UInt32(truncatingIfNeeded: number).bigEndian) { bytes in
+                .uuid(UUID(uuid: (bytes[0], bytes[1], bytes[2], bytes[3], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+            }
+        default: return .integer(Int64(number))
+        }
+    }
+
     private mutating func string() -> String {
         let pieces = ["", "a", "Z", "é", "e\u{301}", "\u{0}", "\u{1}", "日本", "long piece of text ", "\u{ac00}", "🙂"]
         return (0..<Int.random(in: 0...4, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
@@ -126,8 +156,9 @@ struct EngineWorld {
             case .attribute:
                 let kind = slot.property.attribute?.kind ?? .coded
                 if slot.name == "code" {
-                    let code = "c\(Int.random(in: 0...1_000_000_000, using: &random))"
-                    values.append(random.chance(3) ? .null : .string(code))
+                    values.append(random.chance(3) ? .null : .string("\(next())"))
+                } else if step != nil, kind == .int64 || kind == .date || kind == .uuid {
+                    values.append(ordered(kind))
                 } else if slot.name == "group" {
                     values.append(.integer(.random(in: 0...3, using: &random)))
                 } else {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MortiseCore
@@ -12,7 +13,7 @@ import Testing
         let reader: RecordReader
         let table: TableVersion
         let records: [RecordReference]
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
 
         init() throws {
             var world = EngineWorld(seed: seed)
@@ -52,7 +53,9 @@ import Testing
         var fixture = try Fixture()
         let evaluator = QueryEvaluator(reader: fixture.reader)
         var (onColumns, simplified, threw, held) = (0, 0, 0, 0)
-        for _ in 0..<500 {
+        // How common a form is depends on what the seed makes the records hold, so the rarest one decides when to stop.
+        func isEveryFormTried() -> Bool { onColumns > 100 && simplified > 40 && threw > 5 && held > 200 }
+        for step in 0..<5000 where step < 500 || !isEveryFormTried() {
             let condition = fixture.random.condition()
             let simple = condition.simplified
             let filter = CompiledFilter([condition], reader: fixture.reader, table: fixture.records[0].table)
@@ -75,8 +78,10 @@ import Testing
                 #expect(found == Set(wanted), comment)
             }
         }
-        // Each of these is common, unless a form has been lost.
-        #expect(onColumns > 100 && simplified > 40 && threw > 5 && held > 200, "seed \(fixture.seed)")
+        #expect(
+            isEveryFormTried(),
+            "A form is lost: \(onColumns) on columns, \(simplified) simplified, \(threw) threw, \(held) held; seed \(fixture.seed)"
+        )
     }
 
     @Test func whatColumnsTellIsNotAskedRowByRow() throws {
@@ -92,10 +97,10 @@ import Testing
         let owner = try property("owner")
         let target = QueryExpression.constant(.identifier(fixture.random.targets[0]))
         let conditions: [QueryExpression] = [
-            .startsWith(must, part), .startsWith(may, part), .hasRun(may, part), .isEmpty(must),
+            .startsWith(must, part), .startsWith(may, part), .containsSequence(may, part), .isEmpty(must),
             .localizedStandardContains(must, part), .matches(must, "a"),
             .compare(.equal, .compareStrings(.caseInsensitive, must, part), .constant(.integer(0))),
-            .compare(.equal, .flatMap(may, variable: 1, .hasRun(.variable(1), part)), .constant(.bool(true))),
+            .compare(.equal, .flatMap(may, variable: 1, .containsSequence(.variable(1), part)), .constant(.bool(true))),
             .coalesce(.flatMap(may, variable: 1, .startsWith(.variable(1), part)), .constant(.bool(false))),
             .compare(.less, .coalesce(try property("may_double"), .constant(.double(0))), .constant(.double(2))),
             .contains(.list(numbers), try property("must_int16")),

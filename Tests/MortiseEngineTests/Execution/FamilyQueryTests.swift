@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MortiseCore
@@ -12,7 +13,7 @@ import Testing
         let reader: RecordReader
         let records: [RecordReference]
         let layout: RecordLayout
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var random: SeededRandom
 
         init() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MortiseCore
@@ -9,7 +10,7 @@ import Testing
     private struct Fixture {
         let engine: Engine
         let reader: RecordReader
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var version: EngineVersion { engine.version }
         var catalog: Catalog { engine.catalog }
 

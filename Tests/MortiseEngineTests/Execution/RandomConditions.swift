@@ -95,7 +95,7 @@ struct RandomConditions {
         let required = isOptional ? text : property("must_string")
         switch below(8) {
         case 0, 1: return .startsWith(text, part)
-        case 2, 3: return .hasRun(text, part)
+        case 2, 3: return .containsSequence(text, part)
         case 4: return .compare(comparison(), .count(text), .constant(.integer(Int64(below(8)))))
         case 5: return .isEmpty(text)
         case 6:

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MortiseEngine
@@ -38,7 +39,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func insertionsAndRemovalsAgreeWithASortedArray(isWide: Bool) {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var random = SeededRandom(seed)
         var index = OrderedIndex(isWide: isWide)
         var expected: Set<Entry> = []
@@ -73,7 +74,7 @@ import Testing
     /// Keys of the kinds that are sorted by different ways: random, few, alike but for a few bits, and alike for long.
     @Test(arguments: [0, 1, 2, 3, 4])
     func manyEntriesAreSorted(kind: Int) {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var random = SeededRandom(seed)
         var sorted = SortedEntries(isWide: kind != 4)
         var expected: [Entry] = []
@@ -99,7 +100,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func rangesRanksAndDirectionsAgreeWithASortedArray(isWide: Bool) {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var random = SeededRandom(seed)
         var sorted = SortedEntries(isWide: isWide)
         var expected: Set<Entry> = []

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MortiseCore
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func equalityAndRangesOfNumbers() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var fixture = try Fixture(seed: seed)
         let (index, slot) = try fixture.index("must_double")
         for _ in 0..<100 {
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func optionalStringsAndTheirPrefixes() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         var fixture = try Fixture(seed: seed)
         let table = fixture.table
         let (index, slot) = try fixture.index("may_string")
@@ -99,7 +100,7 @@ import Testing
     }
 
     @Test func compoundIndexesOrdersAndOffsets() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed = testSeed()
         let fixture = try Fixture(seed: seed)
         let table = fixture.table
         let (index, date) = try fixture.index("group", "must_date")

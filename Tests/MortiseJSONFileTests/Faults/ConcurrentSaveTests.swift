@@ -82,7 +82,7 @@ struct ConcurrentSaveCheck {
         #expect(failures.withLock { $0 } > 0)
         let parcels = try ModelContext(depot.open()).fetch(FetchDescriptor<Parcel>())
         #expect(parcels.count == tasks * rounds)
-        FaultLedger.add(["F34", "F09"], injected: failures.withLock { $0 })
+        FaultLedger.add(["F34", "F09"], trials: failures.withLock { $0 })
     }
 
     /// Readers take versions meanwhile: each is one that a whole save left.
@@ -108,7 +108,7 @@ struct ConcurrentSaveCheck {
             }
             try await group.waitForAll()
         }
-        FaultLedger.add(["F34"], injected: 3)
+        FaultLedger.add(["F34"], trials: 3)
     }
 
     private func save(

@@ -56,7 +56,7 @@ struct GoldenCheck {
         #expect(records.map(\.sequence) == [1, 2, 3, 5, 4, 7, 8, 9])
         let kinds = Set(header.schema.entities.flatMap(\.properties).compactMap { $0.attribute?.kind })
         #expect(kinds == Set(StorageKind.allCases))
-        FaultLedger.add(["F35"], injected: 1)
+        FaultLedger.add(["F35"], trials: 1)
     }
 
     @Test func theFileOfTheNewestVersionIsWrittenAgainByteForByte() throws {

@@ -86,14 +86,14 @@ struct ClockCheck {
         let before = disk.paths
         try JSONFileStore.reseal("/data/depot.json", in: disk)
         #expect(disk.contents(at: "/data/depot.json") == document)
-        #expect(Set(disk.paths) == Set(before + ["/data/depot.json.lock"]))
+        #expect(Set(disk.paths) == Set(before))
         #expect(disk.contents(at: "/etc/passwd") == [1])
         for operation in disk.trace {
             #expect(
                 operation.path == "/data" || operation.path.hasPrefix("/data/depot.json")
                     || operation.path.hasPrefix("/data/.depot.json."), "\(operation)")
         }
-        FaultLedger.add(["F24"], injected: Self.names.count)
+        FaultLedger.add(["F24"], trials: Self.names.count)
     }
 
     @Test func everythingASaveTouchesLiesBesideTheFile() throws { try TouchedPathsCheck().run().verify("F24") }
@@ -109,7 +109,7 @@ struct ClockCheck {
             try container.close()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count <= 1)
         }
-        FaultLedger.add(["F24"], injected: 1)
+        FaultLedger.add(["F24"], trials: 1)
     }
 
     @Test func noClockEntersIdentifiersOrderOrBytes() throws { try ClockCheck().run().verify("F31") }
@@ -130,6 +130,6 @@ struct ClockCheck {
             let store = try Workload.openStore(JSONFileConfiguration(path: path, allowsSave: false))
             #expect(Workload.state(of: store) == 4)
         }
-        FaultLedger.add(["F31"], injected: 1)
+        FaultLedger.add(["F31"], trials: 1)
     }
 }

@@ -160,7 +160,7 @@ struct NoFileCheck {
                 == .invalidPath)
         let error = thrown { _ = try Workload.open(JSONFileConfiguration(path: "/none/depot.json")) } as? FileError
         #expect(error?.reason == .notFound)
-        FaultLedger.add(["F24"], injected: 9)
+        FaultLedger.add(["F24"], trials: 9)
     }
 
     @Test func onAReadOnlyMediumTheStoreCanBeReadAndASaveIsATypedError() throws {

@@ -2,6 +2,7 @@ import FaultWorkload
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
+import TestSupport
 import Testing
 
 struct CrashesInARowCheck {
@@ -23,7 +24,7 @@ struct CrashesInARowCheck {
     func noCrashLosesAnAcknowledgedSaveOrLeavesHalfOfOne(seed: UInt64) throws {
         let findings = try PowerCutCheck(seed: seed, last: isFullSize ? 12 : 5, limit: isFullSize ? 24 : 8).run()
         findings.verify("F13", "F14", "F16", "F18")
-        #expect(findings.injected > (isFullSize ? 2_500 : 500))
+        #expect(findings.trials > (isFullSize ? 2_500 : 500))
     }
 
     @Test(arguments: [FileError.Operation.sync, .syncDirectory], 1...5)

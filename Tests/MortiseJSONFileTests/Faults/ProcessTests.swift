@@ -41,7 +41,7 @@ import Testing
                 try container.close()
             }
         }
-        FaultLedger.add(["F19"], injected: 2)
+        FaultLedger.add(["F19"], trials: 2)
     }
 
     @Test func readersInOtherProcessesSeeAWholeStateWhileAWriterSaves() throws {
@@ -61,7 +61,7 @@ import Testing
                 try store.close()
             }
             #expect(writer.terminationStatus == 0)
-            FaultLedger.add(["F20"], injected: reads)
+            FaultLedger.add(["F20"], trials: reads)
         }
     }
 
@@ -82,7 +82,7 @@ import Testing
             #expect(Workload.state(of: store) == 2)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
         }
-        FaultLedger.add(["F11"], injected: 2)
+        FaultLedger.add(["F11"], trials: 2)
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can become another user who may not write here"))
@@ -99,7 +99,7 @@ import Testing
             #expect(writer.lines.first?.contains("EACCES") == true)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["depot.json"])
         }
-        FaultLedger.add(["F21"], injected: 1)
+        FaultLedger.add(["F21"], trials: 1)
     }
 
     @Test(arguments: [0o000, 0o022, 0o077] as [UInt32])
@@ -114,7 +114,7 @@ import Testing
             #expect(info.permissions == 0o600)
             #expect(try POSIXFileSystem().info(path + ".lock", followingLinks: false).permissions == 0o600)
         }
-        FaultLedger.add(["F23"], injected: 1)
+        FaultLedger.add(["F23"], trials: 1)
     }
 
     @Test(
@@ -131,6 +131,6 @@ import Testing
                 #expect(helper.acknowledged == state)
             }
         }
-        FaultLedger.add(["F31"], injected: 3)
+        FaultLedger.add(["F31"], trials: 3)
     }
 }

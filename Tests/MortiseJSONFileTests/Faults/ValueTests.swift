@@ -163,7 +163,7 @@ struct UserCodeCheck {
         let found = try roundTrip(fuses.enumerated().map { Sample(key: $0, fuse: $1) })
         #expect(found.map(\.fuse) == fuses)
         #expect(found[1].fuse?.weight.sign == .minus)
-        FaultLedger.add(["F27", "F30"], injected: fuses.count)
+        FaultLedger.add(["F27", "F30"], trials: fuses.count)
     }
 
     @Test func whatTheFileCannotHoldFailsTheWholeSaveAndNothingOfItIsThere() throws {
@@ -175,14 +175,16 @@ struct UserCodeCheck {
         context.insert(Sample(key: 2))
         let bad = Sample(key: 3, fuse: Fuse(name: "deep", nest: Nest(depth: 600)))
         context.insert(bad)
-        #expect(throws: (any Error).self) { try context.save() }
+        #expect { try context.save() } throws: { error in
+            "\(error)".contains("Sample.fuse of Sample/3 is too large: expected at most 508 nested")
+        }
         #expect(context.hasChanges)
         #expect(disk.contents(at: "/values.json") == before)
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Sample>()) == 1)
         bad.fuse = nil
         try context.save()
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Sample>()) == 3)
-        FaultLedger.add(["F30", "F33"], injected: 1)
+        FaultLedger.add(["F30", "F33"], trials: 1)
     }
 
     @Test func userCodeThatThrowsInASaveLeavesNothingBehind() throws { try UserCodeCheck().run().verify("F33") }

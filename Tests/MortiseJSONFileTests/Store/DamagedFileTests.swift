@@ -202,7 +202,7 @@ import Testing
                 guard case SwiftDataError.loadIssueModelContainer = error, case .latched? = error as? EngineError else {
                     return false
                 }
-                return "\(error)".contains("/notes.json") && "\(error)".contains("open it again")
+                return "\(error)".contains("/notes.json") && "\(error)".contains("open the store again")
             }
         }
         #expect(context.hasChanges)

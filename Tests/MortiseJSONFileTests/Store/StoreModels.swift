@@ -101,11 +101,14 @@ final class StoreFolder {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     func open(
-        _ types: any PersistentModel.Type..., allowsSave: Bool = true, integrity: JSONFileIntegrity = .required
+        _ types: any PersistentModel.Type..., allowsSave: Bool = true, integrity: JSONFileIntegrity = .required,
+        dropping: [String] = []
     ) throws -> ModelContainer {
         try ModelContainer(
             for: Schema(types.isEmpty ? [Original.Note.self] : types),
-            configurations: [JSONFileConfiguration(path: path, allowsSave: allowsSave, integrity: integrity)])
+            configurations: [
+                JSONFileConfiguration(path: path, allowsSave: allowsSave, integrity: integrity, dropping: dropping)
+            ])
     }
 
     /// Makes the file, with one drawer and the notes in it.

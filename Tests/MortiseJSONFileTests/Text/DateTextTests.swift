@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseJSONFile
+import TestSupport
 import Testing
 
 @Suite struct DateTextTests {

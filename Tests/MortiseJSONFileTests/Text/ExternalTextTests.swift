@@ -5,7 +5,7 @@ import MortiseEngine
 import MortiseJSONFile
 import Testing
 
-/// Data in files of their own, as they stand in a document.
+/// External data, as they stand in a document.
 @Suite struct ExternalTextTests {
     private static let name = String(repeating: "0f", count: 16)
     private static let good = "{\"file\": \"\(name)\", \"length\": 5000, \"crc32c\": \"0012abef\"}"

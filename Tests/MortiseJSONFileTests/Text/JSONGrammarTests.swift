@@ -103,7 +103,7 @@ struct JSONStrictnessCheck {
     @Test(arguments: rejected) func isRejected(_ text: String) {
         #expect(JSONStrictnessCheck().grammar([text]).violations == [])
         #expect(throws: JSONTextError.self) { try readTree(text) }
-        FaultLedger.add(["F28"], injected: 1)
+        FaultLedger.add(["F28"], trials: 1)
     }
 
     /// Skipping finds what the grammar forbids; duplicate keys and what a number stands for are beyond it.
@@ -124,7 +124,7 @@ struct JSONStrictnessCheck {
 
     @Test(arguments: rejectedBytes) func illFormedUTF8IsRejected(_ sequence: [UInt8]) {
         #expect(JSONStrictnessCheck().encoding([sequence]).violations == [])
-        FaultLedger.add(["F29"], injected: 1)
+        FaultLedger.add(["F29"], trials: 1)
         for padding in [0, 1, 7, 8, 9] {
             let before = [UInt8](repeating: UInt8(ascii: "x"), count: padding)
             for quoted in [[UInt8(ascii: "\"")] + before + sequence + [UInt8(ascii: "\"")]] {
@@ -170,7 +170,7 @@ struct JSONStrictnessCheck {
 
     @Test(arguments: [513, 100_000, 1_000_000]) func nestingBeyondTheLimitIsAnError(_ depth: Int) {
         #expect(JSONStrictnessCheck().nesting([depth]).violations == [])
-        FaultLedger.add(["F27"], injected: 1)
+        FaultLedger.add(["F27"], trials: 1)
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let text = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
             let tree = #expect(throws: JSONTextError.self) { try readTree(text) }

@@ -1,5 +1,6 @@
 import MortiseCore
 import MortiseJSONFile
+import TestSupport
 import Testing
 
 @Suite struct JSONNumberTests {

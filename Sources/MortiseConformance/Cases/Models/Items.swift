@@ -134,7 +134,7 @@ class Item: PersistentModel {
     var loud: String { name.uppercased() }
 }
 
-/// A subclass with properties of its own.
+/// A subclass with its own properties.
 final class SpecialItem: Item {
     override class var schemaMetadata: [Schema.PropertyMetadata] {
         [.init(name: "extra", keypath: \SpecialItem.extra)]

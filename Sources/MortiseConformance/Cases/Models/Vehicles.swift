@@ -35,7 +35,7 @@ class Vehicle: PersistentModel {
     }
 }
 
-/// A subclass with a property of its own.
+/// A subclass with its own property.
 final class Truck: Vehicle {
     override class var schemaMetadata: [Schema.PropertyMetadata] { [.init(name: "load", keypath: \Truck.load)] }
     override class var _inheritedSchemaMetadata: [Schema.PropertyMetadata] { ownMetadata(for: Truck.self) }

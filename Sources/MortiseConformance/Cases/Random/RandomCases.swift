@@ -105,7 +105,7 @@ extension ConformanceCase {
         ConformanceCase(
             "random.saves-and-reopening", level: .full, capability: .reopening,
             requirement: "After random saves and reopenings the store has what was saved.",
-            hint: "Read the shortest run below; what is kept is not what was in memory."
+            hint: "Read the shortest run below; the stored values are not those in memory."
         ) { c in try runs(c, reopening: true) },
     ]
 

@@ -19,10 +19,9 @@ struct RandomNumbers: RandomNumberGenerator {
 
 /// Makes something that fails smaller, as long as it still fails.
 enum Shrinking {
-    /// - Parameters:
-    ///   - smaller: what is a little smaller than a value, the most promising first.
-    ///   - fails: the failure of a value; nil where it does not fail.
-    /// - Returns: the smallest that was found, with its failure.
+    /// Shrinks a value that fails. `smaller` returns values a little smaller than its argument, the most promising
+    /// first; `fails` returns the failure of a value, or nil.
+    /// - Returns: the smallest failing value that was found in `tries` attempts, with its failure.
     static func smallest<Value, Failure>(
         of value: Value, failing failure: Failure, tries: Int = 400, smaller: (Value) -> [Value],
         fails: (Value) -> Failure?

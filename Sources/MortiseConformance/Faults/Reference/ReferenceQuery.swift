@@ -7,7 +7,7 @@ extension ReferenceWork {
         var plan = FetchPlan(query, detail: "the reference store's own", isFullScan: true)
         for conjunct in query.conjuncts { plan.claims[conjunct.id] = steps.claim(conjunct) }
         if !query.order.contains(where: { $0.expression.needsModels }) { plan.order = .total }
-        plan.takesWindow =
+        plan.appliesLimit =
             plan.order == .total && query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
         steps.changePlan(&plan, storage)
         return plan
@@ -31,7 +31,7 @@ extension ReferenceWork {
         found = try QueryExecutor(reader: reader).filter(found, by: steps.conditions(conditions, query))
         if plan.order == .total { found = try sorted(found, query, reader) }
         found = steps.found(found, plan)
-        if plan.takesWindow { found = Array(found[steps.cut(query, found.count)]) }
+        if plan.appliesLimit { found = Array(found[steps.cut(query, found.count)]) }
         return VersionRows(
             entities: reader.tables.map(\.entityName), rows: found, scanned: steps.scanned(scanned, found.count))
     }

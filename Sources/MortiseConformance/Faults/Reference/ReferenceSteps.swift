@@ -19,7 +19,7 @@ struct SortKey: Sendable {
     let isAscending: Bool
 }
 
-/// The steps of a reference store's work. Each is right as it stands; a fault puts a wrong one in its place.
+/// The steps of a reference store's work. Each is correct by default; a fault replaces one with a wrong one.
 struct ReferenceSteps: Sendable {
     typealias State = ReferenceStorage.State
     typealias Remapping = [PersistentIdentifier: PersistentIdentifier]
@@ -193,7 +193,7 @@ struct ReferenceSteps: Sendable {
     var isIndexStale = false
     /// A record as it is handed out for a query.
     var project: @Sendable (DefaultSnapshot, StoreQuery) -> DefaultSnapshot = { snapshot, _ in snapshot }
-    /// A part of a condition as the store understands it; nil where it understands it right.
+    /// A part of a condition as the faulty store understands it; nil if it understands it correctly.
     var rewrite: @Sendable (QueryExpression) -> QueryExpression? = { _ in nil }
     var conditions: @Sendable ([QueryExpression], StoreQuery) -> [QueryExpression] = { conditions, _ in conditions }
     /// Values as conditions see them.

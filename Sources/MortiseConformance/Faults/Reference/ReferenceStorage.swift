@@ -52,6 +52,7 @@ public final class ReferenceStorage: Sendable {
     let state = Mutex(State())
     let medium = Mutex(Medium())
 
+    /// Makes an empty storage. Stores opened on it share its records.
     public init() {}
 
     /// Leaves what a crash after an operation does; after the last one where none is named.
@@ -66,7 +67,7 @@ public final class ReferenceStorage: Sendable {
 
     var operationCount: Int { medium.withLock { $0.images.count - 1 } }
 
-    /// Makes an operation fail, counted from now; none where there is no number.
+    /// Makes an operation fail, counted from now; nil cancels that.
     func failOperation(_ number: Int?) {
         medium.withLock { medium in medium.failingOperation = number.map { medium.images.count - 1 + $0 } }
     }
@@ -108,6 +109,7 @@ public enum ReferenceStoreError: Error, Hashable, Sendable {
 }
 
 extension ReferenceStoreError: CustomStringConvertible {
+    /// The fault and, if there is one, the way out.
     public var description: String {
         switch self {
         case .noSuchRecord(let record): "There is no record \(record); another save may have deleted it."

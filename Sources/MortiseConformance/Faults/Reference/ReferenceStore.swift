@@ -4,9 +4,12 @@ import Synchronization
 
 /// Opens a reference store: a storage, and the steps by which it is worked on.
 public struct ReferenceConfiguration: DataStoreConfiguration, Sendable {
+    /// The store that the configuration opens.
     public typealias Store = ReferenceStore
 
+    /// The configuration's name.
     public let name: String
+    /// The models that the store keeps; nil until a container sets it.
     public var schema: Schema?
     let storage: ReferenceStorage
     let fault: StoreFault?
@@ -22,9 +25,11 @@ public struct ReferenceConfiguration: DataStoreConfiguration, Sendable {
         self.fault = fault
     }
 
+    /// Two configurations are equal if they open the same storage.
     public static func == (lhs: ReferenceConfiguration, rhs: ReferenceConfiguration) -> Bool {
         lhs.name == rhs.name && lhs.storage === rhs.storage && lhs.fault?.id == rhs.fault?.id
     }
+    /// Hashes the storage's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(storage)) }
 }
 
@@ -34,12 +39,18 @@ public struct ReferenceConfiguration: DataStoreConfiguration, Sendable {
 /// It derives the to-many sides that follow from others, sorts the kit's own `Entry`, and leaves every filter to the
 /// framework.
 public final class ReferenceStore: DataStore {
+    /// The configuration that opens the store.
     public typealias Configuration = ReferenceConfiguration
+    /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
 
+    /// The configuration that opened the store.
     public let configuration: ReferenceConfiguration
+    /// The models that the store keeps.
     public var schema: Schema { work.schema }
+    /// The storage's identifier, the same at every opening.
     public var identifier: String { work.identifier }
+    /// What the store claims, which a fault may change.
     public var capabilities: StoreCapabilities { work.steps.capabilities([.durability, .erase]) }
     private let work: ReferenceWork
 
@@ -50,21 +61,27 @@ public final class ReferenceStore: DataStore {
         work = try ReferenceWork(configuration.storage, configuration.schema, configuration.fault)
     }
 
+    /// Fetches as the contract asks, changed by the fault.
     public func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> DataStoreFetchResult<T, DefaultSnapshot> { try work.fetch(request) }
 
+    /// Counts as the contract asks, changed by the fault.
     public func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int {
         try work.fetchCount(request)
     }
 
+    /// Fetches identifiers as the contract asks, changed by the fault.
     public func fetchIdentifiers<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> [PersistentIdentifier] { try work.fetchIdentifiers(request) }
 
+    /// Saves as the contract asks, changed by the fault.
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try work.save(request) }
 
+    /// Removes all records.
+    /// - Throws: what the fault makes it throw.
     public func erase() throws { try work.erase() }
 }

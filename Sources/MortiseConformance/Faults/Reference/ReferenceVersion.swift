@@ -11,8 +11,8 @@ final class ReferenceVersion: StoreVersion {
     private let index: InverseIndex
     private let isLatest: Bool
 
-    /// - Parameter isLatest: whether the store's state is this one for as long as the version is used, which whoever holds
-    ///   the storage's lock can say.
+    /// Creates a version of a state. `isLatest` says that the store keeps this state as long as the version is used,
+    /// which only a caller that holds the storage's lock can know.
     init(_ state: ReferenceStorage.State, _ work: ReferenceWork, number: UInt64? = nil, isLatest: Bool = false) {
         self.number = number ?? state.version
         self.isLatest = isLatest

@@ -3,7 +3,7 @@ import MortiseCore
 import Synchronization
 
 extension ReferenceWork {
-    /// - Parameter enforces: whether uniqueness and references are checked here.
+    /// Saves a request. `enforces` says whether uniqueness and references are checked here.
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, enforces: Bool = false
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -15,7 +15,8 @@ extension ReferenceWork {
         return try store(request, enforces: enforces, on: nil)
     }
 
-    /// - Parameter read: the state to work on, where that is not the one that is there when the lock is held.
+    /// Saves on top of the latest state, or on top of `read` if that is not nil: a state read before the lock was
+    /// taken.
     private func store(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, enforces: Bool, on read: ReferenceStorage.State?
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -25,7 +26,8 @@ extension ReferenceWork {
         }
     }
 
-    /// - Parameter isBatch: whether the store has chosen the records itself, and no context has seen to their references.
+    /// Saves into a state. `isBatch` says that the store chose the records itself, so that no context has cleared
+    /// references to them.
     func store(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, enforces: Bool,
         on read: ReferenceStorage.State? = nil, in state: inout ReferenceStorage.State, isBatch: Bool = false

@@ -37,7 +37,7 @@ struct BatchCheck<Model: PersistentModel> {
         }
     }
 
-    /// - Throws: `QueryPlanError.falseClaim` where the store holds something else.
+    /// - Throws: `QueryPlanError.falseClaim` if the store holds something else.
     func verify(_ result: StoreBatchResult) throws {
         if result.count != matching.count {
             throw fault("\(matching.count) records", "a count of \(result.count)")

@@ -7,7 +7,7 @@ struct BatchFilling<Model: PersistentModel> {
     /// The one that is being filled.
     @usableFromInline var record: BatchRecord<Model>
 
-    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`, `.containerClosed`; what the context noted before.
+    /// - Throws: `ModelContextError.unknownModel`, `.readOnly`, `.containerClosed`; an error that the context has kept.
     @usableFromInline
     init(_ model: Model.Type, in context: ModelContext, capacity: Int) throws {
         try context.state.prepare()
@@ -36,11 +36,11 @@ struct FilledRecords {
     /// For each, the slots that were set.
     private(set) var assigned: [SlotSet] = []
     private let layout: RecordLayout
-    private let space: UInt32
+    private let namespace: UInt32
 
     init(_ table: ModelTable, capacity: Int) {
         layout = table.layout.record
-        space = table.temporarySpace
+        namespace = table.temporaryNamespace
         snapshots.reserveCapacity(capacity)
         assigned.reserveCapacity(capacity)
     }
@@ -48,7 +48,7 @@ struct FilledRecords {
     @usableFromInline
     mutating func append(_ values: consuming ContiguousArray<StoredValue>, _ assigned: SlotSet) {
         snapshots.append(
-            DefaultSnapshot(persistentIdentifier: .temporary(space: space), layout: layout, values: values))
+            DefaultSnapshot(persistentIdentifier: .temporary(namespace: namespace), layout: layout, values: values))
         self.assigned.append(assigned)
     }
 }
@@ -224,10 +224,10 @@ private struct BatchUpsert {
     private(set) var updated: [PendingRecord] = []
     private var places: [PersistentIdentifier: Int] = [:]
     private var claims: [UniqueClaim: PersistentIdentifier] = [:]
-    /// For each record that was added, the one that stands for it.
+    /// For each record that was added, the identifier of the record that now has its values.
     private(set) var owners: [PersistentIdentifier] = []
 
-    /// Whether every record that was added is a new one.
+    /// Whether every added record is a new one.
     var isPlain: Bool { new.count == owners.count }
 
     init(_ state: ContextState, _ table: ModelTable, capacity: Int) {
@@ -267,7 +267,7 @@ private struct BatchUpsert {
         }
     }
 
-    /// The records that are new.
+    /// The new records.
     var inserted: [DefaultSnapshot] {
         new.map { DefaultSnapshot(persistentIdentifier: $0.identifier, layout: layout.record, values: $0.values) }
     }

@@ -201,7 +201,7 @@ struct BatchRun<Model: PersistentModel> {
         return found
     }
 
-    /// Whether records that do not match may be deleted all the same.
+    /// Whether a cascade may also delete records that do not match.
     var cascadesIntoFamily: Bool { cascaded.contains { layout in tables.contains { $0.layout === layout } } }
 
     /// Asks a store of Apple's shape.
@@ -228,7 +228,7 @@ struct BatchRun<Model: PersistentModel> {
 
     // MARK: The store's work
 
-    /// - Returns: how many records matched; nil where the store leaves it to the framework.
+    /// - Returns: how many records matched; nil if the store leaves it to the framework.
     private func push(_ change: StoreBatch.Change, purpose: StoreQuery.Purpose) throws -> Int? {
         do {
             return try state.changing(binding) { report in
@@ -279,13 +279,13 @@ struct BatchRun<Model: PersistentModel> {
         }
     }
 
-    /// The records of a run that count.
+    /// The records of a run that the batch changes.
     func matches(of run: QueryRun<Model>) -> [RecordReference] {
         if includesSubclasses { return run.records }
         return run.records.filter { run.reader.tables[$0.table].entityName == layout.entityName }
     }
 
-    /// What matches, found without the store's help.
+    /// The matches, found without the store's help.
     func unaided() throws -> QueryRun<Model> {
         try QueryRun(descriptor, purpose: .identifiers, in: state, isUnaided: true)
     }

@@ -1,25 +1,30 @@
 public import Foundation
 
 extension ModelContext {
-    /// Changes every model that matches, in the store and in one transaction, without making models of them.
+    /// Changes every matching model in the store, in one transaction, without creating model objects.
     ///
     ///     try context.update(Trip.self, where: #Predicate { $0.isOver }) {
     ///         $0.set(\.note, to: "over")
     ///         $0.increment(\.visits, by: 1)
     ///     }
     ///
-    /// In a context without unsaved changes all of it is saved when this returns, or none of it and an error is thrown.
-    /// Models that are in memory show the new values, here at once and in other contexts when they move to the new
-    /// version; setters and `didSet` are not called. In a context with unsaved changes those count for what matches, and
-    /// the update is one more of them: models are made, and the next save stores it.
+    /// In a context without unsaved changes, either the whole update is saved when this returns, or nothing is and an
+    /// error is thrown. Models in memory show the new values: those of this context at once, those of other contexts
+    /// when they move to the new version. Setters and `didSet` are not called. In a context with unsaved changes, those
+    /// changes take part in the matching and the update joins them: the context creates models for the matches, and the
+    /// next save stores the result.
     ///
-    /// A store that is a `BatchChangingDataStore` does the work itself; for others the framework reads the records and
-    /// saves them.
-    /// - Parameter fullScanPolicy: what to do if every record has to be looked at for those that match; nil leaves it to the
-    ///   context.
-    /// - Returns: how many models matched.
+    /// A `BatchChangingDataStore` does the work itself; for other stores the framework reads the records and saves
+    /// them.
+    /// - Parameters:
+    ///   - model: the type whose models are changed.
+    ///   - predicate: the models to change; nil changes all.
+    ///   - includeSubclasses: whether to change models of subclasses too.
+    ///   - fullScanPolicy: what to do if no index can answer the predicate; nil uses the context's policy.
+    ///   - changes: describes the changes; called once, before anything is read.
+    /// - Returns: the number of models that matched.
     /// - Throws: `BatchError` for a property that cannot be set in this way; what `fetch(_:)` and `save()` throw;
-    ///   `QueryEvaluationError` where a calculation has no result.
+    ///   `QueryEvaluationError` where a calculation has no result; what `changes` throws.
     @discardableResult
     public func update<T: PersistentModel>(
         _ model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true,
@@ -34,19 +39,19 @@ extension ModelContext {
         return try run.update(update)
     }
 
-    /// Inserts a record for every element, in one transaction, without making models of them.
+    /// Inserts a record for every element, in one transaction, without creating model objects.
     ///
     ///     try context.insert(Trip.self, from: rows) { trip, row in
     ///         try trip.set(\.name, to: row.name)
     ///         try trip.set(\.price, to: row.price)
     ///     }
     ///
-    /// In a context without unsaved changes all of them are saved when this returns, or none and an error is thrown; with
-    /// unsaved changes they are some more of them, as models, and wait for the next save. A record with the unique values
-    /// of another updates that one with what was set.
-    /// - Returns: the identifiers of the records, one for each element and in that order. Those of records that wait for
-    ///   the next save are temporary.
-    /// - Throws: `BatchError`; `ModelValidationError.missingValue` where a required property was not set and has no
+    /// In a context without unsaved changes, either all records are saved when this returns, or none is and an error is
+    /// thrown. In a context with unsaved changes they become inserted models, which the next save stores. A record with
+    /// the unique values of another updates that one with the values that were set.
+    /// - Returns: the identifiers of the records, one for each element, in that order. They are temporary for records
+    ///   that wait for the next save.
+    /// - Throws: `BatchError`; `ModelValidationError.missingValue` if a required property was not set and has no
     ///   default; what `save()` throws; what the block and the sequence throw.
     @inlinable
     @discardableResult
@@ -61,20 +66,26 @@ extension ModelContext {
         return try filling.insert()
     }
 
-    /// Deletes every model that matches and saves that at once; in a context with unsaved changes the deletion is one more
-    /// of them and waits for the next save. Delete rules are followed.
-    ///
-    /// A store that is a `BatchChangingDataStore` or a `DataStoreBatching` does the work itself as far as it can; otherwise
-    /// models are made of what is deleted.
+    /// Deletes every matching model and saves that at once; in a context with unsaved changes the deletion joins them
+    /// and waits for the next save. Delete rules are followed. ¶
+    /// A `BatchChangingDataStore` or a `DataStoreBatching` does the work itself as far as it can; otherwise the
+    /// framework creates models for the matches.
+    /// - Throws: what `fetch(_:)` and `save()` throw.
     public func delete<T: PersistentModel>(
         model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
     ) throws {
         try delete(model, where: predicate, includeSubclasses, nil)
     }
 
-    /// As `delete(model:where:includeSubclasses:)`, with a policy of its own.
-    /// - Parameter fullScanPolicy: what to do if every record has to be looked at for those that match; nil leaves it to the
-    ///   context. A `DataStoreBatching` store that takes the predicate is believed to have no need of that.
+    /// Deletes every matching model, with its own policy for full scans; otherwise like
+    /// `delete(model:where:includeSubclasses:)`.
+    /// - Parameters:
+    ///   - model: the type whose models are deleted.
+    ///   - predicate: the models to delete; nil deletes all.
+    ///   - includeSubclasses: whether to delete models of subclasses too.
+    ///   - fullScanPolicy: what to do if no index can answer the predicate; nil uses the context's policy. It does not
+    ///     apply where a `DataStoreBatching` store takes the predicate itself.
+    /// - Throws: what `fetch(_:)` and `save()` throw.
     public func delete<T: PersistentModel>(
         model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true,
         fullScanPolicy: FullScanPolicy?
@@ -93,16 +104,19 @@ extension ModelContext {
 }
 
 extension ContextState {
-    /// Does what changes a store without models, with the notifications of a save around it and the store locked.
+    /// Runs a body that changes a store without models, with the store locked and between the notifications of a save.
     func changing<R>(_ binding: StoreBinding, _ body: (inout SaveReport) throws -> R) throws -> R {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         var report = SaveReport()
-        let result = try holdingObservers { try binding.store.saveLock.withLock { try body(&report) } }
-        tell(report)
+        let result = try withDeferredNotifications { try binding.store.saveLock.withLock { try body(&report) } }
+        if let number = binding.version?.number, let token = binding.store.historyToken(ofVersion: number) {
+            report.historyTokens[binding.store.identifier] = token
+        }
+        postDidSave(report)
         return result
     }
 
-    /// Takes over what a store changed without telling the values.
+    /// Takes over changes for which the store did not report the values.
     func takeOverChanges(of binding: StoreBinding) throws {
         if binding.version != nil { return try refresh(binding) }
         for table in tables.values where table.binding === binding { try reread(table) }
@@ -115,6 +129,6 @@ extension ContextState {
         rows.removeAll()
         if known.isEmpty { return }
         try table.binding.store.load(known.map(\.0), into: self, of: table)
-        for (identifier, model) in known where rows.row(of: identifier) == nil { leave(model, table: table) }
+        for (identifier, model) in known where rows.row(of: identifier) == nil { detach(model, table: table) }
     }
 }

@@ -2,12 +2,12 @@ public import Foundation
 
 /// What to calculate from the models that a fetch would return: see `ModelContext.aggregate(_:_:)`.
 ///
-/// - Nil counts for nothing, except in `count`, which counts models.
-/// - A sum of nothing is zero; an average, least or greatest value of nothing is nil.
-/// - Sums have the property's own type. Whole numbers are added without regard to the width of that type, and only a
-///   result that does not fit it is an error. Floating-point numbers are added one after the other in the order of the
-///   fetch, each addition rounded; NaN makes the sum NaN. A decimal sum that is too great is NaN, as `Decimal` has it.
-/// - NaN is never the least or greatest value unless there is no other; equal ones are represented by the first.
+/// - Nil values are ignored; `count` counts models, whatever their values.
+/// - The sum of no values is zero; the average, minimum or maximum of no values is nil.
+/// - Sums have the property's own type. Integers are added without a limit on intermediate results; only a final result
+///   that does not fit that type is an error. Floating-point numbers are added one after the other in the order of the
+///   fetch, each addition rounded; NaN makes the sum NaN. A decimal sum that is too large is NaN, as in `Decimal`.
+/// - NaN is the minimum or maximum only if there is no other value. Of equal values the first is returned.
 public struct Aggregate<Model: PersistentModel, Value> {
     enum Operation { case count, sum, average, minimum, maximum }
 
@@ -27,33 +27,33 @@ public struct Aggregate<Model: PersistentModel, Value> {
 }
 
 extension Aggregate where Value == Int {
-    /// How many models there are.
+    /// The number of models.
     public static var count: Aggregate { Aggregate(.count, nil, .int64) { Int(storedValue: $0) } }
 }
 
 extension Aggregate {
-    /// The sum of a property's values.
+    /// The sum of a property's values; 0 if there are no models.
     public static func sum(_ keyPath: KeyPath<Model, Value>) -> Aggregate
     where Value: PersistentScalar & AdditiveArithmetic {
         Aggregate(.sum, keyPath, Value.storageKind) { Value(storedValue: $0) }
     }
-    /// The sum of a property's values that are not nil.
+    /// The sum of a property's values, nil ignored; 0 if there are none.
     public static func sum(_ keyPath: KeyPath<Model, Value?>) -> Aggregate
     where Value: PersistentScalar & AdditiveArithmetic {
         Aggregate(.sum, keyPath, Value.storageKind) { Value(storedValue: $0) }
     }
 
-    /// The least of a property's values.
+    /// The least of a property's values; nil if there are no models.
     public static func minimum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V>) -> Aggregate
     where Value == V? { extreme(.minimum, keyPath) }
-    /// The least of a property's values that are not nil.
+    /// The least of a property's values, nil ignored; nil if there are none.
     public static func minimum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V?>) -> Aggregate
     where Value == V? { extreme(.minimum, keyPath) }
 
-    /// The greatest of a property's values.
+    /// The greatest of a property's values; nil if there are no models.
     public static func maximum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V>) -> Aggregate
     where Value == V? { extreme(.maximum, keyPath) }
-    /// The greatest of a property's values that are not nil.
+    /// The greatest of a property's values, nil ignored; nil if there are none.
     public static func maximum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V?>) -> Aggregate
     where Value == V? { extreme(.maximum, keyPath) }
 
@@ -67,19 +67,19 @@ extension Aggregate {
 }
 
 extension Aggregate where Value == Double? {
-    /// The average of a property's values.
+    /// The average of a property's values; nil if there are no models.
     public static func average<V: PersistentScalar & BinaryInteger>(_ keyPath: KeyPath<Model, V>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
-    /// The average of a property's values that are not nil.
+    /// The average of a property's values, nil ignored; nil if there are none.
     public static func average<V: PersistentScalar & BinaryInteger>(_ keyPath: KeyPath<Model, V?>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
-    /// The average of a property's values.
+    /// The average of a property's values; nil if there are no models.
     public static func average<V: PersistentScalar & BinaryFloatingPoint>(_ keyPath: KeyPath<Model, V>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
-    /// The average of a property's values that are not nil.
+    /// The average of a property's values, nil ignored; nil if there are none.
     public static func average<V: PersistentScalar & BinaryFloatingPoint>(_ keyPath: KeyPath<Model, V?>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
@@ -93,9 +93,9 @@ extension Aggregate where Value == Double? {
 }
 
 extension Aggregate where Value == Decimal? {
-    /// The average of a property's values.
+    /// The average of a property's values; nil if there are no models.
     public static func average(_ keyPath: KeyPath<Model, Decimal>) -> Aggregate { decimalAverage(keyPath) }
-    /// The average of a property's values that are not nil.
+    /// The average of a property's values, nil ignored; nil if there are none.
     public static func average(_ keyPath: KeyPath<Model, Decimal?>) -> Aggregate { decimalAverage(keyPath) }
 
     private static func decimalAverage(_ keyPath: AnyKeyPath) -> Aggregate {
@@ -123,11 +123,11 @@ extension Aggregate {
     }
 }
 
-/// Why something cannot be calculated from models without making them.
+/// Why an aggregate cannot be calculated without creating models.
 public enum AggregateError: Error, Hashable, Sendable {
-    /// The key path leads to nothing that is stored as it is: a computed or transformable property.
+    /// The key path does not lead to a property that is stored as it is: the property is computed or transformable.
     case notStored(entity: String, keyPath: String)
-    /// A store's aggregate is not what its rows give. Found only where checking is on.
+    /// A store's aggregate differs from the result for its rows. Detected only if `verifiesPushDown` is on.
     case falseResult(adapter: String, expected: String, found: String)
 
     static func lowering(_ keyPath: AnyKeyPath, of model: any PersistentModel.Type) throws -> QueryExpression {
@@ -140,13 +140,15 @@ public enum AggregateError: Error, Hashable, Sendable {
 }
 
 extension AggregateError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// What cannot be aggregated, and the way out, in one line.
     public var description: String {
         switch self {
         case .notStored(let entity, let keyPath):
-            "\(keyPath) is no stored property of \(entity). Fetch the models and calculate from them."
+            "\(keyPath) is not a stored property of \(entity). Fetch the models and calculate from them."
         case .falseResult(let adapter, let expected, let found):
             "\(adapter) calculated \(found) where its rows give \(expected)."
         }
     }
+    /// The error of SwiftData that this one matches: `unsupportedKeyPath`.
     public var swiftDataError: SwiftDataError { .unsupportedKeyPath }
 }

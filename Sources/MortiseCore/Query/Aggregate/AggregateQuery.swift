@@ -1,14 +1,17 @@
-/// What one column of an aggregation is calculated from. The meaning of each is that of `Aggregate`.
+/// A function that an aggregation calculates for each group, with the meaning of `Aggregate`.
 public enum AggregateFunction: Sendable, Hashable, Codable {
+    /// The number of records.
     case count
-    /// With the kind of the values and of the result.
+    /// The sum, with the kind of the values and of the result.
     case sum(QueryExpression, StorageKind)
-    /// With the kind of the values; the result is a decimal for decimals, and otherwise a double.
+    /// The average, with the kind of the values; the result is a decimal for decimals, otherwise a double.
     case average(QueryExpression, StorageKind)
+    /// The smallest value; null for an empty set. NaN counts only if there is nothing else.
     case minimum(QueryExpression)
+    /// The largest value; null for an empty set. NaN counts only if there is nothing else.
     case maximum(QueryExpression)
 
-    /// What is read of each record; nil for `count`.
+    /// The expression read from each record; nil for `count`.
     public var expression: QueryExpression? {
         switch self {
         case .count: nil
@@ -18,14 +21,17 @@ public enum AggregateFunction: Sendable, Hashable, Codable {
     }
 }
 
-/// All that an aggregation asks of a store, in one value.
+/// Everything that an aggregation asks of a store, as one value.
 public struct AggregateQuery: Sendable, Hashable, Codable {
-    /// Which records count; without order and window.
+    /// The records to aggregate; without order and window.
     public var query: StoreQuery
-    /// What records have to agree in to be one group; empty for one group of all records.
+    /// The keys whose values define the groups; empty for one group of all records.
     public var keys: [QueryExpression]
+    /// The functions to calculate for each group, in the order of the answer's values.
     public var functions: [AggregateFunction]
 
+    /// Requests functions over the matches of a query, with one group for each combination of keys. Without keys there
+    /// is one group, even if no record matches.
     public init(_ query: StoreQuery, by keys: [QueryExpression], _ functions: [AggregateFunction]) {
         self.query = query
         self.keys = keys
@@ -33,29 +39,32 @@ public struct AggregateQuery: Sendable, Hashable, Codable {
     }
 }
 
-/// What was calculated for the records that agree in their keys.
+/// The results for the records with equal keys.
 public struct AggregateGroup: Sendable, Hashable {
+    /// The values of the group's keys, in the order of the query's keys.
     public var keys: [StoredValue]
-    /// By the query's functions.
+    /// The results, in the order of the query's functions.
     public var values: [StoredValue]
 
+    /// Makes a group.
     public init(keys: [StoredValue], values: [StoredValue]) {
         self.keys = keys
         self.values = values
     }
 }
 
-/// What a store calculated.
+/// The result of a store's aggregation.
 public struct AggregateAnswer: Sendable {
-    /// In ascending order of their keys; one group, also of no records, where there are no keys.
+    /// The groups in ascending order of their keys; without keys exactly one group, even if no record matches.
     public var groups: [AggregateGroup]
     /// How many rows the store looked at.
     public var scanned: Int
-    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
     public var detail: String?
-    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says.
+    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says.
     public var isFullScan: Bool?
 
+    /// Makes an answer. Groups ascend by their keys, null first.
     public init(groups: [AggregateGroup], scanned: Int, detail: String? = nil, isFullScan: Bool? = nil) {
         self.groups = groups
         self.scanned = scanned
@@ -64,9 +73,9 @@ public struct AggregateAnswer: Sendable {
     }
 }
 
-/// A store that calculates without handing out rows.
+/// A store that aggregates without returning rows.
 public protocol AggregatingDataStore: VersionedDataStore, ConcurrentDataStore {
-    /// The groups of an aggregation in one of the store's versions; nil where the store leaves it to the framework.
+    /// The groups of an aggregation in one of the store's versions; nil if the store leaves it to the framework.
     /// - Throws: `QueryEvaluationError`.
     func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer?
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Calculates one function for any number of groups, value by value: what the framework does for every store, and what a
-/// store can use to do it itself.
+/// Calculates one function for any number of groups, value by value. The framework uses it for every store; a store can
+/// use it to aggregate itself.
 public final class AggregateState {
     private let function: AggregateFunction
     private let kind: StorageKind?
@@ -13,6 +13,7 @@ public final class AggregateState {
     private var decimals: [Decimal] = []
     private var best: [StoredValue] = []
 
+    /// Makes the state of a function, without groups.
     public init(_ function: AggregateFunction) {
         self.function = function
         kind =
@@ -22,7 +23,7 @@ public final class AggregateState {
             }
     }
 
-    /// Makes room for so many groups.
+    /// Makes room for that many groups.
     public func reserve(groups: Int) {
         guard groups > counts.count else { return }
         let more = groups - counts.count
@@ -42,8 +43,8 @@ public final class AggregateState {
     /// Adds records to a group, for `count`.
     public func add(count: Int, group: Int) { counts[group] += count }
 
-    /// Adds a value. The group is one that room was made for.
-    /// - Throws: `QueryEvaluationError.unfit` for a value of another kind than the function was made for.
+    /// Adds a value to a group for which `reserve(groups:)` made room.
+    /// - Throws: `QueryEvaluationError.unfit` for a value of another kind than that of the function.
     public func add(_ value: StoredValue, group: Int) throws {
         if case .count = function {
             counts[group] += 1
@@ -76,7 +77,7 @@ public final class AggregateState {
         }
     }
 
-    /// Adds whole numbers that are not null to a sum or an average of them.
+    /// Adds integers that are not null to a sum or an average, in order.
     public func add(_ numbers: UnsafeBufferPointer<Int64>, groups: UnsafeBufferPointer<Int>) {
         for (number, group) in zip(numbers, groups) {
             wholes[group] += Int128(number)
@@ -95,7 +96,8 @@ public final class AggregateState {
 
     // MARK: Results
 
-    /// - Throws: `QueryEvaluationError.arithmeticOverflow` for a sum of whole numbers that its type cannot hold.
+    /// The function's result for a group.
+    /// - Throws: `QueryEvaluationError.arithmeticOverflow` for a sum of integers that its type cannot hold.
     public func result(group: Int) throws -> StoredValue {
         switch function {
         case .count: return .integer(Int64(counts[group]))
@@ -125,17 +127,20 @@ public final class AggregateState {
     }
 }
 
-/// Numbers groups by their keys: those that a query holds to be equal are one, null is a group, and so is NaN.
+/// Assigns numbers to groups by their keys: values that are equal in a predicate are one group, null is a group, and so
+/// is NaN.
 public struct AggregateGroups {
     private var numbers: [[StoredValue]: Int] = [:]
     /// The keys of each group, as the first record of it has them.
     private var keys: [[StoredValue]] = []
 
+    /// Makes an empty set of groups.
     public init() {}
 
+    /// The number of groups so far.
     public var count: Int { keys.count }
 
-    /// The number of a group, a new one where it is met for the first time.
+    /// The number of a group, from 0; a new one if these keys are new.
     public mutating func number(of values: [StoredValue]) -> Int {
         let normal = values.map(\.normalKey)
         if let known = numbers[normal] { return known }
@@ -164,7 +169,7 @@ public struct AggregateGroups {
 }
 
 extension StoredValue {
-    /// Whether it is NaN, also of a kind whose NaN equals itself.
+    /// Whether the value is NaN, even of a kind whose NaN equals itself.
     package var isNotANumber: Bool {
         switch self {
         case .double(let value): value.isNaN

@@ -31,7 +31,8 @@ struct Calculation {
         }
     }
 
-    /// - Parameter range: what the type of the result can hold; nil for 64 bits.
+    /// The result of an operation on integers. `range` is what the type of the result can hold; nil means 64 bits.
+    /// Throws `arithmeticOverflow` outside the range, `divisionByZero`.
     func apply(
         _ operation: QueryExpression.Arithmetic, _ x: Int64, _ y: Int64, _ range: ClosedRange<Int64>?
     ) throws -> Int64 {
@@ -66,7 +67,8 @@ struct Calculation {
         }
     }
 
-    /// - Parameter range: what the type of the result can hold; nil for 64 bits.
+    /// The number with its sign changed. `range` is what the type of the result can hold; nil means 64 bits. Throws
+    /// `arithmeticOverflow` outside the range.
     func negate(_ x: Int64, _ range: ClosedRange<Int64>?) throws -> Int64 {
         let (result, overflows) = Int64(0).subtractingReportingOverflow(x)
         guard !overflows, range?.contains(result) ?? true else { throw overflow }
@@ -86,6 +88,6 @@ struct Calculation {
 }
 
 extension StorageKind {
-    /// Whether values of the kind are whole numbers, whose arithmetic may overflow.
+    /// Whether values of the kind are integers, whose arithmetic may overflow.
     var isInteger: Bool { self == .uint64 || integerRange != nil }
 }

@@ -8,7 +8,7 @@ import Foundation
 
 /// The canonically composed form of strings (NFC), in which canonically equivalent strings are the same.
 package enum CanonicalText {
-    /// Whether UTF-8 is certainly composed: all of it lies below the first combining mark, U+0300.
+    /// Whether UTF-8 is certainly composed: every scalar is below the first combining mark, U+0300.
     @inlinable
     package static func isComposed(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
@@ -36,9 +36,9 @@ package enum CanonicalText {
 
     /// The order of keys: that of the composed forms, scalar by scalar.
     ///
-    /// It is Swift's order of strings wherever that is one. Swift's `<` compares bytes as long as one string goes on
-    /// where the other ends, although a combining mark may then move forward, and finds neither "e\u{301}" nor "\u{e9}a"
-    /// less than the other; an index cannot follow it there.
+    /// It is Swift's order of strings wherever that is an order. Swift's `<` compares bytes where one string continues
+    /// after the other ends, although a combining mark may then move forward, and finds neither "e\u{301}" nor
+    /// "\u{e9}a" less than the other; an index cannot follow it there.
     package static func precedes(_ a: String, _ b: String) -> Bool {
         var (x, y) = (a, b)
         if x.withUTF8(isComposed), y.withUTF8(isComposed) { return x < y }

@@ -72,7 +72,7 @@ extension FilterCompiler {
         case .count, .compareStrings:
             guard let number = integer(expression) else { return nil }
             return { try number($0).map { .integer($0) } ?? .null }
-        case _ where expression.isTruth:
+        case _ where expression.isBoolean:
             let test = test(expression)
             return { .bool(try test.holds($0)) }
         default: return nil

@@ -70,7 +70,7 @@ struct FilterCompiler {
             guard let text = text(base) else { return nil }
             // Null has no characters.
             return .init { try text($0).map { $0.starts(with: start) } ?? start.isEmpty }
-        case .hasRun(let base, .constant(.string(let part))):
+        case .containsSequence(let base, .constant(.string(let part))):
             guard let text = text(base) else { return nil }
             return .init { try text($0).map { TextSearch.contains($0, part) } ?? part.isEmpty }
         case .localizedStandardContains(let base, .constant(.string(let part))):
@@ -78,7 +78,7 @@ struct FilterCompiler {
             return .init { TextSearch.localizedStandardContains(try text($0), part) }
         case .matches(let base, let pattern):
             guard let text = required(base), let regex = try? Regex(pattern) else { return nil }
-            return .init { try text($0).contains(regex) }
+            return .init { MatchWatch.isFound(regex, pattern, in: try text($0)) }
         case .isEmpty(let base):
             if let text = text(base) { return .init { try text($0)?.isEmpty ?? true } }
             guard let count = count(base) else { return nil }

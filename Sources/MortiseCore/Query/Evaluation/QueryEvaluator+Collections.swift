@@ -55,7 +55,7 @@ extension QueryEvaluator {
             return try extreme(base, &frame) { element, best in ValueSemantics.holds(.less, element, best) }
         case .maximum(let base):
             return try extreme(base, &frame) { element, best in ValueSemantics.holds(.less, best, element) }
-        case .hasRun(let base, let run): return .stored(.bool(try hasRun(base, run, &frame)))
+        case .containsSequence(let base, let run): return .stored(.bool(try containsSequence(base, run, &frame)))
         case .range(let lower, let upper, let isClosed):
             let bounds = (stored(try value(lower, &frame)), stored(try value(upper, &frame)))
             guard ValueSemantics.holds(.lessOrEqual, bounds.0, bounds.1) else {
@@ -139,7 +139,8 @@ extension QueryEvaluator {
         return best
     }
 
-    private func hasRun(_ base: QueryExpression, _ run: QueryExpression, _ frame: inout Frame) throws -> Bool {
+    private func containsSequence(_ base: QueryExpression, _ run: QueryExpression, _ frame: inout Frame) throws -> Bool
+    {
         let (whole, wanted) = (try value(base, &frame), try value(run, &frame))
         if case .stored(.string(let text)) = whole, case .stored(.string(let part)) = wanted {
             return TextSearch.contains(text, part)
@@ -165,7 +166,7 @@ extension QueryEvaluator {
             return .stored(.integer(Int64(TextSearch.compare(way, try string(a), try string(b)).rawValue)))
         case .matches(let base, let pattern):
             guard let regex = try? Regex(pattern) else { throw QueryEvaluationError.invalidRegex(pattern) }
-            return .stored(.bool(try string(base).contains(regex)))
+            return .stored(.bool(MatchWatch.isFound(regex, pattern, in: try string(base))))
         default: throw unfit(expression)
         }
     }
@@ -200,19 +201,19 @@ extension QueryEvaluator {
 
 /// Looking for text in text.
 package enum TextSearch {
-    /// Whether the characters of one collection appear as a run in another, as the standard library says of collections.
-    /// Strings have a `contains` of their own, which Foundation's evaluation does not use.
+    /// Whether the characters of one collection appear contiguously in another, by the standard library's rules.
+    /// Strings have their own `contains`, which Foundation's evaluation does not use.
     package static func contains<C: Collection>(_ text: C, _ part: C) -> Bool where C.Element: Equatable {
         text.contains(part)
     }
 
-    /// Case, diacritics and width are of no matter.
+    /// Whether a text contains another, ignoring case, diacritics and width.
     package static func localizedStandardContains(_ text: String, _ part: String) -> Bool {
         text.range(of: part, options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: .current)
             != nil
     }
 
-    /// How one string compares with another in a way.
+    /// Compares two strings by one of the kinds of comparison.
     package static func compare(
         _ way: QueryExpression.StringComparison, _ a: String, _ b: String
     ) -> ComparisonResult {

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The reference evaluator: says what every query expression means, record by record. Slow and plain; faster ones are
-/// measured against it.
+/// The reference evaluator: it defines the meaning of every query expression, record by record. It is slow and plain;
+/// faster evaluators are compared with it.
 public struct QueryEvaluator {
     let reader: RecordReader
 
+    /// Makes an evaluator that reads records through a reader.
     public init(reader: RecordReader) { self.reader = reader }
 
     /// A value during evaluation.
@@ -27,7 +28,8 @@ public struct QueryEvaluator {
         return try bool(filter, &frame)
     }
 
-    /// What an expression gives for a record, as a sort key.
+    /// The value of an expression for a record, as a sort key.
+    /// - Throws: `QueryEvaluationError`.
     public func sortKey(_ expression: QueryExpression, _ record: RecordReference) throws -> StoredValue {
         var frame = Frame(record)
         return stored(try value(expression, &frame))
@@ -126,7 +128,7 @@ public struct QueryEvaluator {
                 return .null
             }
             return .record(record)
-        case .onModels(_, let text): throw QueryEvaluationError.codeNotHere(text: text)
+        case .onModels(_, let text): throw QueryEvaluationError.codeUnavailable(text: text)
         default: return try collection(expression, &frame)
         }
     }

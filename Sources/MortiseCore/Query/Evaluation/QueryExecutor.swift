@@ -1,13 +1,14 @@
 import Foundation
 
-/// Filters, sorts and cuts records on stored values: what the framework does of a query, and what a store of rows can use
-/// to do all of it.
+/// Filters, sorts and limits records by their stored values. The framework uses it for the parts of a query that a
+/// store leaves to it; a store of rows can use it for whole queries.
 public struct QueryExecutor {
     private let reader: RecordReader
 
+    /// Makes an executor that reads records through a reader.
     public init(reader: RecordReader) { self.reader = reader }
 
-    /// The records for which all expressions hold, in the order in which they came.
+    /// The records for which all expressions hold, in their original order.
     /// - Throws: `QueryEvaluationError`.
     public func filter(
         _ records: [RecordReference], by conjuncts: [QueryExpression]
@@ -22,9 +23,13 @@ public struct QueryExecutor {
         }
     }
 
-    /// The records in the order asked for, and in identity order where that leaves them equal.
-    /// - Parameter limit: how many of them are wanted at most, from the first; nil for all. No more than these are kept in
-    ///   order meanwhile.
+    /// Sorts records by the given keys, and by identity where the keys are equal.
+    /// - Parameters:
+    ///   - records: the records, in any order.
+    ///   - order: the keys, most significant first; empty sorts by identity.
+    ///   - limit: the maximum number of records to return, from the first; nil for all. With a small limit, only that
+    ///     many are kept in order meanwhile.
+    /// - Returns: the first `limit` records in order.
     /// - Throws: `QueryEvaluationError`.
     public func sort(
         _ records: [RecordReference], by order: [StoreQuery.Order], upTo limit: Int? = nil
@@ -49,7 +54,7 @@ public struct QueryExecutor {
         }
         // A heap of most records would cost more than sorting all.
         if limit <= records.count / 8 {
-            var few = FirstFew<Keyed>(limit)
+            var few = BoundedHeap<Keyed>(limit)
             for record in records { few.add(try keyed(record), by: precedes) }
             return few.sorted(by: precedes).map(\.record)
         }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension TextToFind {
-    /// Whether the bytes are UTF-8 of a string that begins with this one, character by character.
+    /// Whether the bytes are UTF-8 of a string that begins with this one, compared by characters.
     package func isBeginning(of other: UnsafeRawBufferPointer) -> Bool {
         if isASCII, !bytes.isEmpty {
             if other.count < bytes.count {
@@ -19,7 +19,7 @@ extension TextToFind {
         return String(decoding: other, as: UTF8.self).starts(with: string)
     }
 
-    /// Whether the bytes are UTF-8 of a string that holds this one's characters as a run.
+    /// Whether the bytes are UTF-8 of a string that contains this one, compared by characters.
     package func isPart(of other: UnsafeRawBufferPointer) -> Bool {
         if isASCII, !bytes.isEmpty, !hasLineBreak, Self.isASCII(other) {
             return find(in: other)

@@ -1,13 +1,15 @@
 import Foundation
 
-/// A string that many are compared with, some of which are at hand as bytes only.
+/// A string to be compared with many others, some of which are available as bytes only.
 public struct TextToFind: Sendable {
+    /// The text.
     public let string: String
     let bytes: [UInt8]
     let isASCII: Bool
     /// Whether a carriage return or a line feed is in it, two of which may be one character.
     let hasLineBreak: Bool
 
+    /// Prepares a text for repeated comparisons.
     public init(_ string: String) {
         self.string = string
         bytes = Array(string.utf8)
@@ -15,7 +17,7 @@ public struct TextToFind: Sendable {
         hasLineBreak = bytes.contains { $0 == 0x0A || $0 == 0x0D }
     }
 
-    /// Whether the bytes are UTF-8 of a string that is equal to this one.
+    /// Whether the bytes are UTF-8 of a string that equals this one.
     public func equals(_ other: UnsafeRawBufferPointer) -> Bool {
         if bytes.count == other.count, bytes.withUnsafeBytes({ Self.areSame($0, other) }) { return true }
         // Strings that are written otherwise can be equal all the same, unless both are plain ASCII.
@@ -23,7 +25,7 @@ public struct TextToFind: Sendable {
         return String(decoding: other, as: UTF8.self) == string
     }
 
-    /// - Precondition: both are of one length.
+    /// - Precondition: both have the same length.
     static func areSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard let start = a.baseAddress, let other = b.baseAddress else { return true }
         return memcmp(start, other, a.count) == 0

@@ -1,42 +1,46 @@
 import Foundation
 
-/// What comparing two values means, on every store. This is the one place where it is written down.
+/// The meaning of comparing two values, on every store. This is its only definition.
 ///
-/// - Equality: nulls are equal to each other and to nothing else. Numbers as numbers: NaN equals nothing, 0.0 equals -0.0.
-///   Strings are equal when canonically equivalent, as Swift's are. Dates, UUIDs, data, decimals and URLs by value.
-/// - Order in comparisons (`<` and its kin) is that of the Swift type's own operators: with a NaN of a floating-point type
-///   every comparison is false; a date that is NaN is neither before nor after another, so that `<=` and `>=` hold;
-///   Decimal's NaN equals itself and is below every number; strings are ordered as Swift orders them, but where Swift's `<`
-///   finds neither of two unequal strings before the other a store may go by the order of sorting, as an index does. False
-///   and true do not compare. Null compares with nothing: such a comparison is false.
+/// - Equality: nulls are equal to each other and to nothing else. Numbers as numbers: NaN equals nothing, 0.0 equals
+///   -0.0. Strings are equal when canonically equivalent, as Swift's are. Dates, UUIDs, data, decimals and URLs by
+///   value.
+/// - Order in comparisons (`<`, `<=`, `>`, `>=`) is that of the Swift type's own operators: every comparison with a
+///   floating-point NaN is false; a date that is NaN is neither before nor after another, so that `<=` and `>=` hold;
+///   Decimal's NaN equals itself and is below every number; strings are ordered as in Swift, but if Swift's `<` finds
+///   neither of two unequal strings before the other, a store may use the order of sorting, as an index does.
+///   Comparisons of Booleans and comparisons with null are false.
 /// - Order in sorting is total: null first, then NaN, then the rest as in comparisons, false before true; descending is
-///   exactly the reverse. Strings are ordered as Swift orders them, and by their composed scalars where Swift's `<` is no
+///   exactly the reverse. Strings are ordered as in Swift, and by their composed scalars where Swift's `<` is not an
 ///   order, as for some strings with combining marks.
 ///
-/// What is made of values before they are compared is part of the meaning. `QueryEvaluator` does it, and is the reference:
+/// How operands are evaluated before the comparison is part of the meaning. `QueryEvaluator` is the reference:
 ///
-/// - Enums are their raw values: equal where these are. They have no order of their own, so that `<` on them is left to
-///   code. An enum whose raw value is no scalar, or that has none, is a coded value.
-/// - Coded values (structs, dictionaries, sets) compare by their type's own `==`, which is code; their members, and lists
-///   of scalars, compare here by the kinds that the Swift types have.
-/// - Optional chains: a property of null is null, and so is a chain with a null anywhere on the way; `flatMap` does not
-///   evaluate its body for null. A to-many relationship of null has no members. `??` takes its second value for null alone.
-///   `as?` of a record of another entity is null, and its properties are therefore null.
-/// - Quantifiers: of no elements at all `contains(where:)` is false and `allSatisfy` true, `filter` has none, `min()`,
-///   `max()`, `first` and `last` are null, `isEmpty` is true. `starts(with:)` and `contains(_:)` of an empty run are true.
-///   `min()` and `max()` compare with `<`, in identity order for relationships, so that NaN wins only where it comes first.
-/// - Integers are calculated in their own type. A result that does not fit throws
-///   `QueryEvaluationError.arithmeticOverflow`: sums, differences, products, `-` of the least value, and its quotient and
-///   remainder by -1. Dividing an integer by zero throws `divisionByZero`. Floating-point numbers follow IEEE 754 and never
-///   throw; Decimals give NaN.
-/// - What else ends the process in Swift throws too: `!` of null and `as!` of another entity `unwrappedNull`, an index or a
-///   slice that is not there, negative ones included, `indexOutOfRange`, a range that ends before it begins
+/// - Enums compare equal if their raw values do. They have no order, so `<` on them is left to code. An enum without a
+///   scalar raw value is a coded value.
+/// - Coded values (structs, dictionaries, sets) compare by their type's own `==`, which is code; their members, and
+///   lists of scalars, compare here by the kinds that the Swift types have.
+/// - Optional chains: a property of null is null, and so is a chain with a null anywhere; `flatMap` does not evaluate
+///   its body for null. A to-many relationship of null has no members. `??` uses its second value only for null. `as?`
+///   of a record of another entity is null, and so are its properties.
+/// - Quantifiers over no elements: `contains(where:)` is false and `allSatisfy` true, `filter` is empty, `min()`,
+///   `max()`, `first` and `last` are null, `isEmpty` is true. `starts(with:)` and `contains(_:)` of an empty run are
+///   true. `min()` and `max()` compare with `<`, in identity order for relationships, so that NaN wins only if it comes
+///   first.
+/// - Integer arithmetic uses the integer's own type. A result that does not fit throws
+///   `QueryEvaluationError.arithmeticOverflow`: sums, differences, products, `-` of the least value, and its quotient
+///   and remainder by -1. Dividing an integer by zero throws `divisionByZero`. Floating-point numbers follow IEEE 754
+///   and never throw; Decimals give NaN.
+/// - Other expressions that end the process in Swift throw too: `!` of null and `as!` of another entity throw
+///   `unwrappedNull`, an index or a slice out of bounds `indexOutOfRange`, a range that ends before it begins
 ///   `invalidRange`.
-/// - `&&`, `||`, `?:` and quantifiers evaluate no further than they have to, from left to right. A conjunct that may throw
-///   is never evaluated for a record that an earlier conjunct has ruled out (`QueryExpression.mayThrow`). A store may also
-///   spare it those that a later one rules out, by an index, say, so that less throws and never more. Conjuncts that cannot
-///   throw are evaluated in any order; those that may keep theirs among themselves.
+/// - `&&`, `||`, `?:` and quantifiers evaluate no further than they have to, from left to right. A conjunct that may
+///   throw is never evaluated for a record that an earlier conjunct has ruled out (`QueryExpression.mayThrow`). A store
+///   may also skip records that a later conjunct rules out, for example by an index, so that less throws and never
+///   more. Conjuncts that cannot throw are evaluated in any order; those that may throw keep their order.
 public enum ValueSemantics {
+    /// Whether `==` holds in a query: null equals null, NaN equals nothing, -0.0 equals 0.0, and canonically equivalent
+    /// strings are equal.
     public static func areEqual(_ a: StoredValue, _ b: StoredValue) -> Bool {
         switch (a, b) {
         case (.null, .null): return true
@@ -58,7 +62,7 @@ public enum ValueSemantics {
         }
     }
 
-    /// What one of the operators says of two values; false for values of different kinds, null among them.
+    /// Whether a comparison holds for two values; false for values of different kinds, including null.
     public static func holds(_ comparison: QueryExpression.Comparison, _ a: StoredValue, _ b: StoredValue) -> Bool {
         switch (comparison, a, b) {
         case (.equal, _, _): areEqual(a, b)
@@ -77,7 +81,7 @@ public enum ValueSemantics {
         }
     }
 
-    /// The type's own operators, since `a <= b` is not everywhere `a < b || a == b`.
+    /// Compares by the type's own operators, since `a <= b` is not always `a < b || a == b`.
     @inline(__always)
     package static func holds<T: Comparable>(_ comparison: QueryExpression.Comparison, _ x: T, _ y: T) -> Bool {
         switch comparison {
@@ -90,7 +94,7 @@ public enum ValueSemantics {
         }
     }
 
-    /// The order of two sort keys.
+    /// The order of two sort keys: total, null first, then NaN.
     public static func sortOrder(_ a: StoredValue, _ b: StoredValue) -> ComparisonResult {
         switch (rank(a), rank(b)) {
         case (let x, let y) where x != y: return order(x, y)
@@ -162,38 +166,50 @@ extension StoredValue {
     }
 }
 
-/// Why an expression has no value for a record. Where Foundation's own evaluation would end the process, this is thrown.
+/// Why an expression has no value for a record. Thrown where Foundation's own evaluation would end the process.
 public enum QueryEvaluationError: Error, Hashable, Sendable {
-    /// An optional that was forced open holds nothing.
+    /// A nil was force-unwrapped.
     case unwrappedNull(expression: String)
     /// A result does not fit the type it is calculated in.
     case arithmeticOverflow(expression: String)
+    /// A division by zero.
     case divisionByZero(expression: String)
-    /// There is no element at the index.
+    /// The collection has no element at the index.
     case indexOutOfRange(expression: String, index: Int, count: Int)
     /// A range ends before it begins.
     case invalidRange(expression: String)
-    /// The expression is left to code, and this is not the program that has it.
-    case codeNotHere(text: String)
-    /// The parts of the expression do not fit each other; it was not made from a predicate.
+    /// The expression is left to code, and this program does not have the code.
+    case codeUnavailable(text: String)
+    /// The parts of the expression do not match each other; it was not made from a predicate.
     case unfit(expression: String)
-    /// The text is no regular expression.
+    /// The text is not a valid regular expression.
     case invalidRegex(String)
+    /// One match of a regular expression took longer than the limit.
+    case regexTooSlow(pattern: String, limit: Duration)
+    /// The parts of an expression are nested deeper than the limit.
+    case nestedTooDeep(limit: Int)
 }
 
 extension QueryEvaluationError: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The expression at fault and the way out, in one line.
     public var description: String {
         switch self {
-        case .unwrappedNull(let expression): "\(expression) forces open a nil. Write ?? with a value for that case."
+        case .unwrappedNull(let expression): "\(expression) force-unwraps nil. Use ?? to give a value for that case."
         case .arithmeticOverflow(let expression): "\(expression) does not fit its type. Calculate in a wider one."
         case .divisionByZero(let expression): "\(expression) divides by zero. Test the divisor first."
         case .indexOutOfRange(let expression, let index, let count):
             "\(expression) asks for index \(index) of \(count) elements. Test the count first."
         case .invalidRange(let expression): "\(expression) is a range that ends before it begins."
-        case .codeNotHere(let text): "\"\(text)\" can only be evaluated by the program that wrote it."
-        case .unfit(let expression): "\(expression) cannot be evaluated: its parts do not fit each other."
-        case .invalidRegex(let text): "\"\(text)\" is no regular expression."
+        case .codeUnavailable(let text): "\"\(text)\" can only be evaluated by the program that wrote it."
+        case .unfit(let expression): "\(expression) cannot be evaluated: the types of its parts do not match."
+        case .invalidRegex(let text): "\"\(text)\" is not a valid regular expression."
+        case .regexTooSlow(let pattern, let limit):
+            "Matching the regular expression \"\(pattern)\" against one text took longer than \(limit). Avoid repetitions "
+                + "within repetitions, such as (a*)*, and anchor the pattern with ^ or $."
+        case .nestedTooDeep(let limit):
+            "An expression is nested deeper than \(limit) levels. Simplify the query."
         }
     }
+    /// The error of SwiftData that this one matches: `unsupportedPredicate`.
     public var swiftDataError: SwiftDataError { .unsupportedPredicate }
 }

@@ -1,5 +1,5 @@
 extension QueryExpression {
-    /// The expression with each of its direct parts exchanged, in the order of `children`.
+    /// The expression with each of its direct parts replaced, in the order of `children`.
     public func mapChildren(_ body: (QueryExpression) throws -> QueryExpression) rethrows -> QueryExpression {
         switch self {
         case .constant, .variable, .onModels: self
@@ -32,7 +32,7 @@ extension QueryExpression {
         case .startsWith(let a, let b): .startsWith(try body(a), try body(b))
         case .minimum(let a): .minimum(try body(a))
         case .maximum(let a): .maximum(try body(a))
-        case .hasRun(let a, let b): .hasRun(try body(a), try body(b))
+        case .containsSequence(let a, let b): .containsSequence(try body(a), try body(b))
         case .range(let a, let b, let isClosed): .range(try body(a), try body(b), isClosed: isClosed)
         case .localizedStandardContains(let a, let b): .localizedStandardContains(try body(a), try body(b))
         case .compareStrings(let comparison, let a, let b): .compareStrings(comparison, try body(a), try body(b))

@@ -1,6 +1,6 @@
 extension QueryExpression {
-    /// A condition that holds for the same records, in the forms that are tested fastest: chains of optionals and second
-    /// choices become tests for null, choices become conditions. The same for what may throw, which says in its error where.
+    /// An equivalent condition in the forms that are evaluated fastest: optional chains and `??` become tests for null,
+    /// `?:` becomes conditions. Parts that may throw stay the same, because their errors name the expression.
     package var simplified: QueryExpression {
         guard hasPart(where: \.isChoice), !mayThrow else { return self }
         // Both sides of a choice repeat what is asked around it, so that many would make much of little.
@@ -12,15 +12,15 @@ extension QueryExpression {
     private var isChoice: Bool {
         switch self {
         case .flatMap, .coalesce, .conditional: true
-        case .compare(_, let a, let b): a.isTruth || b.isTruth
+        case .compare(_, let a, let b): a.isBoolean || b.isBoolean
         default: false
         }
     }
 
-    /// Whether its value is always true or false, never null.
-    var isTruth: Bool {
+    /// Whether the value is always true or false, never null.
+    var isBoolean: Bool {
         switch self {
-        case .compare, .not, .and, .or, .isEmpty, .contains, .exists, .all, .startsWith, .hasRun,
+        case .compare, .not, .and, .or, .isEmpty, .contains, .exists, .all, .startsWith, .containsSequence,
             .localizedStandardContains, .matches, .isKind, .constant(.bool):
             true
         default: false
@@ -70,7 +70,7 @@ extension QueryExpression {
         case .conditional(let test, let a, let b): .conditional(test, a.coalesced(other), b.coalesced(other))
         case .constant(.null): other
         case .constant: self
-        case _ where isTruth: self
+        case _ where isBoolean: self
         case _ where isPath: .conditional(.compare(.equal, self, .constant(.null)), other, self)
         default: .coalesce(self, other)
         }
@@ -85,10 +85,10 @@ extension QueryExpression {
         case (_, .conditional(let test, let x, let y)):
             return either(test, compared(comparison, a, x), compared(comparison, a, y))
         case (.constant(let x), .constant(let y)): return .constant(.bool(ValueSemantics.holds(comparison, x, y)))
-        case (.constant, _) where b.isTruth: return compared(comparison.mirrored, b, a)
-        case (_, .constant(.bool(let wanted))) where a.isTruth && (comparison == .equal || comparison == .notEqual):
+        case (.constant, _) where b.isBoolean: return compared(comparison.mirrored, b, a)
+        case (_, .constant(.bool(let wanted))) where a.isBoolean && (comparison == .equal || comparison == .notEqual):
             return wanted == (comparison == .equal) ? a.condition : a.condition.negated
-        case (_, .constant(.null)) where a.isTruth: return .constant(.bool(comparison == .notEqual))
+        case (_, .constant(.null)) where a.isBoolean: return .constant(.bool(comparison == .notEqual))
         default: return .compare(comparison, a, b)
         }
     }
@@ -112,7 +112,7 @@ extension QueryExpression {
     private var mayBeNull: Bool {
         switch self {
         case .conditional(_, let a, let b): a.mayBeNull || b.mayBeNull
-        default: !isTruth
+        default: !isBoolean
         }
     }
 
@@ -141,7 +141,7 @@ extension QueryExpression {
         }
     }
 
-    /// What evaluating it for a record costs, roughly, in terms of comparing two numbers.
+    /// The approximate cost of evaluating it for a record; comparing two numbers costs 1.
     package var cost: Int {
         let parts = children.reduce(0) { $0 + $1.cost }
         return switch self {
@@ -151,7 +151,7 @@ extension QueryExpression {
         case .property: parts + 20
         case .list(let elements): elements.count / 8
         case .startsWith, .isEmpty, .contains: parts + 4
-        case .hasRun, .count, .first, .last, .minimum, .maximum, .compareStrings: parts + 20
+        case .containsSequence, .count, .first, .last, .minimum, .maximum, .compareStrings: parts + 20
         case .localizedStandardContains, .matches: parts + 200
         case .exists(let base, _, let body), .all(let base, _, let body), .filter(let base, _, let body):
             base.cost + 40 + 8 * (body.cost + 20)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension QueryExpression: CustomStringConvertible {
-    /// The expression as one would write it in a predicate.
+    /// The expression as written in a predicate.
     public var description: String {
         switch self {
         case .constant(let value): "\(value)"
@@ -36,7 +36,7 @@ extension QueryExpression: CustomStringConvertible {
         case .startsWith(let base, let prefix): "\(base.operand).starts(with: \(prefix))"
         case .minimum(let base): "\(base.operand).min()"
         case .maximum(let base): "\(base.operand).max()"
-        case .hasRun(let base, let run): "\(base.operand).contains(\(run))"
+        case .containsSequence(let base, let run): "\(base.operand).contains(\(run))"
         case .range(let lower, let upper, let isClosed): "\(lower.operand)\(isClosed ? "..." : "..<")\(upper.operand)"
         case .localizedStandardContains(let base, let part): "\(base.operand).localizedStandardContains(\(part))"
         case .compareStrings(.caseInsensitive, let a, let b): "\(a.operand).caseInsensitiveCompare(\(b))"
@@ -58,7 +58,7 @@ extension QueryExpression: CustomStringConvertible {
 }
 
 extension Date {
-    /// Whether Foundation can write the date down; it ends the process at those it cannot.
+    /// Whether Foundation can format the date; it ends the process for other dates.
     var isPrintable: Bool { abs(timeIntervalSinceReferenceDate) < 1e11 }
 
     var safeText: String { isPrintable ? "\(self)" : "Date(\(timeIntervalSinceReferenceDate))" }
@@ -76,7 +76,7 @@ extension QueryExpression.Comparison {
         }
     }
 
-    /// The comparison that says the same with its sides exchanged.
+    /// The equivalent comparison with its operands swapped.
     public var mirrored: QueryExpression.Comparison {
         switch self {
         case .equal, .notEqual: self

@@ -1,19 +1,19 @@
-/// What a predicate says, as a value: typed over a schema's properties, sendable, storable, readable by any adapter.
-///
-/// An expression is evaluated with variables bound to records or values; variable 0 is the record in question. The meaning
-/// of every case is that of `QueryEvaluator`, which is the reference: an adapter that evaluates an expression differently
-/// claims it as superset or residual.
+/// The content of a predicate as a value: typed over a schema's properties, sendable, storable, readable by any
+/// adapter. ¶
+/// An expression is evaluated with variables bound to records or values; variable 0 is the record in question.
+/// `QueryEvaluator` defines the meaning of every case: an adapter that evaluates an expression differently must claim
+/// it as superset or residual.
 public indirect enum QueryExpression: Sendable, Hashable, Codable {
     case constant(StoredValue)
-    /// Several values: an array or set that was captured.
+    /// Several values: a captured array or set.
     case list([QueryExpression])
     case variable(Int)
     /// A property of a record. A null record has null in every property and no members in every to-many relationship.
     case property(QueryExpression, QueryProperty)
     /// A member of a composite value.
     case member(QueryExpression, String)
-    /// A part of a coded value, or each element of one, as the scalar kind that its type has: coded values keep dates as
-    /// numbers, for example.
+    /// A part of a coded value, or each element of one, converted to the scalar kind of its Swift type: coded values
+    /// keep dates as numbers, for example.
     case decoded(QueryExpression, StorageKind)
     /// The identifier of a record.
     case identifier(QueryExpression)
@@ -26,22 +26,22 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     case arithmetic(Arithmetic, QueryExpression, QueryExpression, StorageKind)
     case negate(QueryExpression, StorageKind)
     case conditional(QueryExpression, QueryExpression, QueryExpression)
-    /// The first where it is not null, else the second.
+    /// The first value unless it is null, else the second.
     case coalesce(QueryExpression, QueryExpression)
-    /// Null where the first is null, else the second with the variable bound to it.
+    /// Null if the first value is null, else the second expression with the variable bound to the first.
     case flatMap(QueryExpression, variable: Int, QueryExpression)
-    /// The value, which must not be null.
+    /// The value, which must not be null; otherwise evaluation throws `unwrappedNull`.
     case unwrap(QueryExpression)
 
     case count(QueryExpression)
     case isEmpty(QueryExpression)
     case first(QueryExpression)
     case last(QueryExpression)
-    /// The element at an index, which must be there.
+    /// The element at an index; evaluation throws `indexOutOfRange` if there is none.
     case element(QueryExpression, QueryExpression)
-    /// The elements in a range, which must be there.
+    /// The elements in a range; evaluation throws `indexOutOfRange` if the range is out of bounds.
     case slice(QueryExpression, QueryExpression)
-    /// The value of a key in a dictionary; the last, or null, where the key is missing.
+    /// The value of a key in a dictionary; if the key is missing, the last expression, or null without one.
     case lookup(QueryExpression, QueryExpression, QueryExpression?)
     case contains(QueryExpression, QueryExpression)
     case exists(QueryExpression, variable: Int, QueryExpression)
@@ -50,15 +50,15 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     case startsWith(QueryExpression, QueryExpression)
     case minimum(QueryExpression)
     case maximum(QueryExpression)
-    /// Whether a collection, such as a string, holds another as a run.
-    case hasRun(QueryExpression, QueryExpression)
+    /// Whether a collection, such as a string, contains another contiguously.
+    case containsSequence(QueryExpression, QueryExpression)
     case range(QueryExpression, QueryExpression, isClosed: Bool)
 
-    /// Whether a string holds another as people search: without regard to case, diacritics and width.
+    /// Whether a string contains another, ignoring case, diacritics and width.
     case localizedStandardContains(QueryExpression, QueryExpression)
-    /// -1, 0 or 1 for two strings compared in a way.
+    /// -1, 0 or 1 for the order of two strings by a kind of comparison.
     case compareStrings(StringComparison, QueryExpression, QueryExpression)
-    /// Whether a string holds a match of a regular expression, given by its text.
+    /// Whether a string contains a match of a regular expression, given as text.
     case matches(QueryExpression, String)
 
     /// Whether a record is of an entity or one that inherits from it.
@@ -66,16 +66,19 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     /// The record if it is of the entity or one that inherits from it, else null.
     case cast(QueryExpression, String)
 
-    /// A part that only the program's own code can evaluate, on models. Number and text are encoded, the code is not: to
-    /// evaluate the expression anywhere but in the fetch that it was made for throws `QueryEvaluationError.codeNotHere`.
+    /// A part that only the program's own code can evaluate, on models. Number and text are encoded, the code is not:
+    /// evaluating the expression outside the fetch that it was made for throws `QueryEvaluationError.codeUnavailable`.
     case onModels(id: Int, text: String)
 
+    /// A comparison of two values, with the meaning of `ValueSemantics`.
     public enum Comparison: String, Sendable, Hashable, Codable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     }
+    /// An operation on two numbers of the same kind.
     public enum Arithmetic: String, Sendable, Hashable, Codable {
         case add, subtract, multiply, divide, remainder
     }
+    /// A kind of comparison of two strings.
     public enum StringComparison: String, Sendable, Hashable, Codable {
         case caseInsensitive, localized
     }
@@ -85,10 +88,12 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
 public struct QueryProperty: Sendable, Hashable, Codable {
     /// The entity of the record, or one that it inherits from.
     public let entity: String
+    /// The property's name.
     public let name: String
-    /// The property's slot in that entity's layout, and in the layouts of all that inherit from it.
+    /// The property's slot in that entity's layout, and in the layouts of all entities that inherit from it.
     public let slot: Int
 
+    /// Names a property of an entity by name and slot, which must match; this is not checked.
     public init(entity: String, name: String, slot: Int) {
         self.entity = entity
         self.name = name
@@ -97,7 +102,7 @@ public struct QueryProperty: Sendable, Hashable, Codable {
 }
 
 extension QueryExpression {
-    /// Calls the body with every part of the expression, the whole first.
+    /// Calls the body with every part of the expression, the whole expression first.
     public func forEachPart(_ body: (QueryExpression) -> Void) {
         body(self)
         for child in children { child.forEachPart(body) }
@@ -116,7 +121,7 @@ extension QueryExpression {
         case .compare(_, let a, let b), .arithmetic(_, let a, let b, _), .coalesce(let a, let b),
             .flatMap(let a, _, let b),
             .element(let a, let b), .slice(let a, let b), .contains(let a, let b), .exists(let a, _, let b),
-            .all(let a, _, let b), .filter(let a, _, let b), .startsWith(let a, let b), .hasRun(let a, let b),
+            .all(let a, _, let b), .filter(let a, _, let b), .startsWith(let a, let b), .containsSequence(let a, let b),
             .range(let a, let b, _), .localizedStandardContains(let a, let b), .compareStrings(_, let a, let b):
             [a, b]
         case .and(let parts), .or(let parts): parts
@@ -141,8 +146,8 @@ extension QueryExpression {
     /// Whether a part can only be evaluated on models.
     public var needsModels: Bool { hasPart { if case .onModels = $0 { true } else { false } } }
 
-    /// Whether evaluating it may throw for a record, so that it must not be evaluated where an earlier condition already
-    /// says no: Foundation stops there, and programs rely on it.
+    /// Whether evaluation may throw for a record. Then it must not be evaluated if an earlier condition is already
+    /// false: Foundation stops there, and programs rely on it.
     public var mayThrow: Bool {
         hasPart { part in
             switch part {

@@ -28,17 +28,19 @@ enum ComparableType {
         {
             return
         }
-        if plain is any UnorderedElements.Type { throw NotLowerable(reason: "\(plain) is stored in no certain order") }
+        if plain is any UnorderedElements.Type {
+            throw NotLowerable(reason: "\(plain) is stored in an undefined order")
+        }
         if let sequence = plain as? any SequenceElement.Type { return try findEquality(sequence.elementType) }
         switch StorageKind(of: plain) {
         case nil: throw NotLowerable(reason: "\(plain) is not stored")
-        // A type with a coded form has an equality of its own.
+        // A type with a coded form has its own equality.
         case .coded: throw NotLowerable(reason: "\(plain) compares by its own code")
         default: return
         }
     }
 
-    /// An optional in a dictionary: a key with nil and no key at all are the same in stored form.
+    /// Refuses an optional in a dictionary: a key with nil and a missing key are the same in stored form.
     static func checkNotOptional(_ type: any Any.Type) throws {
         if type is any OptionalValue.Type { throw NotLowerable(reason: "a dictionary of optionals") }
     }
@@ -54,8 +56,8 @@ enum ComparableType {
         throw NotLowerable(reason: "\(type) orders by its own code")
     }
 
-    /// The kind in which a part of a coded value, or each element of one, has to be read before it can be compared; nil
-    /// where its coded form says the same.
+    /// The kind to which a part of a coded value, or each element of one, has to be converted before a comparison; nil
+    /// if its coded form compares alike.
     static func decodedKind(_ type: any Any.Type) -> StorageKind? { kinds.value(of: type, findDecodedKind) }
 
     private static func findDecodedKind(_ type: any Any.Type) -> StorageKind? {
@@ -71,7 +73,7 @@ enum ComparableType {
 
     static func entityName(_ type: any Any.Type) throws -> String {
         guard let model = type as? any PersistentModel.Type else {
-            throw NotLowerable(reason: "\(type) is no model")
+            throw NotLowerable(reason: "\(type) is not a model")
         }
         return ModelLayout.of(model).entityName
     }

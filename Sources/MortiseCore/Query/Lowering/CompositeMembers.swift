@@ -7,8 +7,9 @@ import Synchronization
 /// of the type are made up, and a coded member is a property's own only where the two agreed in all of them, read and
 /// written, and no other member did.
 enum CompositeMembers {
-    /// The coded member that a key path into a composite leads to; nil where that is not certain: the key path is not one
-    /// stored property of a struct, the type codes it in a form of its own, or values of the type cannot be made up.
+    /// The coded member that a key path into a composite leads to; nil if that is not certain: the key path is not one
+    /// stored property of a struct, the type codes it in another form, or sample values of the type cannot be
+    /// constructed.
     static func name(of keyPath: AnyKeyPath, in type: any Any.Type) -> String? {
         if let known = known.withLock({ $0[ObjectIdentifier(keyPath)]?.name }) { return known }
         guard let codable = type as? any Codable.Type else { return nil }

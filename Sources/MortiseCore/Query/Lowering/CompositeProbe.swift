@@ -4,12 +4,12 @@ import Foundation
 enum CompositeProbe {
     /// What the values of one sample are like.
     enum Round: Equatable {
-        /// Different for each member, so that two that change places are noticed: those of few values differ in one of
-        /// these rounds at least, as the digits of the members' numbers do.
+        /// Different values for each member, so that swapped members are noticed: members of types with few values
+        /// differ in at least one of these rounds, as the digits of their numbers do.
         case different(Int)
-        /// What transformations of values leave alone least: nothing, and the ends of the ranges.
+        /// Values that transformations are most likely to change: empty ones, and the ends of the ranges.
         case nothing, least, greatest
-        /// No member that may be nil is there: as null, and not at all, which types may read as some default.
+        /// Optional members missing: as null, or absent, which types may read as a default.
         case null, absent
 
         static let all: [Round] = (0..<6).map { .different($0) } + [.nothing, .least, .greatest, .null, .absent]
@@ -21,7 +21,7 @@ enum CompositeProbe {
         let members: [String: StoredValue]
     }
 
-    /// Nil for a type that does not take values that are made up.
+    /// Nil for a type that does not accept constructed values.
     static func sample<T: Codable>(of type: T.Type, _ round: Round) -> Sample<T>? {
         let probe = ProbeDecoder(round, depth: 0)
         guard let value = try? T(from: probe), case .object(let written)? = coded(value) else { return nil }
@@ -30,7 +30,7 @@ enum CompositeProbe {
             members: probe.handed.members.filter { name, read in (written[name] ?? .null).isIdentical(to: read) })
     }
 
-    /// A value's coded form, null for nil; nil for one that has none.
+    /// A value's coded form, null for nil; nil if it has none.
     static func coded(_ value: Any) -> StoredValue? {
         if let optional = value as? any OptionalValue {
             guard let unwrapped = optional.unwrapped else { return .null }
@@ -47,7 +47,7 @@ private final class ProbeDecoder: Decoder {
         var members: [String: StoredValue] = [:]
         private var numbers: [String: Int] = [:]
 
-        /// The number of a member, in the order in which they are asked for.
+        /// The number of a member, in order of first request.
         func number(of name: String) -> Int {
             let number = numbers[name] ?? numbers.count
             numbers[name] = number
@@ -77,7 +77,7 @@ private final class ProbeDecoder: Decoder {
 
     var hasNulls: Bool { round == .null || round == .absent }
 
-    /// A value of any type.
+    /// Constructs a value of any type.
     func make<T: Decodable>(_ type: T.Type, _ number: Int) throws -> T {
         if let scalar = type as? any PersistentScalar.Type {
             guard let value = scalar.init(storedValue: ProbeValues.scalar(scalar.storageKind, number, round)) as? T
@@ -253,7 +253,7 @@ private enum ProbeValues {
         }
     }
 
-    /// One of a type's cases; nil where it has none.
+    /// One of a type's cases; nil for a type without cases.
     static func one<C: CaseIterable>(of type: C.Type, _ number: Int, _ round: CompositeProbe.Round) -> C? {
         let cases = Array(C.allCases)
         guard let first = cases.first else { return nil }

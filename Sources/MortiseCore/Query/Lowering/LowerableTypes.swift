@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// What is found out about a type once, for all expressions in which it stands: asking the run-time for conformances is
-/// most of what lowering a predicate costs.
+/// Caches what is known of a type, for all expressions that contain it: asking the run-time for conformances is most of
+/// the cost of lowering a predicate.
 ///
 /// There are as many types as the program's source has, so nothing is ever dropped.
 final class TypeCache<Value: Sendable>: Sendable {

@@ -3,7 +3,7 @@ import Foundation
 /// A fetch descriptor as a store query, and the code for what could not be said in one.
 struct LoweredFetch<Model: PersistentModel> {
     var query: StoreQuery
-    /// By the number in `QueryExpression.onModels`, for conjuncts.
+    /// The code of conjuncts, by the number in `QueryExpression.onModels`.
     var conjunctCode: [@Sendable (Model) throws -> Bool]
     /// The same for sort keys.
     var orderCode: [SortDescriptor<Model>]

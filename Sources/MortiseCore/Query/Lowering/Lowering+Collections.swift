@@ -52,7 +52,7 @@ extension PredicateExpressions.SequenceMaximum: LowerableExpression {
 }
 extension PredicateExpressions.CollectionContainsCollection: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .hasRun(try lowering.lower(base), try lowering.lower(other))
+        .containsSequence(try lowering.lower(base), try lowering.lower(other))
     }
 }
 extension PredicateExpressions.CollectionIndexSubscript: LowerableExpression {

@@ -149,7 +149,7 @@ extension PredicateExpressions.ForceCast: LowerableExpression {
 }
 
 extension PredicateExpressions.ExpressionEvaluate: LowerableExpression {
-    /// Inlines the nested `#Expression`: its variables become what the inputs are.
+    /// Inlines the nested `#Expression`: its variables are replaced by its inputs.
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         guard
             let nested = expression

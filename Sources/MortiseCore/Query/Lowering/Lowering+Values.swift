@@ -105,7 +105,7 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         if let member = CompositeMembers.name(of: keyPath, in: Root.Output.self) {
             return .member(base, member).decoded(as: Output.self)
         }
-        throw NotLowerable(reason: "\(keyPath) is no persisted property")
+        throw NotLowerable(reason: "\(keyPath) is not a persisted property")
     }
 }
 
@@ -126,7 +126,7 @@ extension AnyHashable {
 }
 
 extension QueryExpression {
-    /// A part of a coded value, read as what its Swift type is stored as.
+    /// A part of a coded value, converted to the kind in which its Swift type is stored.
     func decoded(as type: any Any.Type) -> QueryExpression {
         ComparableType.decodedKind(type).map { .decoded(self, $0) } ?? self
     }
@@ -181,7 +181,7 @@ enum KeyPathLowering {
             }
             if let member = member(rest.dropFirst(), ofValueAt: slot, of: layout, on: expression) { return member }
         }
-        throw NotLowerable(reason: "\(components) is no persisted property of \(layout.entityName)")
+        throw NotLowerable(reason: "\(components) is not a persisted property of \(layout.entityName)")
     }
 
     /// A member of the composite value that a property holds.
@@ -199,7 +199,7 @@ enum KeyPathLowering {
         return .member(value, member.name).decoded(as: member.type)
     }
 
-    /// What a key path without its last component, which is another key path's only one, leads to.
+    /// Lowers a key path without its last component, which is the only component of another key path.
     static func lower(
         _ keyPath: AnyKeyPath, without tail: AnyKeyPath, of model: any PersistentModel.Type, on base: QueryExpression
     ) throws -> QueryExpression {

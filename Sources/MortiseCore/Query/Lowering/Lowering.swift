@@ -4,16 +4,15 @@ import Foundation
 protocol LowerableExpression: SendableMetatype {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression
 
-    /// The expression at an address, lowered where it is: the parts of an expression are values inside it, and making an
+    /// Lowers the value of this type at an address, in place: an expression contains its parts by value, so an
     /// existential of each would copy whole trees.
-    /// - Parameter expression: where a value of this type is.
     static func lowered(at expression: UnsafeRawPointer, _ lowering: inout Lowering) throws -> QueryExpression
     /// Splits the expression at an address if it is a conjunction.
     static func split<Model: PersistentModel>(
         at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
         into predicate: inout LoweredPredicate<Model>
     ) -> Bool
-    /// Adds the expression's parts and leaves to an outline, in the order in which its lowering comes to them.
+    /// Adds the expression's parts and leaves to an outline, in the order in which lowering visits them.
     /// - Returns: false for an expression whose lowered form depends on more than its type and its leaves.
     static func outline(_ outline: inout PredicateOutline, at offset: Int) -> Bool
 }
@@ -45,7 +44,7 @@ struct Lowering {
 
     private var bindings: [PredicateExpressions.VariableID: Binding] = [:]
     private var nextVariable = 1
-    /// How many captured values were replaced by placeholders; nil where they are lowered.
+    /// How many captured values were replaced by placeholders; nil if values are lowered.
     private(set) var placeholders: Int?
 
     init(root: PredicateExpressions.VariableID, placeholders: Int? = nil) {
@@ -53,7 +52,7 @@ struct Lowering {
         self.placeholders = placeholders
     }
 
-    /// What stands for a captured value in a template; nil where the value itself is wanted.
+    /// The placeholder for a captured value in a template; nil if the value itself is wanted.
     mutating func placeholder() -> QueryExpression? {
         guard let number = placeholders else { return nil }
         placeholders = number + 1
@@ -86,7 +85,8 @@ struct Lowering {
         bindings[variable] = .expression(expression)
     }
 
-    /// The kind in which arithmetic on a type is done.
+    /// The kind in which arithmetic on a type is calculated.
+    /// - Throws: `NotLowerable` for a type without arithmetic.
     static func numericKind(_ type: any Any.Type) throws -> StorageKind {
         switch StorageKind(of: type) {
         case .some(let kind) where [.float, .double, .decimal].contains(kind) || kind.isInteger: return kind
@@ -97,10 +97,10 @@ struct Lowering {
 
 /// A predicate or sort order in lowered form, with what had to be left to code.
 struct LoweredPredicate<Model: PersistentModel> {
-    /// Joined by "and". The expressions of parts that are left to code are `onModels` with the index into `code`.
+    /// The conditions, joined by "and". Parts left to code are `onModels` with the index into `code`.
     var conjuncts: [QueryExpression] = []
     var code: [@Sendable (Model) throws -> Bool] = []
-    /// How many captured values were replaced by placeholders; nil where they are lowered.
+    /// How many captured values were replaced by placeholders; nil if values are lowered.
     private(set) var placeholders: Int?
 
     init(_ predicate: Predicate<Model>?) {
@@ -119,14 +119,14 @@ struct LoweredPredicate<Model: PersistentModel> {
         if code.isEmpty { PredicateShapes.remember(expression, variable, as: conjuncts) }
     }
 
-    /// A predicate of which nothing is known from earlier ones.
+    /// Lowers a predicate for which no cached form applies.
     init<Expression: PredicateExpression>(
         anew expression: Expression, _ variable: PredicateExpressions.Variable<Model>
     ) where Expression.Output == Bool {
         split(expression, variable)
     }
 
-    /// A predicate with placeholders for the values that it captured.
+    /// Lowers a predicate to a template, with placeholders for its captured values.
     init<Expression: PredicateExpression>(
         templateOf expression: Expression, _ variable: PredicateExpressions.Variable<Model>
     ) where Expression.Output == Bool {
@@ -163,6 +163,7 @@ private enum CodeText {
 
     private static func isPrintable(_ value: Any) -> Bool {
         if let date = value as? Date { return date.isPrintable }
+        if let joined = value as? JoinedPredicate { return joined.leaves.allSatisfy { isPrintable($0) } }
         return Mirror(reflecting: value).children.allSatisfy { isPrintable($0.value) }
     }
 }

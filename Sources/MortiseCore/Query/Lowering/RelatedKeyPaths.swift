@@ -18,7 +18,7 @@ enum RelatedKeyPaths {
     /// By the layout, which lives for ever.
     private static let known = Mutex<[ObjectIdentifier: Table]>([:])
 
-    /// The properties on the way of a key path, the one it leads to last; nil for a key path that is none of this kind.
+    /// The properties along a key path, the one it leads to last; nil for a key path of another kind.
     static func chain(of keyPath: AnyKeyPath, from layout: ModelLayout) -> [Step]? {
         let key = ObjectIdentifier(layout)
         let hash = keyPath.hashValue

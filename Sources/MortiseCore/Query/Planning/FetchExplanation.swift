@@ -1,6 +1,6 @@
-/// How a fetch was carried out: what the store did, what the framework did, and how many rows it took.
+/// How a fetch was carried out: what the store did, what the framework did, and how many rows were read.
 public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
-    /// Who evaluated a conjunct.
+    /// What evaluated a conjunct.
     public enum Status: String, Sendable, Hashable {
         /// The store, exactly.
         case pushed
@@ -11,8 +11,11 @@ public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
         /// The program's own code, on models.
         case onModels = "on models"
     }
+    /// One condition of the fetch.
     public struct Conjunct: Sendable, Hashable {
+        /// The condition as text.
         public let text: String
+        /// What evaluated the condition.
         public let status: Status
 
         package init(text: String, status: Status) {
@@ -21,29 +24,35 @@ public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The entity that was fetched.
     public let entity: String
+    /// The name of the configuration of the store.
     public let store: String
+    /// The conditions, in the order of the predicate.
     public let conjuncts: [Conjunct]
     /// The sort keys as text.
     public let order: [String]
-    /// By how many of them, from the first, the store sorted.
+    /// The number of sort keys, from the first, by which the store sorted.
     public let pushedSortKeys: Int
-    /// Whether the store did the whole order, which includes that of insertion among what the keys leave equal. Otherwise
-    /// the framework sorted, by all keys.
+    /// Whether the store did the whole order, including insertion order for equal keys. Otherwise the framework sorted,
+    /// by all keys.
     public let orderIsPushed: Bool
+    /// The number of matches that were skipped.
     public let offset: Int
+    /// The maximum number of models; nil for all.
     public let limit: Int?
-    /// Whether the store left out what offset and limit leave out. Under unsaved changes it was given a limit with room for
-    /// what they replace, and the framework did the rest.
+    /// Whether the store applied offset and limit. With unsaved changes it got a limit with room for the models that
+    /// they replace, and the framework applied the rest.
     public let windowIsPushed: Bool
-    /// Unsaved changes were merged in.
+    /// Whether unsaved changes were merged in.
     public let mergesPendingChanges: Bool
-    /// Whether nothing bounded the rows that were looked at. What was done, and not what was planned.
+    /// Whether every row was read; what happened, not what was planned.
     public let isFullScan: Bool
-    /// How many rows the store looked at, at most.
+    /// An upper bound of the number of rows that the store read.
     public let rowsScanned: Int
+    /// How many models the fetch returned.
     public let rowsReturned: Int
-    /// The store's own words: the index or SQL that it used, and not one that it thought of.
+    /// What the store did, in its own words, such as the index or SQL that it used.
     public let detail: String
 
     package init(
@@ -73,6 +82,7 @@ public struct FetchExplanation: Sendable, Hashable, CustomStringConvertible {
         self.detail = detail
     }
 
+    /// The explanation as text of several lines.
     public var description: String {
         var lines = ["fetch \(entity) from \(store): \(detail)"]
         for conjunct in conjuncts { lines.append("  \(conjunct.status.rawValue): \(conjunct.text)") }

@@ -1,28 +1,31 @@
-/// One of the reasons for which a store has to look at every record of an entity.
+/// One of the reasons why a store has to read every record of an entity.
 public struct FullScanCause: Sendable, Hashable {
+    /// Why a condition, or a limit, needs every record.
     public enum Reason: Sendable, Hashable {
-        /// An index would find the records; the declaration that makes one.
+        /// An index would find the records; this declaration creates one.
         case notIndexed(declaration: String)
-        /// The store evaluates the condition, and no index can find the records for which it holds.
+        /// The store evaluates the condition, but no index can find its matches.
         case notIndexable
         /// The store leaves the condition to the framework.
         case leftToFramework
         /// Only the program's own code can evaluate the condition, model by model.
         case onModels
-        /// There is no condition, and a limit that takes effect only when all records are sorted.
+        /// There is no condition, and the limit takes effect only after all records are sorted.
         case limit
     }
 
-    /// The condition as text; nil where the limit is the cause.
+    /// The condition as text; nil if the limit is the cause.
     public let conjunct: String?
+    /// Why the store has to scan every record.
     public let reason: Reason
 
+    /// Makes a cause; `conjunct` is nil if the limit is the cause.
     public init(conjunct: String?, reason: Reason) {
         self.conjunct = conjunct
         self.reason = reason
     }
 
-    /// Why a plan is a full scan: every conjunct, since any of them could have spared it.
+    /// The causes of a full scan: every conjunct, because any of them could have avoided it.
     static func all(of query: StoreQuery, _ plan: FetchPlan) -> [FullScanCause] {
         if query.conjuncts.isEmpty { return [FullScanCause(conjunct: nil, reason: .limit)] }
         return query.conjuncts.map { conjunct in
@@ -43,14 +46,15 @@ public struct FullScanCause: Sendable, Hashable {
 }
 
 extension FullScanCause: CustomStringConvertible {
+    /// The condition and the reason, in words.
     public var description: String {
         let name = conjunct ?? "the limit"
         return switch reason {
         case .notIndexed(let declaration): "\(name) has no index (declare \(declaration))"
-        case .notIndexable: "\(name) is nothing that an index finds"
-        case .leftToFramework: "\(name) is left to the framework by the store"
+        case .notIndexable: "\(name) cannot be answered by an index"
+        case .leftToFramework: "the store leaves \(name) to the framework"
         case .onModels: "\(name) is evaluated by code on every model (use stored properties)"
-        case .limit: "\(name) needs all of them sorted"
+        case .limit: "\(name) needs all records sorted"
         }
     }
 }

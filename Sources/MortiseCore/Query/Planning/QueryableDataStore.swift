@@ -1,30 +1,34 @@
-/// A store that does part of a query itself.
+/// A store that evaluates parts of queries itself.
 ///
-/// The framework asks once for each fetch what the store would do, checks that this is legal, runs it, and does the rest.
-/// A store that implements nothing of this is planned as `FetchPlan.scanAll` and is still right.
+/// For each fetch the framework asks the store for a plan, checks that it is legal, runs it, and does the rest. A store
+/// that does not implement planning gets `FetchPlan.scanAll` and is still correct.
 public protocol QueryableDataStore: DataStore {
-    /// What the store will do of the query. Without side effects; may be called and not followed by `rows(for:)`.
+    /// Plans the query. It must have no side effects; `rows(for:)` may never be called.
     func plan(_ query: StoreQuery) -> FetchPlan
 
-    /// The records that a plan of this store promises.
+    /// Returns the records that a plan of this store promises.
+    /// - Throws: `QueryEvaluationError` for a condition that the plan claims exact; the store's errors.
     func rows(for plan: FetchPlan) throws -> StoreRows<Snapshot>
 }
 
 extension QueryableDataStore {
+    /// Plans to return all records of the entity.
     public func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
 }
 
-/// What a store found.
+/// The records that a store found.
 public struct StoreRows<Snapshot: DataStoreSnapshot>: Sendable {
+    /// The records, in the order that the plan claims.
     public var snapshots: [Snapshot]
     /// How many rows the store looked at.
     public var scanned: Int
-    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
     public var detail: String?
-    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says. Never true for
-    /// a query that avoids full scans and whose plan is none.
+    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says. Never true for
+    /// a query that avoids full scans and whose plan has none.
     public var isFullScan: Bool?
 
+    /// Makes an answer; `scanned` counts the rows that the store looked at.
     public init(snapshots: [Snapshot], scanned: Int, detail: String? = nil, isFullScan: Bool? = nil) {
         self.snapshots = snapshots
         self.scanned = scanned
@@ -33,21 +37,24 @@ public struct StoreRows<Snapshot: DataStoreSnapshot>: Sendable {
     }
 }
 
-/// What a versioned store found in one of its versions.
+/// The rows that a versioned store found in one of its versions.
 public struct VersionRows: Sendable {
-    /// Tables by number, as the rows refer to them.
+    /// The entities of the tables, by the numbers to which the rows refer.
     public var entities: [String]
+    /// The rows, in the order that the plan claims.
     public var rows: [RecordReference]
+    /// How many rows the store looked at.
     public var scanned: Int
-    /// How many rows there are, for a query that only counts and whose conjuncts the plan claims exact; `rows` may then be
-    /// empty. Without offset and limit unless the plan takes the window. Nil to count `rows`.
+    /// The number of matches, for a query that only counts and whose conjuncts the plan claims exact; `rows` may then
+    /// be empty. It ignores offset and limit unless the plan applies them. Nil to count `rows`.
     public var count: Int?
-    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
     public var detail: String?
-    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says. Never true for
-    /// a query that avoids full scans and whose plan is none.
+    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says. Never true for
+    /// a query that avoids full scans and whose plan has none.
     public var isFullScan: Bool?
 
+    /// Makes an answer; `scanned` counts the rows that the store looked at.
     public init(
         entities: [String], rows: [RecordReference], scanned: Int, count: Int? = nil, detail: String? = nil,
         isFullScan: Bool? = nil
@@ -61,19 +68,21 @@ public struct VersionRows: Sendable {
     }
 }
 
-/// A store whose states can be held and read row by row: contexts pin a version, and models read from it.
+/// A store whose states can be retained and read row by row: contexts pin a version, and models read from it.
 public protocol VersionedDataStore: DataStore where Snapshot == DefaultSnapshot {
     /// The latest published version. Never blocks on a save in progress.
     var currentVersion: any StoreVersion { get }
 
-    /// What the store will do of the query; the same for all its versions.
+    /// The store's plan for the query; the same for all its versions.
     func plan(_ query: StoreQuery) -> FetchPlan
 
     /// The rows of a version that a plan promises.
+    /// - Throws: `QueryEvaluationError` for a condition that the plan claims exact; the store's errors.
     func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows
 }
 
 extension VersionedDataStore {
+    /// Plans to return all records of the entity.
     public func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
 
     /// All rows of the entity's family, table by table.

@@ -1,42 +1,48 @@
-/// One change that a store makes to many records in one transaction, without their being read first.
+/// One change that a store makes to many records in one transaction, without the records being read first.
 public struct StoreBatch: Sendable, Hashable, Codable {
     /// Which records are changed.
     public enum Selection: Sendable, Hashable, Codable {
-        /// Those for which all conjuncts of the query hold. It has no offset, limit or order, and the store's own plan for
-        /// it claims every conjunct as exact.
+        /// The records for which all conjuncts of the query hold. The query has no offset, limit or order, and the
+        /// store's own plan for it claims every conjunct as exact.
         case query(StoreQuery)
-        /// Those named, which all were there in the version `baseVersion`.
+        /// The named records, all of which existed in the version `baseVersion`.
         case records([PersistentIdentifier])
     }
 
-    /// A property and what it becomes.
+    /// A property and its new value.
     public struct Assignment: Sendable, Hashable, Codable {
-        /// An attribute, or a to-one relationship whose inverse is none.
+        /// An attribute, or a to-one relationship without an inverse.
         public let property: QueryProperty
-        /// Evaluated for each record as it was before the batch; for a relationship an identifier or null.
+        /// The new value, evaluated for each record as it was before the batch; an identifier or null for a
+        /// relationship.
         public let value: QueryExpression
 
+        /// Assigns the value of an expression to a property.
         public init(property: QueryProperty, value: QueryExpression) {
             self.property = property
             self.value = value
         }
     }
 
+    /// What happens to the selected records.
     public enum Change: Sendable, Hashable, Codable {
-        /// The records are removed, and whatever their delete rules say happens to the records related to them.
+        /// The records are deleted, and their delete rules are applied to related records.
         case delete
         /// Every assignment is made in every record. No property is assigned twice.
         case update([Assignment])
     }
 
+    /// Which records the batch changes.
     public var selection: Selection
+    /// What happens to them.
     public var change: Change
-    /// Goes into the store's history.
+    /// The author of the batch, for the store's history.
     public var author: String?
     /// The number of the version in which the selection was made; a store that has moved on since throws
-    /// `VersionSuperseded` and changes nothing. Nil where any version will do.
+    /// `VersionSuperseded` and changes nothing. Nil for any version.
     public var baseVersion: UInt64?
 
+    /// Makes a batch. With `baseVersion` nil it applies to any version.
     public init(_ selection: Selection, _ change: Change, author: String? = nil, baseVersion: UInt64? = nil) {
         self.selection = selection
         self.change = change
@@ -45,21 +51,22 @@ public struct StoreBatch: Sendable, Hashable, Codable {
     }
 }
 
-/// What a batch did.
+/// The result of a batch.
 public struct StoreBatchResult: Sendable, Hashable {
     /// How many records were selected, whether or not they differ afterwards.
     public var count: Int
-    /// The records whose values differ afterwards, those included from which references to deleted ones were cleared.
+    /// The records whose values differ afterwards, including those in which references to deleted records were cleared.
     public var updated: [PersistentIdentifier]
-    /// The records that are gone.
+    /// The deleted records.
     public var deleted: [PersistentIdentifier]
-    /// How many rows the store looked at to find those that match; nil where it does not say.
+    /// How many rows the store looked at to find the matches; nil if it does not report that.
     public var scanned: Int?
-    /// How the store found the rows, in its own words, where that was decided after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
     public var detail: String?
-    /// Whether every row was looked at, where that was decided after planning; nil for what the plan says.
+    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says.
     public var isFullScan: Bool?
 
+    /// Makes a result. `updated` and `deleted` contain each record once, in any order.
     public init(
         count: Int, updated: [PersistentIdentifier] = [], deleted: [PersistentIdentifier] = [], scanned: Int? = nil,
         detail: String? = nil, isFullScan: Bool? = nil
@@ -73,30 +80,32 @@ public struct StoreBatchResult: Sendable, Hashable {
     }
 }
 
-/// A store that carries out batches itself.
+/// A store that executes batches itself.
 ///
-/// The framework asks `plan(_:)` with the purpose `update` or `delete`. Where every conjunct is claimed as exact the store
-/// gets the query; otherwise the framework finds the records and names them. A batch is all or nothing, obeys the
-/// schema's constraints as a save does, and is as durable as a save when it returns.
+/// The framework calls `plan(_:)` with the purpose `update` or `delete`. If the plan claims every conjunct as exact,
+/// the store gets the query; otherwise the framework finds the records and names them. A batch is all or nothing, obeys
+/// the schema's constraints as a save does, and is as durable as a save when it returns.
 public protocol BatchChangingDataStore: DataStore {
-    /// Whether deleting does all that the schema's delete rules say. A store that only clears references to what is gone
-    /// says no, and is not asked to delete records of which a rule says more than that.
+    /// Whether deletion applies all delete rules of the schema. If false, because the store only clears references to
+    /// deleted records, it is not asked to delete records whose delete rules require more.
     var followsDeleteRules: Bool { get }
 
-    /// What the store will do of the query; see `QueryableDataStore` and `VersionedDataStore`.
+    /// The store's plan for the query; see `QueryableDataStore` and `VersionedDataStore`.
     func plan(_ query: StoreQuery) -> FetchPlan
 
-    /// Carries out a batch: all of it, or nothing and throws.
-    /// - Throws: `DataStoreError.unsupportedFeature`, with nothing done, where the store leaves this one to the framework.
+    /// Executes the whole batch, or throws and changes nothing.
+    /// - Throws: `DataStoreError.unsupportedFeature` if the framework must execute this batch instead;
+    ///   `VersionSuperseded`; the store's errors.
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult
 }
 
 extension BatchChangingDataStore {
+    /// False: the framework applies delete rules.
     public var followsDeleteRules: Bool { false }
 }
 
 extension StoreBatch.Assignment {
-    /// What the property of a record becomes.
+    /// The new value of the property of a record.
     /// - Throws: `QueryEvaluationError`.
     public func value(for record: RecordReference, in reader: RecordReader) throws -> StoredValue {
         switch value {

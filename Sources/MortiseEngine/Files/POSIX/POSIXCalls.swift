@@ -41,7 +41,7 @@ func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
     _ descriptor: Int32, _ start: Int64, _ count: Int64
 ) -> Int32
 
-/// Which file is at a path, or is open where there is no path, without a look at its times.
+/// Which file is at a path, or is open if the path is nil, without reading its times.
 func fileExtent(
     descriptor: Int32 = -1, path: UnsafePointer<CChar>? = nil, followingLinks: Bool = true
 ) throws(FileError.Code) -> FileExtent {
@@ -90,6 +90,7 @@ extension FileInfo {
             user: status.st_uid,
             group: status.st_gid,
             modified: FileTime(
-                seconds: Int64(truncatingIfNeeded: time.tv_sec), nanoseconds: Int64(truncatingIfNeeded: time.tv_nsec)))
+                seconds: Int64(truncatingIfNeeded: time.tv_sec), nanoseconds: Int64(truncatingIfNeeded: time.tv_nsec)),
+            links: UInt64(truncatingIfNeeded: status.st_nlink))
     }
 }

@@ -11,7 +11,7 @@ import Musl
 /// Durable means what the kernel and the device promise for `fsync`. On Apple platforms both kinds of sync ask the
 /// device to empty its cache (`F_FULLFSYNC`), because `fsync` alone does not survive power loss there.
 public struct POSIXFileSystem: FileSystem {
-    /// Creates the one that everybody sees; all values are alike.
+    /// Creates a file system backed by the operating system. Instances are interchangeable.
     public init() {}
 
     /// The process identifier.

@@ -7,7 +7,9 @@ extension SimulatedDisk.State {
         trace.append(SimulatedFileSystem.TracedOperation(operation: operation, path: path))
         shortening = nil
         obstacle = nil
-        switch faults.due(before: operation).first {
+        let fault = faults.due(before: operation).first
+        if fault != nil { faultsFired += 1 }
+        switch fault {
         case .fail(let code)?:
             onFailure(&self)
             throw code

@@ -13,9 +13,8 @@ final class SimulatedDisk: Sendable {
         state.withLock { state in body(&state) }
     }
 
-    /// Counts an operation and runs it, unless a fault is due.
-    ///
-    /// - Parameter onFailure: What the operation does to the disk although it fails.
+    /// Counts an operation and runs it, unless a fault is due. `onFailure` is what the operation does to the disk
+    /// although it fails.
     func perform<Value: Sendable>(
         _ operation: FileError.Operation, _ path: String,
         _ body: (inout State) throws(FileError.Code) -> Value,
@@ -49,6 +48,8 @@ final class SimulatedDisk: Sendable {
         var journal: [(operation: Int, effect: SimulatedVolume.Effect)] = []
         var trace: [SimulatedFileSystem.TracedOperation] = []
         var faults: [Pending<SimulatedFileSystem.Fault>] = []
+        /// How many operations a fault has hit.
+        var faultsFired = 0
         var interjections: [Pending<@Sendable () -> Void>] = []
         var shortening: Int?
         var limits = SimulatedFileSystem.Limits()

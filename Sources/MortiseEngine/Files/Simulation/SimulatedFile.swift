@@ -54,7 +54,7 @@ final class SimulatedFile: OpenFile {
     }
 
     func startWriting(_ range: Range<Int64>) throws(FileError) {
-        // What is not synced may be on the disk or not, whoever has begun to write it.
+        // Unsynced data may be on the disk or not, whichever process began to write it.
         try disk.perform(.startWriting, path) { state throws(FileError.Code) in
             _ = try state.node(of: handle)
         } onFailure: { state in

@@ -9,9 +9,13 @@ extension SimulatedFileSystem {
         public let fileSystem: SimulatedFileSystem
     }
 
-    /// The disk that a crash right after `operation` leaves if it takes `loss`.
+    /// Returns the disk as a crash right after `operation` leaves it if the crash takes `loss`.
     ///
-    /// - Parameter operation: Counted from 1 as ``operationCount`` does; later ones than were done mean "now".
+    /// - Parameters:
+    ///   - operation: The number of the operation, counted from 1 as in ``operationCount``; numbers beyond the last one
+    ///     mean "now".
+    ///   - loss: Which unsynced changes the crash takes.
+    /// - Returns: A new file system; this one is not changed.
     public func crashed(after operation: Int, losing loss: CrashLoss) -> SimulatedFileSystem {
         var replay = self.replay
         replay.advance(to: operation)

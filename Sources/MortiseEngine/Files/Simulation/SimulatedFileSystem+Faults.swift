@@ -35,8 +35,7 @@ extension SimulatedFileSystem {
         /// Creates limits that limit nothing.
         public init() {}
 
-        /// How far a change may reach that wants to reach `end` in a file of `size` bytes, and what stops it there; nil
-        /// where nothing does.
+        /// How far a change up to `end` can go in a file of `size` bytes, and what stops it there; nil if nothing does.
         ///
         /// A limit stops what makes the file longer, and the nearer one tells.
         func reach(to end: Int, size: Int, used: Int) -> (end: Int, stop: FileError.Code?) {
@@ -105,6 +104,11 @@ extension SimulatedFileSystem {
             state.faults = []
             state.interjections = []
         }
+    }
+
+    /// How many operations an injected fault has hit so far, of all processes.
+    public var faultsFired: Int {
+        disk.access { $0.faultsFired }
     }
 
     /// How many operations were asked for so far, by all processes.

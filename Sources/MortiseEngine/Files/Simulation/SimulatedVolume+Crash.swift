@@ -107,7 +107,7 @@ extension SimulatedVolume {
         }
     }
 
-    /// Drops what no name leads to, and counts the names anew.
+    /// Drops files without names, and counts the names again.
     private mutating func dropUnreachable() {
         var names: [NodeID: Int] = [Self.root: 1]
         var open = [Self.root]

@@ -48,6 +48,6 @@ extension SimulatedVolume {
         return FileInfo(
             kind: node.kind, device: 1, inode: UInt64(id), size: Int64(node.content.count),
             permissions: node.attributes.permissions, user: node.attributes.user, group: node.attributes.group,
-            modified: FileTime(seconds: node.modified, nanoseconds: 0))
+            modified: FileTime(seconds: node.modified, nanoseconds: 0), links: UInt64(max(0, node.names)))
     }
 }

@@ -20,7 +20,7 @@ struct SimulatedVolume: Sendable {
         var durableEntries: [String: NodeID] = [:]
         /// Where a symbolic link leads.
         var link = ""
-        /// How many names it has; it stays without any while somebody has it open.
+        /// The number of its names; a file without names stays while it is open.
         var names = 0
         var modified: Int64 = 0
     }
@@ -128,7 +128,7 @@ struct SimulatedVolume: Sendable {
         pendingEntries.append(EntryChange(sequence: sequence, assignments: assignments))
     }
 
-    /// - Parameter survives: whether a change gets to the disk; one that does not is forgotten.
+    /// Makes pending changes of a directory's entries durable if `survives` returns true, and drops them if not.
     private mutating func syncDirectory(_ id: NodeID, _ survives: () -> Bool) {
         var rest: [EntryChange] = []
         for change in pendingEntries {

@@ -7,7 +7,7 @@ struct RandomQuery {
     /// Which conditions are left: for each, its number and the way down to one of its parts.
     var kept: [[Int]]?
     var keptKeys: [Int]?
-    var hasWindow = true
+    var isLimited = true
 
     init(seed: UInt64) { self.seed = seed }
 
@@ -77,8 +77,8 @@ struct RandomQuery {
         let seesChanges = maker.random.chance(75)
         return Made(
             conditions: conditions, predicate: isWithout ? nil : predicate, keys: keys,
-            offset: hasWindow ? offset : nil,
-            limit: hasWindow ? limit : nil, seesChanges: seesChanges)
+            offset: isLimited ? offset : nil,
+            limit: isLimited ? limit : nil, seesChanges: seesChanges)
     }
 
     /// Whether the conditions are predicates of their own, which are joined.

@@ -55,7 +55,7 @@ enum Shrinking {
             let keys = query.keptKeys ?? Array(0..<made.keys)
             for key in keys { add { query, _ in query.keptKeys = keys.filter { $0 != key } } }
         }
-        if query.hasWindow { add { query, _ in query.hasWindow = false } }
+        if query.isLimited { add { query, _ in query.isLimited = false } }
         // Many records at once first: the large tables would take for ever.
         for size in [data.items.count / 2, data.items.count / 8] where size > 4 {
             for start in stride(from: 0, to: data.items.count, by: size) {

@@ -3,10 +3,10 @@ indirect enum LoweredTemplate: Sendable {
     case fixed(QueryExpression)
     case value(CapturedValue)
     case compare(QueryExpression.Comparison, LoweredTemplate, LoweredTemplate)
-    /// An expression whose direct parts are to be exchanged.
+    /// An expression whose direct parts are to be replaced.
     case parts(QueryExpression, [LoweredTemplate])
 
-    /// What stands for a captured value while a template is made; no expression has a variable of that number.
+    /// The placeholder for a captured value while a template is made; no expression has a variable of that number.
     static func placeholder(_ number: Int) -> QueryExpression { .variable(-1 - number) }
 
     init(_ expression: QueryExpression, _ values: [CapturedValue]) {
@@ -26,7 +26,7 @@ indirect enum LoweredTemplate: Sendable {
 
     private var isFixed: Bool { if case .fixed = self { true } else { false } }
 
-    /// The expression with the values that a predicate expression holds.
+    /// The expression, filled in with the values that a predicate expression holds.
     /// - Throws: `NotLowerable` for a value without stored form.
     func filled(from expression: UnsafeRawPointer) throws -> QueryExpression {
         switch self {

@@ -4,10 +4,10 @@ import Foundation
 /// expressions of one type can differ in is what an outline lists.
 struct PredicateOutline: Sendable {
     enum Leaf: Sendable {
-        /// Where a variable is read, and how many of the outline's own variables are known there.
+        /// A variable: where it is read, and how many of the outline's own variables are in scope there.
         case variable(offset: Int, known: Int)
         case keyPath(offset: Int)
-        /// One byte that says which operator it is.
+        /// One byte that identifies the operator.
         case operation(offset: Int)
     }
     /// In the order in which lowering comes to them.

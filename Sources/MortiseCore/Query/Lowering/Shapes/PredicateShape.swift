@@ -3,7 +3,7 @@ import Foundation
 /// How predicates of one type of expression are lowered: the outline of the type, and a template for each set of key paths,
 /// operators and uses of variables that was met.
 final class PredicateShape: Sendable {
-    /// Nil where expressions of the type are lowered anew each time.
+    /// Nil if expressions of the type are lowered again each time.
     let outline: PredicateOutline?
     private let forms: [Form]
     /// A type that many call sites share has a form for each; a program that makes key paths at run time must not fill memory.
@@ -19,10 +19,11 @@ final class PredicateShape: Sendable {
         self.forms = forms
     }
 
-    /// Whether another form would be remembered.
+    /// Whether the shape can keep another form.
     var hasRoom: Bool { outline != nil && forms.count < Self.limit }
 
-    /// An expression's lowered form; nil where no form of the shape is the expression's, or a captured value has none.
+    /// An expression's lowered form; nil if the shape has no form of the expression, or a captured value has no stored
+    /// form.
     func lowered(_ expression: UnsafeRawPointer, root: PredicateExpressions.VariableID) -> [QueryExpression]? {
         guard let outline else { return nil }
         // The key paths of a call site are the same objects each time; telling that others are equal takes longer.
@@ -32,10 +33,9 @@ final class PredicateShape: Sendable {
         return form.flatMap { try? $0.conjuncts.map { try $0.filled(from: expression) } }
     }
 
-    /// The shape with one more form: what an expression was lowered to.
-    /// - Parameters:
-    ///   - template: the same with placeholders for captured values, by their number in the outline.
-    ///   - conjuncts: what the template has to come to with the expression's own values.
+    /// The shape with one more form: what an expression was lowered to. `template` is the lowered form with
+    /// placeholders for captured values, numbered as in the outline; `conjuncts` is the form that filling in the
+    /// expression's own values must give. Returns nil if it does not, or if the shape has no outline.
     func adding(
         _ expression: UnsafeRawPointer, root: PredicateExpressions.VariableID, template: [QueryExpression],
         conjuncts: [QueryExpression]

@@ -7,7 +7,7 @@ enum PredicateShapes {
     private static let limit = 4096
     private static let known = Mutex<[ObjectIdentifier: PredicateShape]>([:])
 
-    /// Nil where the predicate has to be lowered, which is to be remembered.
+    /// Nil if the predicate has to be lowered, whose result should then be cached.
     static func lowered<Model: PersistentModel, E: PredicateExpression>(
         _ expression: E, _ variable: PredicateExpressions.Variable<Model>
     ) -> [QueryExpression]? {
@@ -15,7 +15,7 @@ enum PredicateShapes {
         return withUnsafePointer(to: expression) { shape.lowered(UnsafeRawPointer($0), root: variable.key) }
     }
 
-    /// Remembers how a predicate without parts that are left to code was lowered.
+    /// Caches how a predicate without parts left to code was lowered.
     static func remember<Model: PersistentModel, E: PredicateExpression>(
         _ expression: E, _ variable: PredicateExpressions.Variable<Model>, as conjuncts: [QueryExpression]
     ) where E.Output == Bool {

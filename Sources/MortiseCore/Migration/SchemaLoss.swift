@@ -1,0 +1,102 @@
+/// What a store holds but the schema it was opened with lacks, as counts. It has names and numbers, never values.
+public struct SchemaLoss: Sendable, Hashable {
+    /// An entity that the program's schema lacks.
+    public struct Entity: Sendable, Hashable {
+        /// The entity's name in the store.
+        public let name: String
+        /// The number of records of exactly this entity.
+        public let records: Int
+
+        /// Creates the entry of an entity.
+        /// - Parameters:
+        ///   - name: the entity's name in the store.
+        ///   - records: the number of records of exactly this entity, without its subentities.
+        public init(name: String, records: Int) {
+            self.name = name
+            self.records = records
+        }
+    }
+
+    /// A property that the program's schema lacks, or a relationship that led to records of an entity that it lacks.
+    public struct Property: Sendable, Hashable {
+        /// The entity of the records, which may have inherited the property.
+        public let entity: String
+        /// The property's name in the store.
+        public let name: String
+        /// The number of records that have a value there that is neither nil, nor empty, nor the stored default.
+        public let values: Int
+
+        /// Creates the entry of a property.
+        /// - Parameters:
+        ///   - entity: the entity of the records.
+        ///   - name: the property's name in the store.
+        ///   - values: the number of records of exactly this entity that have a value.
+        public init(entity: String, name: String, values: Int) {
+            self.entity = entity
+            self.name = name
+            self.values = values
+        }
+    }
+
+    /// The version of the schema in the store.
+    public let stored: Schema.Version
+    /// The version of the schema that the store was opened with.
+    public let opened: Schema.Version
+    /// Entities with at least one record, ordered by name.
+    public let entities: [Entity]
+    /// Properties with at least one value, ordered by entity and name.
+    public let properties: [Property]
+
+    /// Whether the schema has everything that the store holds.
+    public var isEmpty: Bool { entities.isEmpty && properties.isEmpty }
+
+    /// Makes a loss from counts in any order.
+    public init(stored: Schema.Version, opened: Schema.Version, entities: [Entity], properties: [Property]) {
+        self.stored = stored
+        self.opened = opened
+        self.entities = entities.sorted { $0.name < $1.name }
+        self.properties = properties.sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
+    }
+
+    /// Refuses to drop an entity with records unless the schema has a new version.
+    /// - Parameters:
+    ///   - dropping: the entities whose records may be dropped all the same.
+    ///   - store: the store's name in errors.
+    /// - Throws: `MigrationError.unnamedEntities`.
+    public func check(dropping: [String], store: String) throws(MigrationError) {
+        guard opened <= stored else { return }
+        let refused = entities.filter { !dropping.contains($0.name) }
+        if !refused.isEmpty { throw .unnamedEntities(store: store, version: stored, entities: refused) }
+    }
+}
+
+extension SchemaLoss: CustomStringConvertible {
+    /// Names with their counts, in one line: `Gone (2 records), Note.body (1 value)`.
+    public var description: String {
+        let entities = entities.map { "\($0.name) (\(Self.plural($0.records, "record")))" }
+        let properties = properties.map { "\($0.entity).\($0.name) (\(Self.plural($0.values, "value")))" }
+        return (entities + properties).joined(separator: ", ")
+    }
+
+    static func plural(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+}
+
+extension StoredSchema {
+    /// Refuses a program that is older than the store.
+    /// - Parameters:
+    ///   - program: the schema that the store is opened with.
+    ///   - store: the store's name in errors.
+    /// - Throws: `MigrationError.newerStore`, which `SwiftDataError.backwardMigration` matches.
+    public func checkIsNotNewer(than program: StoredSchema, store: String) throws(MigrationError) {
+        if version > program.version {
+            throw .newerStore(store: store, stored: version, program: program.version)
+        }
+    }
+}
+
+/// A store that reports what it holds but its program's schema lacks.
+public protocol SchemaLossReporting: DataStore {
+    /// What the first save drops or, in a store open for reading only, what is not shown; nil if nothing. The container
+    /// logs it as a warning when it opens the store.
+    var schemaLoss: SchemaLoss? { get }
+}

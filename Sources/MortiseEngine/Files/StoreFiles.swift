@@ -1,0 +1,68 @@
+/// Where the files of one store are: the main file, links at its end resolved, and the others, which lie in the same folder
+/// under names of their own.
+///
+/// It is the one place that makes a path of a store's path and a suffix.
+package struct StoreFiles: Hashable, Sendable {
+    /// What the name of a checkpoint has after that of its log.
+    package static let checkpointSuffix = ".checkpoint"
+
+    /// The file that the store is opened by.
+    package let main: String
+
+    /// - Parameter path: a path that leads to the main file itself, and not to a link.
+    package init(resolved path: String) { main = path }
+
+    /// The files of the store that a path leads to.
+    /// - Throws: `FileError`, as `resolvingLinks` does; `symbolicLink` where the folder of data is a link.
+    package init(_ path: String, in fileSystem: any FileSystem) throws(FileError) {
+        self.init(resolved: try fileSystem.resolvingLinks(path))
+        try fileSystem.refuseLink(at: external)
+    }
+
+    /// The writer's lock.
+    package var lock: String { main + ".lock" }
+    /// The folder of external data.
+    package var external: String { main + ".external" }
+    /// The checkpoint of a log.
+    package var checkpoint: String { main + Self.checkpointSuffix }
+    /// The lock of the process that may write a shared log next.
+    package var turn: String { main + ".turn" }
+    /// The beginning of the name of a file for bytes that were cut off a log at an offset.
+    package func torn(at offset: Int64) -> String { main + ".torn-\(offset)-" }
+}
+
+extension FileSystem {
+    /// A file of a store's own has to lie in the store's folder itself: what a link leads to may be another store's, or
+    /// anybody's.
+    /// - Throws: `FileError`, `symbolicLink` if there is a link at the path.
+    package func refuseLink(at path: String) throws(FileError) {
+        guard try ownInfo(path)?.kind == .symbolicLink else { return }
+        let target = try? retryingInterrupts { () throws(FileError) in try readLink(path) }
+        throw FileError(.symbolicLink(target: target ?? ""), operation: .open, path: path)
+    }
+
+    /// What is at the path of a file of a store's own; `nil` also where the name is too long for anything to be there.
+    func ownInfo(_ path: String) throws(FileError) -> FileInfo? {
+        do {
+            return try infoIfPresent(path, followingLinks: false)
+        } catch {
+            if error.reason == .invalidPath { return nil }
+            throw error
+        }
+    }
+
+    /// Whether there is nothing at a path: two different questions are asked, since opening for writing makes a new store
+    /// then.
+    /// - Throws: `FileError` where the answers differ.
+    package func isMissing(_ path: String) throws(FileError) -> Bool {
+        guard try infoIfPresent(path, followingLinks: false) == nil else { return false }
+        do {
+            let file = try retryingInterrupts { () throws(FileError) in try open(path, mode: .read) }
+            try? file.close()
+        } catch {
+            if error.reason == .notFound { return true }
+            throw error
+        }
+        throw FileError(.changed(.replaced), operation: .open, path: path)
+    }
+}

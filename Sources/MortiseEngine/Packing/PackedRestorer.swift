@@ -1,0 +1,351 @@
+import Foundation
+import MortiseCore
+import Synchronization
+
+/// Where the records of a packed version can be had once more, such as a log that reaches back to its first transaction.
+public struct PackedSource: Sendable {
+    let version: @Sendable () throws -> EngineVersion
+    let note: @Sendable (any Error) -> Void
+
+    /// - Parameters:
+    ///   - version: makes the packed version again, under the same schema; called until it succeeds.
+    ///   - note: called once, with the first error for which the version had to be rebuilt.
+    public init(
+        version: @escaping @Sendable () throws -> EngineVersion, note: @escaping @Sendable (any Error) -> Void
+    ) {
+        self.version = version
+        self.note = note
+    }
+}
+
+/// Makes those regions of a packed version again that cannot be read, from another version with the same records.
+///
+/// A store is open and its versions are held by readers when a region turns out to be unreadable, perhaps in a getter,
+/// which can neither throw nor wait for another version. So this rebuilds the region, with its rows where readers and
+/// indexes expect them, instead of replacing the version: its holders notice nothing.
+///
+/// @unchecked Sendable: what changes is behind the lock.
+final class PackedRestorer: @unchecked Sendable {
+    private let source: PackedSource
+    private let tables: [PackedTable]
+    private let catalog: Catalog
+    private let lock = NSLock()
+    private var state = State()
+    private let isActive = Atomic(false)
+
+    /// The packed version as far as it can be read, apart from the one that readers hold: with the roots of its trees, which
+    /// are read at opening for both.
+    private let own: EngineVersion
+
+    private struct State {
+        /// The version from elsewhere.
+        var other: EngineVersion?
+        var chunks: [Key: Chunk] = [:]
+        // Of what readers have got of the file, which may be unreadable since, what has to fit what is made again. Versions
+        // may have copies of it that nobody here knows. Only where rows of deleted records lie between others, since
+        // otherwise the numbers of the records say where each is.
+        var layouts: [Key: [UInt64]] = [:]
+        var leaves: [Key: [IndexNode]] = [:]
+        var hasTold = false
+    }
+
+    /// A chunk, or an index, by its entity and number.
+    fileprivate struct Key: Hashable {
+        let entity: Int
+        let number: Int
+    }
+
+    /// Marks the number of a deleted row in a layout.
+    private static let deleted: UInt64 = 1 << 63
+
+    /// - Throws: `PackedFault`; `FileError`.
+    init(
+        _ source: PackedSource, _ tables: [PackedTable], of file: PackedFile, nextSequence: UInt64, _ catalog: Catalog
+    ) throws {
+        self.source = source
+        self.tables = tables
+        self.catalog = catalog
+        own = try EngineVersion.unpack(
+            tables, from: PackedFile(sharing: file), number: 0, nextSequence: nextSequence, catalog: catalog)
+    }
+
+    /// A reader has got a chunk.
+    func note(_ chunk: Chunk, _ place: PackedChunk.Place, of plan: TablePlan) {
+        guard hasGaps(plan.number) else { return }
+        let rows = withExtendedLifetime(chunk) {
+            (0..<place.rows).map { chunk.place.sequence($0) | (chunk.place.isDead($0) ? Self.deleted : 0) }
+        }
+        guard rows.contains(where: { $0 & Self.deleted != 0 }) else { return }
+        lock.withLock { state.layouts[Key(plan, place)] = rows }
+    }
+
+    /// A reader has got a node.
+    func note(_ node: IndexNode, of tree: PackedTreeRules.Tree?) {
+        guard node.isLeaf, let tree, case .index(let number) = tree.kind, hasGaps(tree.entity) else { return }
+        lock.withLock { state.leaves[Key(entity: tree.entity, number: number), default: []].append(node) }
+    }
+
+    private func hasGaps(_ entity: Int) -> Bool {
+        tables.contains { $0.entity == entity && $0.count < $0.endRow }
+    }
+
+    // MARK: Regions
+
+    /// A chunk that was made again before: what was read of it since counts no more, as other regions were made to fit it.
+    func restoredChunk(_ place: PackedChunk.Place, of plan: TablePlan) -> Chunk? {
+        guard isActive.load(ordering: .acquiring) else { return nil }
+        return lock.withLock { state.chunks[Key(plan, place)] }
+    }
+
+    /// - Throws: the error, where the chunk cannot be made again.
+    func chunk(_ place: PackedChunk.Place, of plan: TablePlan, after error: any Error, in file: PackedFile) throws
+        -> Chunk
+    {
+        try restoring(after: error, in: file) { state, other in
+            try chunk(place, plan, &state, other)
+        }
+    }
+
+    /// - Throws: the error, where the node cannot be made again.
+    func node(
+        _ place: PackedNode.Place, _ rules: PackedTreeRules, after error: any Error, in file: PackedFile
+    ) throws -> IndexNode {
+        try restoring(after: error, in: file) { state, other in
+            guard let tree = rules.tree else { throw NotRestorable() }
+            return try node(place, tree, &state, other)
+        }
+    }
+
+    /// - Throws: the error, where the strings cannot be made again.
+    func strings(
+        _ entry: PackedTable.Dictionary, of plan: TablePlan, after error: any Error, in file: PackedFile
+    ) throws -> [String] {
+        try restoring(after: error, in: file) { state, other in
+            try strings(entry, plan, &state, other)
+        }
+    }
+
+    private func restoring<R>(
+        after error: any Error, in file: PackedFile, _ body: (inout State, EngineVersion) throws -> R
+    ) throws -> R {
+        var isFirst = false
+        let result: Result<R, any Error> = lock.withLock {
+            if state.other == nil {
+                state.other = try? source.version()
+                isActive.store(true, ordering: .releasing)
+            }
+            guard let other = state.other, other.catalog.schema == catalog.schema else { return .failure(error) }
+            let result = Result { try body(&state, other) }.mapError { _ in error }
+            if case .success = result {
+                isFirst = !state.hasTold
+                state.hasTold = true
+            }
+            return result
+        }
+        if isFirst { source.note(file.explaining(error)) }
+        return try result.get()
+    }
+
+    private struct NotRestorable: Error {}
+
+    private func packed(_ entity: Int) throws -> PackedTable {
+        guard let table = tables.first(where: { $0.entity == entity }) else { throw NotRestorable() }
+        return table
+    }
+
+    // MARK: Chunks
+
+    private func chunk(
+        _ place: PackedChunk.Place, _ plan: TablePlan, _ state: inout State, _ other: EngineVersion
+    ) throws -> Chunk {
+        let key = Key(plan, place)
+        if let known = state.chunks[key] { return known }
+        let table = other.tables[plan.entityName]
+        var live: [ChunkRows.Row] = []
+        if let table {
+            var row = table.firstRow(from: place.first)
+            while row < table.endRow, table.sequence(ofRow: row) < place.limit {
+                if table.contains(row: row) { live.append(.init(sequence: table.sequence(ofRow: row), row: row)) }
+                row += 1
+            }
+        }
+        guard let sequences = try known(state.layouts[key], live) ?? sequences(live, place, plan, state, table) else {
+            throw NotRestorable()
+        }
+        let chunk = Chunk(forms: plan.columns.map(\.form), capacity: Chunk.capacity, owner: 0)
+        for (offset, (sequence, row)) in sequences.enumerated() {
+            chunk.begin(sequence, at: offset)
+            if let row, let table {
+                chunk.copyRow(row, of: table, to: offset)
+            } else {
+                for column in plan.columns where column.form != .none {
+                    chunk.clear(chunk.place.entry(column.slot), offset, isNew: true)
+                }
+                chunk.remove(offset)
+            }
+        }
+        state.chunks[key] = chunk
+        return chunk
+    }
+
+    /// The rows of a chunk that a reader has got.
+    private func known(_ layout: [UInt64]?, _ live: [ChunkRows.Row]) throws -> [(sequence: UInt64, row: Int?)]? {
+        guard let layout else { return nil }
+        let rows = Dictionary(live.map { ($0.sequence, $0.row) }, uniquingKeysWith: { first, _ in first })
+        let sequences = layout.map { number in
+            (sequence: number & ~Self.deleted, row: number & Self.deleted == 0 ? rows[number] : nil)
+        }
+        guard sequences.count(where: { $0.row != nil }) == live.count,
+            layout.count(where: { $0 & Self.deleted == 0 }) == live.count
+        else { throw NotRestorable() }
+        return sequences
+    }
+
+    private func sequences(
+        _ live: [ChunkRows.Row], _ place: PackedChunk.Place, _ plan: TablePlan, _ state: State, _ table: TableVersion?
+    ) -> [(sequence: UInt64, row: Int?)]? {
+        var rows = ChunkRows(live, in: place)
+        if live.count < place.rows, let table, let own = own.tables[plan.entityName] {
+            rows.pin(byIndexesOf: own, table) { state.leaves[Key(entity: plan.number, number: $0)] ?? [] }
+        }
+        return rows.sequences()
+    }
+
+    /// The packed chunk, made again where it cannot be read.
+    private func chunk(
+        _ number: Int, _ plan: TablePlan, _ state: inout State, _ other: EngineVersion
+    ) throws -> (chunk: Chunk, place: PackedChunk.Place) {
+        guard let own = own.tables[plan.entityName],
+            case .packed(let cell) = own.groups[number >> ChunkGroup.shift].cells[number & ChunkGroup.mask]
+        else { throw NotRestorable() }
+        let key = Key(plan, cell.place)
+        if let known = state.chunks[key] { return (known, cell.place) }
+        if let chunk = try? cell.read() { return (chunk, cell.place) }
+        return (try chunk(cell.place, plan, &state, other), cell.place)
+    }
+
+    // MARK: Nodes
+
+    private func node(
+        _ place: PackedNode.Place, _ tree: PackedTreeRules.Tree, _ state: inout State, _ other: EngineVersion
+    ) throws -> IndexNode {
+        let plan = catalog.plans[tree.entity]
+        guard let table = other.tables[plan.entityName] else { throw NotRestorable() }
+        let packed = try packed(tree.entity)
+        let whole: OrderedIndex
+        let count: UInt64?
+        switch tree.kind {
+        case .index(let number):
+            whole = table.indexes[number]
+            count = packed.indexes[number].count
+        case .links(let number):
+            whole = table.links[number].pairs
+            count = packed.links.first { $0.slots == [number] }?.count
+        }
+        guard UInt64(whole.count) == count, let first = whole.entry(at: place.rank) else { throw NotRestorable() }
+        var builder = IndexSubtreeBuilder(isWide: whole.isWide)
+        var failure: (any Error)?
+        whole.forEachRun(from: first, to: nil) { node, run in
+            for index in run where builder.count < place.total && failure == nil {
+                let probe = node.probe(index)
+                var row = probe.row
+                if case .index = tree.kind {
+                    do {
+                        row = try self.row(table.sequence(ofRow: Int(row)), plan, packed, &state, other)
+                    } catch {
+                        failure = error
+                    }
+                }
+                builder.append(.init(head: probe.head, second: probe.second, tail: probe.tail, row: row))
+            }
+            return builder.count < place.total && failure == nil
+        }
+        if let failure { throw failure }
+        guard builder.count == place.total, let node = builder.finish(level: place.level) else { throw NotRestorable() }
+        return node
+    }
+
+    /// The row that a record has in the packed version.
+    private func row(
+        _ sequence: UInt64, _ plan: TablePlan, _ packed: PackedTable, _ state: inout State, _ other: EngineVersion
+    ) throws -> UInt64 {
+        var (low, high) = (0, packed.chunks.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if packed.chunks[middle].firstSequence <= sequence { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { throw NotRestorable() }
+        let (chunk, place) = try chunk(low - 1, plan, &state, other)
+        // A place does not hold its chunk.
+        return try withExtendedLifetime(chunk) {
+            guard let offset = chunk.place.offset(of: sequence, count: place.rows), !chunk.place.isDead(offset) else {
+                throw NotRestorable()
+            }
+            return UInt64(place.firstRow + offset)
+        }
+    }
+
+    // MARK: Strings
+
+    private func strings(
+        _ entry: PackedTable.Dictionary, _ plan: TablePlan, _ state: inout State, _ other: EngineVersion
+    ) throws -> [String] {
+        var strings = Array(repeating: "", count: entry.count)
+        guard let table = other.tables[plan.entityName] else { return strings }
+        for number in try packed(plan.number).chunks.indices {
+            // One that cannot be read is made again here, with its strings in it.
+            let (chunk, place) = try chunk(number, plan, &state, other)
+            try withExtendedLifetime(chunk) {
+                let (rows, column) = (chunk.place, chunk.place.entry(entry.slot))
+                guard column.form == .code else { return }
+                for offset in 0..<place.rows where !rows.isDead(offset) && !rows.isAbsent(column, offset) {
+                    guard let row = table.row(ofSequence: rows.sequence(offset)),
+                        let string = table.string(row: row, slot: entry.slot)
+                    else { throw NotRestorable() }
+                    strings[rows.code(column, offset)] = string
+                }
+            }
+        }
+        return strings
+    }
+}
+
+extension PackedRestorer.Key {
+    fileprivate init(_ plan: TablePlan, _ place: PackedChunk.Place) {
+        self.init(entity: plan.number, number: place.firstRow >> Chunk.shift)
+    }
+}
+
+extension TableVersion {
+    /// The first row with that number or a greater one.
+    fileprivate func firstRow(from sequence: UInt64) -> Int {
+        var (low, high) = (0, endRow)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.sequence(ofRow: middle) < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension Chunk {
+    /// Copies the values of a row of another table of the same plan, strings as themselves.
+    fileprivate func copyRow(_ row: Int, of table: TableVersion, to offset: Int) {
+        let place = table.place(ofChunk: row >> Chunk.shift)
+        let from = row & Chunk.mask
+        for column in table.plan.columns where column.form != .none {
+            let (old, new) = (place.entry(column.slot), self.place.entry(column.slot))
+            if old.form == .none || place.isAbsent(old, from) {
+                clear(new, offset, isNew: true)
+            } else if old.form == .code, new.form == .text {
+                var text = table.dictionaries[column.slot]?[place.code(old, from)] ?? ""
+                text.withUTF8 { store(bytes: UnsafeRawBufferPointer($0), new, offset, isNew: true) }
+            } else if old.form.isInHeap {
+                store(
+                    bytes: place.bytes(old, from), new, offset, isNew: true, isExternal: place.isExternal(old, from))
+            } else {
+                copyValue(from: place, old, from, new, offset)
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+public import MortiseCore
+
+/// Links for to-many relationships that followed from their inverse in one schema and are kept on their own side in the
+/// next, because the two are no longer each other's inverse. They begin with the members that they showed.
+public struct ReleasedLinks {
+    private struct Place: Hashable {
+        let record: PersistentIdentifier
+        let property: String
+    }
+
+    private let rules: [String: [SchemaMapping.Release]]
+    private var members: [Place: [PersistentIdentifier]] = [:]
+
+    /// Makes the rules of a mapping.
+    public init(_ mapping: SchemaMapping) { rules = mapping.releases }
+
+    /// Notes what a record of the old schema refers to.
+    /// - Parameters:
+    ///   - values: the record's values, by slot of the old layout.
+    ///   - owner: the record.
+    public mutating func note(_ values: ContiguousArray<StoredValue>, of owner: PersistentIdentifier) {
+        guard let rules = rules[owner.entityName] else { return }
+        for rule in rules where values.indices.contains(rule.slot) {
+            switch values[rule.slot] {
+            case .identifier(let member): add(owner, to: member, rule.property)
+            case .identifiers(let members): for member in members { add(owner, to: member, rule.property) }
+            default: break
+            }
+        }
+    }
+
+    private mutating func add(_ owner: PersistentIdentifier, to member: PersistentIdentifier, _ property: String) {
+        members[Place(record: member, property: property), default: []].append(owner)
+    }
+
+    /// The members of each relationship of the new schema that has some.
+    public func forEach(_ body: (PersistentIdentifier, _ property: String, StoredValue) throws -> Void) rethrows {
+        for (place, members) in members { try body(place.record, place.property, .identifiers(members)) }
+    }
+}
+
+extension SchemaMapping {
+    /// A relationship of the old schema whose links the other side takes over.
+    struct Release: Hashable, Sendable {
+        /// In the old layout of the entity that keeps the links.
+        let slot: Int
+        /// The name, in the new schema, of the relationship that followed from them.
+        let property: String
+    }
+
+    /// Whether a relationship can be taken over: it was derived from its inverse and has none to derive it from now.
+    static func isReleased(_ old: RecordLayout.Role, _ new: RecordLayout.Role) -> Bool {
+        old == .toManyDerived && new == .toManyStored
+    }
+
+    /// By entity of the old schema.
+    static func releases(
+        _ sources: [String: [Source]], from old: StoredSchema, to new: StoredSchema
+    ) -> [String: [Release]] {
+        let oldLayouts = old.recordLayouts()
+        let newLayouts = new.recordLayouts()
+        var found: [String: Set<Release>] = [:]
+        for (name, sources) in sources {
+            guard let before = oldLayouts[name], let after = newLayouts[name] else { continue }
+            for (slot, source) in zip(after.slots, sources) {
+                guard case .slot(let place) = source, isReleased(before.slots[place].role, slot.role),
+                    let relationship = before.slots[place].property.relationship, let inverse = relationship.inverse
+                else { continue }
+                for owner in old.subtree(of: relationship.destination) {
+                    guard let kept = oldLayouts[owner]?.slot(named: inverse) else { continue }
+                    found[owner, default: []].insert(Release(slot: kept, property: slot.name))
+                }
+            }
+        }
+        return found.mapValues(Array.init)
+    }
+}
+
+extension EngineLoader {
+    /// Gives records that are here the links that they keep from now on.
+    /// - Throws: `EngineError.wrongDestination`.
+    public func take(_ links: ReleasedLinks) throws {
+        try links.forEach { record, property, members in
+            guard let entity = catalog.numbers[record.entityName], let sequence = record.sequenceNumber,
+                let slot = catalog.layouts[record.entityName]?.slot(named: property)
+            else { return }
+            try update(entity: entity, sequence: sequence, [(slot, members)])
+        }
+    }
+}

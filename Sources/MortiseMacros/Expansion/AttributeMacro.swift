@@ -1,0 +1,15 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Attribute`, which adds nothing itself: `@Model` reads its arguments.
+open class AttributeMacro: PeerMacro {
+    /// Expands to nothing; `@Model` reads the declaration. Reports misuse.
+    public static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        PropertyMarker(node: node, declaration: declaration, context: context).check()
+        return []
+    }
+}

@@ -1,0 +1,107 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// Reports what a `#Unique` or `#Index` in the body of a model class cannot name, as far as syntax tells.
+struct ConstraintChecks<Context: MacroExpansionContext> {
+    let constraint: MacroExpansionDeclSyntax
+    let model: ModelDeclaration
+    let context: Context
+
+    private var name: String { "#\(constraint.macroName.text)" }
+
+    func run() {
+        checkRoot()
+        guard !constraint.arguments.isEmpty else {
+            reportMissingKeyPaths(at: constraint)
+            return
+        }
+        for argument in constraint.arguments {
+            check(argument.expression)
+        }
+    }
+
+    private func checkRoot() {
+        guard let argument = constraint.genericArgumentClause?.arguments.first?.argument,
+            let written = Syntax(argument).as(TypeSyntax.self),
+            let base = written.baseName, base != model.name, base != "Self"
+        else { return }
+        let own = TypeSyntax(IdentifierTypeSyntax(name: .identifier(model.name)))
+        context.diagnose(
+            MacroDiagnostic(
+                "constraintOfOtherModel",
+                "'\(name)<\(written.trimmedDescription)>' is in the body of '\(model.name)'; write "
+                    + "'\(name)<\(model.name)>', "
+                    + "or move it to '\(written.trimmedDescription)'"),
+            at: written,
+            fixIts: [.replace("write '\(model.name)'", id: "useOwnModel", old: written, new: own)])
+    }
+
+    private func check(_ expression: ExprSyntax) {
+        if let call = expression.as(FunctionCallExprSyntax.self) {
+            for argument in call.arguments { check(argument.expression) }
+        } else if let array = expression.as(ArrayExprSyntax.self) {
+            if array.elements.isEmpty { reportMissingKeyPaths(at: array) }
+            for element in array.elements { check(keyPath: element.expression) }
+        } else if expression.keyPath != nil {
+            let array: ExprSyntax = "[\(expression.trimmed)]"
+            context.diagnose(
+                MacroDiagnostic(
+                    "constraintWithoutArray",
+                    "'\(name)' takes arrays of key paths; write '\(array.trimmedDescription)'"),
+                at: expression,
+                fixIts: [.replace("put the key path in an array", id: "useArray", old: expression, new: array)])
+        }
+    }
+
+    private func reportMissingKeyPaths(at node: some SyntaxProtocol) {
+        context.diagnose(
+            MacroDiagnostic(
+                "constraintWithoutKeyPath",
+                "'\(name)' needs a key path; write '\(name)<\(model.name)>([\\.property])'"),
+            at: node)
+    }
+
+    private func check(keyPath expression: ExprSyntax) {
+        guard let first = expression.keyPath?.components.first else { return }
+        guard let property = model.properties.first(where: { $0.name == first }) else {
+            // An inherited property cannot be seen from here.
+            let isOwn = model.variables.contains { $0.declares(first) }
+            guard isOwn || model.firstInheritedType == nil else { return }
+            context.diagnose(
+                MacroDiagnostic(
+                    "constraintOnUnstoredProperty",
+                    "'\(first)' is not a stored property of '\(model.name)'; name a property that the store keeps"),
+                at: expression)
+            return
+        }
+        if let type = property.type, type.collectionElement != nil || type.coercible.is(DictionaryTypeSyntax.self) {
+            context.diagnose(
+                MacroDiagnostic(
+                    "constraintOnCollection",
+                    "'\(name)' cannot name '\(first)', which holds many values; name a property that holds one"),
+                at: expression)
+        }
+    }
+}
+
+/// Where `#Unique` and `#Index` may stand.
+enum ConstraintPlacement {
+    static func check(_ node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext) {
+        let owner = context.lexicalContext.first?.as(ClassDeclSyntax.self)
+        guard owner?.attributes.attribute(named: "Model") == nil else { return }
+        let name = node.macroName.text
+        context.diagnose(
+            MacroDiagnostic(
+                "constraintOutsideModel",
+                "'#\(name)' belongs in the body of the '@Model' class whose properties it names; move it there"),
+            at: node)
+    }
+}
+
+extension VariableDeclSyntax {
+    fileprivate func declares(_ name: String) -> Bool {
+        bindings.contains { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.unescaped == name }
+    }
+}

@@ -1,0 +1,13 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `#Index`, which adds nothing itself: `@Model` reads its arguments.
+open class IndexMacro: DeclarationMacro {
+    /// Expands to nothing; `@Model` reads the declaration. Reports misuse.
+    public static func expansion(
+        of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        ConstraintPlacement.check(node, in: context)
+        return []
+    }
+}

@@ -1,0 +1,89 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@ModelActor`: gives an actor its own model context.
+open class ModelActorMacro {}
+
+extension ModelActorMacro: MemberMacro {
+    /// Adds executor, container and initializer.
+    public static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard let actor = declaration.as(ActorDeclSyntax.self) else {
+            context.diagnose(
+                MacroDiagnostic(
+                    "modelActorOnNonActor",
+                    "'@ModelActor' can only be attached to an actor; declare the type as 'actor'"),
+                at: node, fixIts: FixIt.useActor(for: declaration))
+            return []
+        }
+        let access = AccessLevel(of: actor.modifiers).member
+        var members: [DeclSyntax] = [
+            "\(raw: access)nonisolated let modelExecutor: any MortiseCore.ModelExecutor",
+            "\(raw: access)nonisolated let modelContainer: MortiseCore.ModelContainer",
+        ]
+        if !actor.declaresContainerInitializer {
+            members.append(
+                """
+                \(raw: access)init(modelContainer: MortiseCore.ModelContainer) {
+                    let modelContext = MortiseCore.ModelContext(modelContainer)
+                    self.modelExecutor = MortiseCore.DefaultSerialModelExecutor(modelContext: modelContext)
+                    self.modelContainer = modelContainer
+                }
+                """)
+        }
+        return members
+    }
+}
+
+extension ModelActorMacro: ExtensionMacro {
+    /// Adds the conformance to `ModelActor`.
+    public static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        guard declaration.is(ActorDeclSyntax.self), !protocols.isEmpty else { return [] }
+        return [try ExtensionDeclSyntax("extension \(type.trimmed): MortiseCore.ModelActor {}")]
+    }
+}
+
+extension ActorDeclSyntax {
+    /// Whether the body has its own `init(modelContainer:)`, or stored properties that ours could not initialise.
+    fileprivate var declaresContainerInitializer: Bool {
+        let initializers = memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
+        let ours = initializers.contains { initializer in
+            let parameters = initializer.signature.parameterClause.parameters
+            return parameters.count == 1 && parameters.first?.firstName.text == "modelContainer"
+        }
+        let variables = memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+        let complete = variables.allSatisfy { variable in
+            !variable.isStoredInstanceProperty || variable.bindings.allSatisfy(\.hasInitialValue)
+        }
+        return ours || (!complete && !initializers.isEmpty)
+    }
+}
+
+extension FixIt {
+    /// Replaces `class` or `struct` by `actor`.
+    fileprivate static func useActor(for declaration: some DeclGroupSyntax) -> [FixIt] {
+        let keyword: TokenSyntax
+        if let type = declaration.as(ClassDeclSyntax.self) {
+            keyword = type.classKeyword
+        } else if let type = declaration.as(StructDeclSyntax.self) {
+            keyword = type.structKeyword
+        } else {
+            return []
+        }
+        let actor = TokenSyntax.keyword(
+            .actor, leadingTrivia: keyword.leadingTrivia, trailingTrivia: keyword.trailingTrivia)
+        return [.replace("replace '\(keyword.text)' with 'actor'", id: "useActor", old: keyword, new: actor)]
+    }
+}

@@ -1,0 +1,143 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// Reports what a model class cannot be, as far as its syntax tells.
+struct ModelChecks<Context: MacroExpansionContext> {
+    let model: ModelDeclaration
+    let hasModelSuperclass: Bool
+    let context: Context
+
+    func run() {
+        checkClass()
+        checkConditionalProperties()
+        for variable in model.variables {
+            PropertyChecks(variable: variable, className: model.name, context: context).run()
+        }
+        for constraint in model.constraints {
+            ConstraintChecks(constraint: constraint, model: model, context: context).run()
+        }
+        checkInitializers()
+    }
+
+    private func checkClass() {
+        if let generics = model.syntax.genericParameterClause {
+            context.diagnose(
+                MacroDiagnostic(
+                    "genericModel",
+                    "a '@Model' class cannot be generic, because a store keeps one entity for each class; "
+                        + "declare a class for each kind of value"),
+                at: generics)
+        }
+        if let observable = model.syntax.attributes.attribute(named: "Observable") {
+            context.diagnose(
+                MacroDiagnostic("observableModel", "'@Model' makes the class observable; remove '@Observable'"),
+                at: observable, fixIts: [.remove(observable, from: model.syntax)])
+        }
+        if let actor = model.syntax.attributes.attribute(named: "MainActor") {
+            context.diagnose(
+                MacroDiagnostic(
+                    "isolatedModel",
+                    "a '@Model' class belongs to its context and not to an actor; "
+                        + "remove '@MainActor', or put it on the methods that need it", severity: .warning),
+                at: actor, fixIts: [.remove(actor, from: model.syntax)])
+        }
+        for inherited in model.syntax.inheritanceClause?.inheritedTypes ?? [] {
+            // `@unchecked Sendable` says that the author answers for it.
+            guard inherited.type.baseName == "Sendable" else { continue }
+            context.diagnose(
+                MacroDiagnostic(
+                    "sendableModel",
+                    "a '@Model' class is used only where its context is; remove 'Sendable' and pass "
+                        + "'persistentModelID' to another context", severity: .warning),
+                at: inherited)
+        }
+    }
+
+    private func checkConditionalProperties() {
+        for member in model.syntax.memberBlock.members {
+            guard let block = member.decl.as(IfConfigDeclSyntax.self) else { continue }
+            for variable in block.containedVariables where variable.isPersisted {
+                context.diagnose(
+                    MacroDiagnostic(
+                        "conditionalProperty",
+                        "a property that the store keeps cannot be inside '#if', because '@Model' cannot tell "
+                            + "whether it exists; move it out, or mark it '@Transient'"),
+                    at: variable, fixIts: [.add(attribute: "Transient", to: variable)])
+            }
+        }
+    }
+
+    private func checkInitializers() {
+        guard model.initializers.isEmpty else { return }
+        if hasModelSuperclass {
+            context.diagnose(
+                MacroDiagnostic(
+                    "missingSubclassInitializer",
+                    "'@Model' requires an initializer in a subclass; "
+                        + "write one that sets its properties and calls 'super.init'"),
+                at: model.syntax.name, fixIts: [MemberwiseInitializer(model: model, callsSuper: true).fixIt])
+        } else if !model.isDefaultInitializable {
+            context.diagnose(
+                MacroDiagnostic(
+                    "missingInitializer",
+                    "'@Model' requires an initializer, because some properties have no initial value; "
+                        + "write one, or give each property an initial value"),
+                at: model.syntax.name, fixIts: [MemberwiseInitializer(model: model, callsSuper: false).fixIt])
+        }
+    }
+}
+
+extension AttributeSyntax {
+    /// The value of the argument labelled `label`.
+    func argument(_ label: String) -> ExprSyntax? {
+        labeledArguments.first { $0.label?.text == label }?.expression
+    }
+}
+
+extension IfConfigDeclSyntax {
+    /// The variables declared in any of the clauses, nested `#if` included.
+    fileprivate var containedVariables: [VariableDeclSyntax] {
+        clauses.flatMap { clause -> [VariableDeclSyntax] in
+            guard case .decls(let members) = clause.elements else { return [] }
+            return members.flatMap { member -> [VariableDeclSyntax] in
+                if let variable = member.decl.as(VariableDeclSyntax.self) { return [variable] }
+                return member.decl.as(IfConfigDeclSyntax.self)?.containedVariables ?? []
+            }
+        }
+    }
+}
+
+extension MacroDiagnostic {
+    static func modelOnWrongKind(_ declaration: some DeclGroupSyntax) -> MacroDiagnostic {
+        let kind =
+            switch declaration.kind {
+            case .structDecl: "a struct"
+            case .enumDecl: "an enum"
+            case .actorDecl: "an actor"
+            case .protocolDecl: "a protocol"
+            default: "this declaration"
+            }
+        return MacroDiagnostic(
+            "modelOnNonClass", "'@Model' cannot be attached to \(kind); declare the model as 'final class'")
+    }
+}
+
+extension [FixIt] {
+    /// Replaces `struct` or `actor` by `final class`.
+    static func modelOnWrongKind(_ declaration: some DeclGroupSyntax) -> [FixIt] {
+        let keyword: TokenSyntax
+        if let type = declaration.as(StructDeclSyntax.self) {
+            keyword = type.structKeyword
+        } else if let type = declaration.as(ActorDeclSyntax.self) {
+            keyword = type.actorKeyword
+        } else {
+            return []
+        }
+        let replacement = TokenSyntax.identifier(
+            "final class", leadingTrivia: keyword.leadingTrivia, trailingTrivia: keyword.trailingTrivia)
+        return [
+            .replace("replace '\(keyword.text)' with 'final class'", id: "useClass", old: keyword, new: replacement)
+        ]
+    }
+}

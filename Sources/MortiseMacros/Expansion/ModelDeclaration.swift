@@ -1,0 +1,97 @@
+import SwiftSyntax
+
+/// A class marked `@Model`, as the roles of the macro see it.
+struct ModelDeclaration {
+    let syntax: ClassDeclSyntax
+
+    init?(_ declaration: some DeclSyntaxProtocol) {
+        guard let syntax = declaration.as(ClassDeclSyntax.self) else { return nil }
+        self.syntax = syntax
+    }
+
+    var name: String { syntax.name.trimmed.text }
+    var isFinal: Bool { syntax.modifiers.contains(.final) }
+    var access: AccessLevel { AccessLevel(of: syntax.modifiers) }
+
+    /// The kept properties in the order of their declaration; the index of one is its slot within the class.
+    var properties: [ModelProperty] { variables.compactMap(\.modelProperty) }
+
+    /// All variables declared directly in the body, whatever their kind.
+    var variables: [VariableDeclSyntax] {
+        syntax.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+    }
+
+    /// The initialisers written in the body.
+    var initializers: [InitializerDeclSyntax] {
+        syntax.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
+    }
+
+    /// The `#Unique` and `#Index` declarations in the body, in order.
+    var constraints: [MacroExpansionDeclSyntax] {
+        syntax.memberBlock.members.compactMap { member in
+            guard let macro = member.decl.as(MacroExpansionDeclSyntax.self),
+                macro.macroName.text == "Unique" || macro.macroName.text == "Index"
+            else { return nil }
+            return macro
+        }
+    }
+
+    /// Whether a kept property has observers.
+    var hasObservedProperties: Bool { properties.contains { $0.binding.accessorBlock != nil } }
+
+    /// Whether an initialiser may give a model, or an array of them, to a property that has no value before: as far as the
+    /// syntax tells, which does not know models from other types.
+    var mayBeGivenModels: Bool {
+        properties.contains { property in
+            guard !property.isTransformable, let type = property.type, !property.binding.hasInitialValue else {
+                return false
+            }
+            let held = type.collectionElement ?? type
+            guard let name = held.baseName else { return false }
+            return !ReservedNames.scalarTypes.contains(name) && !held.is(DictionaryTypeSyntax.self)
+        }
+    }
+
+    /// The first name of the inheritance clause, the only one that can be a superclass.
+    var firstInheritedType: TypeSyntax? { syntax.inheritanceClause?.inheritedTypes.first?.type }
+
+    /// The state that initial values of this class's own properties go to.
+    ///
+    /// A member attribute cannot ask whether the first inherited type is a class or a protocol. With an inheritance
+    /// clause the property therefore goes through names whose meaning the member role decides, which can.
+    var stateNames: StateNames { StateNames(mayHaveSuperclass: firstInheritedType != nil, className: name) }
+
+    /// Whether the superclass is a model, told from the conformances the compiler finds missing.
+    ///
+    /// A class that writes `PersistentModel`, or a protocol that refines it, in its own inheritance clause has that
+    /// conformance as well; only the `Sendable` conformance can come from nowhere but a model above.
+    func hasModelSuperclass(missing protocols: [TypeSyntax]) -> Bool {
+        guard firstInheritedType != nil else { return false }
+        // A class that writes both conformances itself misses neither.
+        let inherited = Set(syntax.inheritanceClause?.inheritedTypes.map(\.type.unattributed.baseName) ?? [])
+        if inherited.isSuperset(of: ["PersistentModel", "Sendable"]) { return false }
+        let names = protocols.map { $0.baseName }
+        return !names.contains("PersistentModel") && !names.contains("Sendable")
+    }
+}
+
+/// The names through which accessors reach the state of their own class.
+struct StateNames {
+    /// Whether the names are decided by the member role.
+    let mayHaveSuperclass: Bool
+    let className: String
+
+    /// The stored property that init accessors write to.
+    var initialState: String { mayHaveSuperclass ? "_ownState" : "_modelState" }
+
+    /// The statement that getters and setters begin with; empty if they need none.
+    var preparation: String { mayHaveSuperclass ? "_adoptOwnValues()\n" : "" }
+
+    /// The expression of the slot of the property at `index` in its class.
+    func slot(_ index: String) -> String { mayHaveSuperclass ? "\(className)._firstSlot + \(index)" : index }
+}
+
+extension TypeSyntax {
+    /// The type without attributes such as `@unchecked`.
+    fileprivate var unattributed: TypeSyntax { self.as(AttributedTypeSyntax.self)?.baseType ?? self }
+}

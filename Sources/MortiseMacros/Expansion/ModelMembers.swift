@@ -1,0 +1,185 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The members `@Model` adds to a class.
+struct ModelMembers {
+    let model: ModelDeclaration
+    /// The superclass, if it is a model.
+    let superclass: TypeSyntax?
+
+    var declarations: [DeclSyntax] {
+        var members = state
+        if model.hasObservedProperties {
+            members.append("nonisolated(unsafe) private var _isInitializing: Swift.Bool = false")
+        }
+        if superclass == nil {
+            members += rootInitializers
+            members.append(persistentBackingData)
+        } else {
+            members += subclassInitializers
+        }
+        if model.initializers.isEmpty, superclass == nil, model.isDefaultInitializable {
+            members.append("init() {}")
+        }
+        members += SchemaMetadata(model: model, superclass: superclass).declarations
+        members += observation
+        return members
+    }
+
+    private var access: AccessLevel { model.access }
+    private var required: String { model.isFinal ? "" : "required " }
+
+    /// One assignment a line for the peers that keep nothing; they would otherwise be uninitialised.
+    private var storagePlaceholders: String {
+        model.properties.map { "self._\($0.name) = MortiseCore.NoStorage()\n" }.joined()
+    }
+
+    private var state: [DeclSyntax] {
+        guard let superclass else { return rootState }
+        return [
+            """
+            @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+            """,
+            """
+            private static var _firstSlot: Swift.Int {
+                \(superclass.trimmed)._modelSlotCount
+            }
+            """,
+            """
+            private func _adoptOwnValues() {
+                if _ownState.isPending {
+                    _adoptInitialValues()
+                }
+            }
+            """,
+            """
+            \(raw: access.overridable)override func _adoptInitialValues() {
+                super._adoptInitialValues()
+                _modelState.adopt(&_ownState)
+            }
+            """,
+        ]
+    }
+
+    private var rootState: [DeclSyntax] {
+        var members: [DeclSyntax]
+        if model.stateNames.mayHaveSuperclass {
+            members = [
+                """
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
+                """,
+                """
+                \(raw: access.member)var _modelState: MortiseCore.ModelState {
+                    _read {
+                        yield _ownState
+                    }
+                    _modify {
+                        yield &_ownState
+                    }
+                }
+                """,
+                """
+                private static var _firstSlot: Swift.Int {
+                    0
+                }
+                """,
+                """
+                private func _adoptOwnValues() {
+                }
+                """,
+            ]
+        } else {
+            members = [
+                """
+                @exclusivity(unchecked) nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                """
+            ]
+        }
+        if !model.isFinal {
+            members.append(
+                """
+                \(raw: access.overridable)func _adoptInitialValues() {
+                }
+                """)
+        }
+        return members
+    }
+
+    private var rootInitializers: [DeclSyntax] {
+        let state = model.stateNames.initialState
+        return [
+            """
+            \(raw: access.member)\(raw: required)init(_modelState: consuming MortiseCore.ModelState) {
+                \(raw: storagePlaceholders)self.\(raw: state) = _modelState
+            }
+            """,
+            """
+            \(raw: access.member)\(raw: required)init(backingData: any MortiseCore.BackingData<\(raw: model.name)>) {
+                \(raw: storagePlaceholders)self.\(raw: state) = \(raw: model.name)._state(from: backingData)
+            }
+            """,
+        ]
+    }
+
+    private var subclassInitializers: [DeclSyntax] {
+        [
+            """
+            \(raw: access.member)required init(_modelState: consuming MortiseCore.ModelState) {
+                \(raw: storagePlaceholders)super.init(_modelState: _modelState)
+            }
+            """,
+            """
+            \(raw: access.member)required init(backingData: any MortiseCore.BackingData<\(raw: model.name).Root>) {
+                \(raw: storagePlaceholders)super.init(backingData: backingData)
+                self._ownState = MortiseCore.InitialValues()
+            }
+            """,
+        ]
+    }
+
+    private var persistentBackingData: DeclSyntax {
+        """
+        \(raw: access.member)var persistentBackingData: any MortiseCore.BackingData<\(raw: model.name)> {
+            get {
+                _backingData()
+            }
+            set {
+                _adopt(backingData: newValue)
+            }
+        }
+        """
+    }
+
+    // The parameters have names that no model is called by: one of that name would be hidden by them.
+    private var observation: [DeclSyntax] {
+        [
+            """
+            nonisolated func access<_MortiseMember>(keyPath: Swift.KeyPath<\(raw: model.name), _MortiseMember>) {
+                _modelState.noteAccess(to: keyPath, of: self)
+            }
+            """,
+            """
+            nonisolated func withMutation<_MortiseMember, _MortiseResult>(
+                keyPath: Swift.KeyPath<\(raw: model.name), _MortiseMember>, _ mutation: () throws -> _MortiseResult
+            ) rethrows -> _MortiseResult {
+                try _modelState.registrar.withMutation(of: self, keyPath: keyPath, mutation)
+            }
+            """,
+        ]
+    }
+}
+
+extension ModelDeclaration {
+    /// Whether every stored property has a value without an initialiser giving it one.
+    var isDefaultInitializable: Bool {
+        variables.allSatisfy { variable in
+            guard variable.isStoredInstanceProperty, !variable.modifiers.contains(.lazy) else { return true }
+            return variable.bindings.allSatisfy(\.hasInitialValue)
+        }
+    }
+}
+
+extension PatternBindingSyntax {
+    /// Whether an initialiser may leave the binding out: it has a value or an optional type.
+    var hasInitialValue: Bool { initializer != nil || typeAnnotation?.type.unwrappedOptional != nil }
+}

@@ -1,0 +1,87 @@
+import SwiftSyntax
+
+/// A stored instance property of a model class that the framework keeps: one slot, one entry of the metadata.
+struct ModelProperty {
+    let declaration: VariableDeclSyntax
+    let binding: PatternBindingSyntax
+    /// The name as written in source, in backticks if it is a keyword.
+    let identifier: String
+
+    /// The name without backticks.
+    var name: String {
+        identifier.hasPrefix("`") ? String(identifier.dropFirst().dropLast()) : identifier
+    }
+
+    /// The declared type; nil if it is inferred from the initial value.
+    var type: TypeSyntax? { binding.typeAnnotation?.type }
+
+    /// The initial value as written.
+    var initialValue: ExprSyntax? { binding.initializer?.value }
+
+    /// The arguments of all `@Attribute`s as those of one, in the order of its parameters; nil if there are none.
+    var attributeArguments: String? {
+        let attributes = declaration.attributes.attributes(named: "Attribute")
+        guard attributes.count > 1 else { return attributes.first?.labeledArguments.trimmedDescription }
+        let written = attributes.flatMap(\.labeledArguments)
+        let labels = [nil, "originalName", "hashModifier"]
+        return labels.flatMap { label in
+            written.filter { $0.label?.text == label }.map { $0.with(\.trailingComma, nil).trimmedDescription }
+        }.joined(separator: ", ")
+    }
+    var relationship: AttributeSyntax? { declaration.attributes.attribute(named: "Relationship") }
+
+    /// Whether an initialiser of the class may leave the property out.
+    var hasInitialValue: Bool { initialValue != nil || type?.unwrappedOptional != nil }
+
+    /// Whether the value passes through a value transformer: `@Attribute(.transformable(by: …))`.
+    var isTransformable: Bool { declaration.isTransformable }
+}
+
+extension VariableDeclSyntax {
+    /// Whether the declaration is a stored instance variable: neither computed nor of the type.
+    ///
+    /// Observers leave a property stored.
+    var isStoredInstanceProperty: Bool {
+        !modifiers.isTypeLevel && bindings.allSatisfy { $0.accessorBlock?.isComputed != true }
+    }
+
+    /// Whether `@Model` keeps the property: a stored one, neither `@Transient` nor an override.
+    ///
+    /// Declarations that `@Model` rejects count as well, so that one mistake does not cause a second message.
+    var isPersisted: Bool {
+        isStoredInstanceProperty && attributes.attribute(named: "Transient") == nil && !modifiers.contains(.override)
+            && !modifiers.contains(.lazy)
+    }
+
+    var isTransformable: Bool {
+        attributes.attributes(named: "Attribute").flatMap(\.labeledArguments).contains { argument in
+            guard argument.label == nil else { return false }
+            let called = argument.expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? argument.expression
+            return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "transformable"
+        }
+    }
+
+    /// The kept property this declaration declares; nil if it keeps none or declares more than one.
+    var modelProperty: ModelProperty? {
+        guard isPersisted, bindings.count == 1, let binding = bindings.first,
+            let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+        else { return nil }
+        return ModelProperty(declaration: self, binding: binding, identifier: pattern.identifier.text)
+    }
+}
+
+extension AccessorBlockSyntax {
+    /// Whether the accessors make the property computed; `willSet` and `didSet` alone do not.
+    var isComputed: Bool {
+        switch accessors {
+        case .getter: true
+        case .accessors(let list): list.contains { !$0.isObserver }
+        }
+    }
+}
+
+extension AccessorDeclSyntax {
+    var isObserver: Bool {
+        accessorSpecifier.tokenKind == .keyword(.willSet) || accessorSpecifier.tokenKind == .keyword(.didSet)
+    }
+}

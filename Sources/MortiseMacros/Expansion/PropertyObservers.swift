@@ -1,0 +1,82 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// The observers written on a kept property.
+///
+/// Adding accessors to a property makes the compiler drop its observers, so the generated setter runs their bodies.
+struct PropertyObservers {
+    private let property: ModelProperty
+    private let willSet: AccessorDeclSyntax?
+    private let didSet: AccessorDeclSyntax?
+
+    /// Nil if the accessors hold no observer.
+    init?(_ block: AccessorBlockSyntax, of property: ModelProperty) {
+        guard case .accessors(let list) = block.accessors else { return nil }
+        self.property = property
+        willSet = list.first { $0.accessorSpecifier.tokenKind == .keyword(.willSet) }
+        didSet = list.first { $0.accessorSpecifier.tokenKind == .keyword(.didSet) }
+        if willSet == nil, didSet == nil { return nil }
+    }
+
+    /// The setter that runs the observers around the write.
+    func setter(access: SlotAccess, preparation: String) -> AccessorDeclSyntax {
+        let before = willSet.map { run($0, parameter: "newValue", argument: "_newValue") }
+        let needsOldValue = didSet.map(\.usesOldValue) ?? false
+        let after = didSet.map { run($0, parameter: needsOldValue ? "oldValue" : nil, argument: "_oldValue") }
+
+        var statements: [String] = []
+        if needsOldValue || before?.touchesProperty == true || after?.touchesProperty == true {
+            statements.append(
+                """
+                let _observed = MortiseCore.ObservedProperty(like: _newValue) {
+                    self.\(access.read)
+                } write: { value in
+                    self.withMutation(keyPath: \(access.keyPath)) {
+                        self.\(access.write("value"))
+                    }
+                }
+                """)
+        }
+        if let before { statements.append(before.call) }
+        if needsOldValue { statements.append("let _oldValue = _observed.value") }
+        statements.append(
+            """
+            withMutation(keyPath: \(access.keyPath)) {
+                \(access.write("_newValue"))
+            }
+            """)
+        if let after { statements.append(after.call) }
+
+        return """
+            set(_newValue) {
+                \(raw: preparation)guard !_isInitializing else {
+                    \(raw: access.write("_newValue"))
+                    return
+                }
+                \(raw: statements.joined(separator: "\n"))
+            }
+            """
+    }
+
+    /// The call of a closure that holds an observer's body, in which `return` leaves only the observer.
+    private func run(
+        _ observer: AccessorDeclSyntax, parameter: String?, argument: String
+    ) -> (call: String, touchesProperty: Bool) {
+        let rewriter = SelfReferenceRewriter(
+            property: property.name, replacement: "_observed.value",
+            shadowing: parameter.map { [observer.parameters?.name.text ?? $0] } ?? [])
+        let body = rewriter.rewrite(observer.body?.statements ?? [])
+        let name = observer.parameters?.name.text ?? parameter
+        let signature = parameter == nil ? "() -> Swift.Void in" : "(\(name ?? "_")) -> Swift.Void in"
+        let call = "({ \(signature)\n\(body.trimmed)\n})(\(parameter == nil ? "" : argument))"
+        return (call, rewriter.found)
+    }
+}
+
+extension AccessorDeclSyntax {
+    /// Whether a `didSet` reads the value it replaces: it names the parameter or mentions `oldValue`.
+    fileprivate var usesOldValue: Bool {
+        parameters != nil
+            || body?.tokens(viewMode: .sourceAccurate).contains { $0.tokenKind == .identifier("oldValue") } == true
+    }
+}

@@ -1,0 +1,15 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// `@Transient`, which adds nothing itself: `@Model` leaves the property alone.
+open class TransientMacro: PeerMacro {
+    /// Expands to nothing; `@Model` leaves the property alone. Reports misuse.
+    public static func expansion(
+        of node: AttributeSyntax,
+        providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        PropertyMarker(node: node, declaration: declaration, context: context).check()
+        return []
+    }
+}

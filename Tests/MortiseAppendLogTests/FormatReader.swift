@@ -1,0 +1,179 @@
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Testing
+
+@testable import MortiseAppendLog
+
+/// Runs the reader, and says what it should find.
+enum FormatReader {
+    /// What the reader prints; its numbers are texts.
+    indirect enum Node: Decodable, Equatable, CustomStringConvertible {
+        case null
+        case bool(Bool)
+        case string(String)
+        case array([Node])
+        case object([String: Node])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let value = try? container.decode(Bool.self) {
+                self = .bool(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .string(value)
+            } else if let value = try? container.decode([Node].self) {
+                self = .array(value)
+            } else {
+                self = .object(try container.decode([String: Node].self))
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .null: "null"
+            case .bool(let value): "\(value)"
+            case .string(let value): "\"\(value)\""
+            case .array(let values): "\(values)"
+            case .object(let members):
+                "{" + members.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+            }
+        }
+    }
+
+    struct Failure: Error { let message: String }
+
+    private static let folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+    static let golden = folder.appending(path: "Golden")
+    static let page = folder.appending(path: "../../Adapters/AppendLog/FORMAT.md")
+    static let goldenFiles = ((try? FileManager.default.contentsOfDirectory(atPath: golden.path)) ?? [])
+        .filter { $0.hasSuffix(".log") }.sorted()
+    static let python = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+        .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
+
+    static func seed(_ test: String = #function) -> UInt64 {
+        let given = ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? .random(in: 1 ... .max)
+        print("\(test): MORTISE_TEST_SEED=\(seed)")
+        return seed
+    }
+
+    static func temporaryFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "mortise-format-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// - Returns: what the files hold, and how many entries their indexes have.
+    static func read(_ path: String) throws -> (content: [String: Node], entries: Int) {
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(python))
+        process.arguments = ["-B", folder.appending(path: "FormatReader/read_log.py").path, path]
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let printed = output.fileHandleForReading.readDataToEndOfFile()
+        let message = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(message: message) }
+        var content = try JSONDecoder().decode([String: Node].self, from: printed)
+        guard case .string(let entries)? = content.removeValue(forKey: "entries") else {
+            throw Failure(message: "it printed no entries")
+        }
+        return (content, Int(entries) ?? 0)
+    }
+
+    static func expected(_ path: String) throws -> [String: Node] {
+        var configuration = AppendLogConfiguration(path: path, allowsSave: false)
+        configuration.schema = Schema(stored: try #require(try configuration.storedSchema()))
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        defer { try? store.close() }
+        return try content(of: store)
+    }
+
+    static func content(of store: AppendLogStore) throws -> [String: Node] {
+        let schema = store.schema.stored
+        let layouts = schema.recordLayouts()
+        var records: [String: Node] = [:]
+        var slots: [String: Node] = [:]
+        for entity in schema.entities {
+            let layout = try #require(layouts[entity.name])
+            slots[entity.name] = .array(layout.slots.map { .string($0.name) })
+            records[entity.name] = .object(try table(store.engine.version.rows(ofEntity: entity.name), layout))
+        }
+        let transactions = try store.storedTransactions(after: 0, last: nil).map { node($0) }
+        return [
+            "store": .string(store.identifier.lowercased()),
+            "version": .string("\(schema.version.major).\(schema.version.minor).\(schema.version.patch)"),
+            "slots": .object(slots), "records": .object(records), "transactions": .array(transactions),
+        ]
+    }
+
+    private static func table(_ rows: RowSource?, _ layout: RecordLayout) throws -> [String: Node] {
+        var records: [String: Node] = [:]
+        guard let rows else { return records }
+        for row in 0..<rows.endRow where rows.contains(row: row) {
+            var values: [String: Node] = [:]
+            for (index, slot) in layout.slots.enumerated() where slot.isStored {
+                values[slot.name] = node(try rows.readValue(row: row, slot: index))
+            }
+            records[String(rows.identifier(ofRow: row).sequenceNumber ?? 0)] = .object(values)
+        }
+        return records
+    }
+
+    private static func node(_ transaction: StoredTransaction) -> Node {
+        func name(_ record: PersistentIdentifier) -> String { "\(record.entityName)/\(record.sequenceNumber ?? 0)" }
+        return .object([
+            "number": .string("\(transaction.number)"), "author": transaction.author.map { .string($0) } ?? .null,
+            "process": .string(transaction.process),
+            "inserted": .array(transaction.inserted.map(name).sorted().map { .string($0) }),
+            "deleted": .array(transaction.deleted.map(name).sorted().map { .string($0) }),
+            "updated": .object(
+                Dictionary(
+                    uniqueKeysWithValues: transaction.updated.map {
+                        (name($0.record), .array($0.properties.sorted().map { .string($0) }))
+                    })),
+        ])
+    }
+
+    private static func node(_ value: StoredValue) -> Node {
+        func tagged(_ kind: String, _ content: Node...) -> Node { .array([.string(kind)] + content) }
+        func number<T: BinaryInteger>(_ value: T) -> Node { .string("\(value)") }
+        func reference(_ record: PersistentIdentifier) -> [Node] {
+            [.string(record.entityName), number(record.sequenceNumber ?? 0)]
+        }
+        switch value {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .integer(let value): return tagged("integer", number(value))
+        case .unsigned(let value): return tagged("unsigned", number(value))
+        case .float(let value): return tagged("float", number(value.bitPattern))
+        case .double(let value): return tagged("double", number(value.bitPattern))
+        case .decimal(let value): return tagged("decimal", .string(value.isNaN ? "NaN" : value.description))
+        case .string(let value): return tagged("string", .string(value))
+        case .data(let value): return tagged("data", .string(value.map { String(format: "%02x", $0) }.joined()))
+        case .date(let value): return tagged("date", number(value.timeIntervalSinceReferenceDate.bitPattern))
+        case .uuid(let value): return tagged("uuid", .string(value.uuidString.lowercased()))
+        case .url(let value):
+            let base = value.baseURL.map { [Node.string($0.absoluteString)] } ?? []
+            return .array([.string("url"), .string(value.relativeString)] + base)
+        case .identifier(let record): return .array([.string("reference")] + reference(record))
+        case .identifiers(let records):
+            let ascending = records.sorted { ($0.sequenceNumber ?? 0) < ($1.sequenceNumber ?? 0) }
+            return .array([.string("references")] + ascending.map { .array(reference($0)) })
+        case .array(let values): return .array([.string("array")] + values.map { node($0) })
+        case .object(let members):
+            let ordered = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            return .array([.string("object")] + ordered.map { .array([.string($0.key), node($0.value)]) })
+        }
+    }
+}
+
+extension RecordLayout.Slot {
+    fileprivate var isStored: Bool {
+        role != .toManyDerived && property.attribute?.options.contains(.ephemeral) != true
+    }
+}

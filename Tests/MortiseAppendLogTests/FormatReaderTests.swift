@@ -1,0 +1,65 @@
+import FaultWorkload
+import Foundation
+import MortiseCore
+import Testing
+
+@testable import MortiseAppendLog
+
+/// The pages on the format say enough for another program: `FormatReader/read_log.py`, which knows nothing else, reads
+/// what Mortise reads.
+@Suite(.enabled(if: FormatReader.python != nil, "there is no python3"))
+struct FormatReaderTests {
+    @Test(arguments: FormatReader.goldenFiles)
+    func theReaderReadsAGoldenFileAsMortiseDoes(name: String) throws {
+        let path = FormatReader.golden.appending(path: name).path
+        #expect(try FormatReader.read(path).content == FormatReader.expected(path))
+    }
+
+    /// Every kind of value, key, link and node, which no golden file has: the reader compares all indexes and links with
+    /// the records.
+    @Test func theReaderReadsWhatIsWrittenNow() throws {
+        var generator = TestGenerator(seed: FormatReader.seed())
+        let folder = try FormatReader.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "all.log").path
+        let store = try KindsLog(path: path)
+        for _ in 0..<(isFullSize ? 20 : 6) { try store.save(&generator) }
+        try store.store.checkpoint()
+        try store.save(&generator)
+        let read = try FormatReader.read(path)
+        #expect(read.content == (try FormatReader.content(of: store.store)))
+        // Indexes of several levels: a node has 128 entries at most.
+        #expect(read.entries > 2 * 128 * KindsLog.indexCount)
+        try store.store.close()
+    }
+
+    @Test(arguments: ["", ".checkpoint"]) func aChangedByteIsAnErrorOfTheReader(suffix: String) throws {
+        let folder = try FormatReader.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let name = "format-1-checkpointed-2.log"
+        let copy = folder.appending(path: name).path
+        for part in ["", ".checkpoint"] {
+            try FileManager.default.copyItem(
+                atPath: FormatReader.golden.appending(path: name + part).path, toPath: copy + part)
+        }
+        var bytes = try Data(contentsOf: URL(filePath: copy + suffix))
+        bytes[bytes.count / 2] ^= 0x20
+        try bytes.write(to: URL(filePath: copy + suffix))
+        #expect(throws: FormatReader.Failure.self) { try FormatReader.read(copy) }
+    }
+
+    /// The bytes of the example are those of the golden file.
+    @Test func theExampleOfThePageIsAGoldenFile() throws {
+        let page = try String(contentsOf: FormatReader.page, encoding: .utf8)
+        let example = try #require(page.components(separatedBy: "## An example").last)
+        var bytes: [UInt8] = []
+        for line in example.components(separatedBy: "```")[1].split(separator: "\n") {
+            let words = line.split(separator: " ")
+            #expect(Int(words[0], radix: 16) == bytes.count, "\(line)")
+            // Bytes end at the column of the comments.
+            bytes += line.prefix(56).split(separator: " ").dropFirst().compactMap { UInt8($0, radix: 16) }
+        }
+        let golden = try Data(contentsOf: FormatReader.golden.appending(path: "format-1-pictures.log"))
+        #expect(bytes == [UInt8](golden))
+    }
+}

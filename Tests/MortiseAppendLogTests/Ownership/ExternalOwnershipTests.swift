@@ -1,0 +1,279 @@
+import FaultWorkload
+import Foundation
+import MortiseAppendLog
+import MortiseCore
+import MortiseEngine
+import Testing
+
+import MortiseJSONFile
+
+/// Opening a store for writing deleted data of its own, while its main file was away or was an older copy, and data of others
+/// behind a symbolic link.
+@Suite struct ExternalOwnershipTests {
+    /// A disk with a store of so many states.
+    private func makeDisk(_ store: PictureStore, states: Int = 3) throws -> SimulatedFileSystem {
+        let disk = SimulatedFileSystem(seed: 3)
+        let container = try store.open(disk)
+        for state in 1...states { try container.advancePictures(to: state) }
+        try container.close()
+        return disk
+    }
+
+    private func state(_ store: PictureStore, on disk: SimulatedFileSystem, path: String? = nil) throws -> Int? {
+        let container = try store.open(disk, path: path, allowsSave: false)
+        defer { try? container.close() }
+        return try Pictures.state(of: container)
+    }
+
+    private func aside(_ store: PictureStore, on disk: SimulatedFileSystem) -> [String] {
+        disk.paths.filter { $0.hasPrefix(store.folder + "/aside/") }
+    }
+
+    private func reason(_ body: () throws -> Void) -> FileError.Reason? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? FileError)?.reason
+        }
+    }
+
+    @Test(arguments: PictureStore.allCases)
+    func aFolderOfDataWithoutItsStoreIsRefusedAndStays(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        let files = store.dataFiles(on: disk)
+        try disk.rename(store.path, to: "/away")
+        #expect(reason { _ = try store.open(disk) } == .dataWithoutStore(folder: store.folder))
+        #expect(store.dataFiles(on: disk) == files && disk.contents(at: store.path) == nil)
+        try disk.rename("/away", to: store.path)
+        try store.open(disk).close()
+        #expect(try state(store, on: disk) == 3)
+    }
+
+    /// One answer of the system that is wrong, whichever it is.
+    @Test(arguments: PictureStore.allCases)
+    func oneAnswerThatTheFileIsMissingLosesNothing(store: PictureStore) throws {
+        var refused = 0
+        for operation in [FileError.Operation.open, .info] {
+            for number in 1...12 {
+                let disk = try makeDisk(store)
+                disk.inject(.fail(.noEntry), at: number, of: operation)
+                do {
+                    let container = try store.open(disk)
+                    // One that was made anew here would have nothing.
+                    disk.removeFaults()
+                    #expect(try Pictures.state(of: container) == 3, "\(operation) \(number)")
+                    try container.close()
+                } catch {
+                    #expect(error is any ClassifiedStoreError, "\(operation) \(number): \(error)")
+                    refused += 1
+                }
+                disk.removeFaults()
+                #expect(try state(store, on: disk) == 3, "\(operation) \(number)")
+            }
+        }
+        #expect(refused > 0)
+    }
+
+    /// Here no folder of data speaks against an empty store.
+    @Test(arguments: PictureStore.allCases)
+    func oneAnswerThatTheFileIsMissingShowsNoEmptyStore(store: PictureStore) throws {
+        for operation in [FileError.Operation.open, .info] {
+            for number in 1...12 {
+                let disk = SimulatedFileSystem(seed: 3)
+                let made = try store.open(disk)
+                let context = ModelContext(made)
+                context.insert(Picture("small", content: Data([1])))
+                try context.save()
+                try made.close()
+                let expected = try #require(disk.contents(at: store.path))
+                disk.inject(.fail(.noEntry), at: number, of: operation)
+                if let container = try? store.open(disk) {
+                    disk.removeFaults()
+                    #expect(try Pictures.lines(in: container).count == 1, "\(operation) \(number)")
+                    try container.close()
+                }
+                disk.removeFaults()
+                #expect(disk.contents(at: store.path) == expected, "\(operation) \(number)")
+            }
+        }
+    }
+
+    @Test(arguments: PictureStore.allCases, [true, false])
+    func anOlderCopyPutBackCostsTheNewerOneNothing(store: PictureStore, hasMark: Bool) throws {
+        let disk = try makeDisk(store)
+        let older = try #require(disk.contents(at: store.path))
+        let container = try store.open(disk)
+        for state in 4...7 { try container.advancePictures(to: state) }
+        try container.close()
+        let newer = try #require(disk.contents(at: store.path))
+        // As a program made it that marked no folders.
+        if !hasMark { try disk.unlink(store.folder + "/store") }
+        for round in 0..<2 {
+            try disk.install(older, at: store.path)
+            let again = try store.open(disk)
+            let context = ModelContext(again)
+            context.insert(Picture("another \(round)", content: Pictures.data(500 + round)))
+            try context.save()
+            try again.close()
+            try store.open(disk).close()
+            try disk.install(newer, at: store.path)
+            #expect(try state(store, on: disk) == 7)
+            try store.open(disk).close()
+            #expect(try state(store, on: disk) == 7)
+        }
+    }
+
+    /// Both kinds: what a save replaced is moved aside by the next opening, is read from there where it is named after all, and
+    /// goes when the store is compacted.
+    @Test(arguments: PictureStore.allCases)
+    func whatWasMovedAsideGoesWhenTheStoreIsCompacted(store: PictureStore) throws {
+        let disk = try makeDisk(store, states: 5)
+        #expect(aside(store, on: disk) == [])
+        try store.open(disk).close()
+        #expect(store.dataFiles(on: disk).count == 3 && !aside(store, on: disk).isEmpty)
+        let configuration = try #require(store.configuration(disk) as? any CompactableConfiguration)
+        _ = try configuration.compactStore()
+        #expect(store.dataFiles(on: disk).count == 3 && aside(store, on: disk).isEmpty)
+        #expect(try state(store, on: disk) == 5)
+    }
+
+    /// A power cut between the two syncs of a sweep leaves a file in both places, and it stayed in both for good.
+    @Test(arguments: PictureStore.allCases, [true, false])
+    func whatAPowerCutLeavesInBothPlacesEndsInOne(store: PictureStore, isNamed: Bool) throws {
+        let disk = try makeDisk(store, states: 5)
+        try store.open(disk).close()
+        let place = try #require(isNamed ? store.dataFiles(on: disk).first : aside(store, on: disk).first)
+        let other =
+            isNamed
+            ? place.replacingOccurrences(of: ".external/", with: ".external/aside/")
+            : place.replacingOccurrences(of: "/aside/", with: "/")
+        let bytes = try #require(disk.contents(at: place))
+        try disk.install(bytes, at: other)
+        try store.open(disk).close()
+        #expect(disk.contents(at: place) == bytes && disk.contents(at: other) == nil)
+        // Of two that differ nobody knows which is right.
+        try disk.install(bytes + [1], at: other)
+        try store.open(disk).close()
+        #expect(disk.contents(at: place) == bytes && disk.contents(at: other) == bytes + [1])
+        #expect(try state(store, on: disk) == 5)
+    }
+
+    /// Files that a record names are moved back before anything is dropped.
+    @Test(arguments: PictureStore.allCases)
+    func aCompactionDropsNothingThatARecordNames(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        let older = try #require(disk.contents(at: store.path))
+        let container = try store.open(disk)
+        for state in 4...7 { try container.advancePictures(to: state) }
+        try container.close()
+        let newer = try #require(disk.contents(at: store.path))
+        try disk.install(older, at: store.path)
+        try store.open(disk).close()
+        try disk.install(newer, at: store.path)
+        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        #expect(try state(store, on: disk) == 7)
+        #expect(aside(store, on: disk) == [])
+    }
+
+    @Test(arguments: PictureStore.allCases) func aLinkedFolderIsRefusedByAll(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        let foreign = "/foreign/" + String(repeating: "0a", count: 16)
+        try disk.install([1, 2, 3], at: foreign)
+        let other = try #require(disk.contents(at: store.path))
+        let path = "/linked"
+        try disk.install(other, at: path)
+        try disk.installLink(to: "/foreign", at: path + ".external")
+        let configuration = store.configuration(disk, path: path)
+        let refusal = FileError.Reason.symbolicLink(target: "/foreign")
+        #expect(reason { _ = try store.open(disk, path: path) } == refusal)
+        #expect(reason { _ = try store.open(disk, path: path, allowsSave: false) } == refusal)
+        #expect(
+            reason { _ = try (configuration as? any VerifiableConfiguration)?.verifyStore() } == refusal)
+        #expect(
+            reason { _ = try (configuration as? any BackupConfiguration)?.backUpStore(to: "/copy") } == refusal)
+        #expect(
+            reason { _ = try (configuration as? any CompactableConfiguration)?.compactStore() } == refusal)
+        if let salvageable = configuration as? any SalvageableConfiguration {
+            #expect(reason { _ = try salvageable.salvageStore(to: "/copy") } == refusal)
+        }
+        #expect(disk.contents(at: foreign) == [1, 2, 3])
+        #expect(disk.paths.filter { $0.hasPrefix("/copy") || $0 == path + ".lock" } == [])
+    }
+
+    /// A folder of a program that wrote no marks is marked once a record names what is in it.
+    @Test(arguments: PictureStore.allCases) func aFolderWithoutAMarkIsTakenOver(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        let mark = store.folder + "/store"
+        let text = try #require(disk.contents(at: mark))
+        try disk.unlink(mark)
+        let orphan = String(repeating: "0a", count: 16)
+        try disk.install([1], at: store.folder + "/" + orphan)
+        try store.open(disk).close()
+        #expect(disk.contents(at: mark) == text)
+        #expect(aside(store, on: disk).contains { $0.hasSuffix(orphan) })
+        #expect(try state(store, on: disk) == 3)
+        // Not where data are missing: then it may be anybody's.
+        try disk.unlink(mark)
+        try disk.install([1], at: store.folder + "/" + orphan)
+        try disk.unlink(store.dataFiles(on: disk)[1])
+        try store.open(disk).close()
+        #expect(disk.contents(at: mark) == nil)
+        #expect(disk.contents(at: store.folder + "/" + orphan) == [1])
+    }
+
+    @Test(arguments: PictureStore.allCases) func aFolderOfAnotherStoreIsLeftAlone(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        try disk.install(Array("ANOTHER\n".utf8), at: store.folder + "/store")
+        let orphan = store.folder + "/" + String(repeating: "0a", count: 16)
+        try disk.install([1], at: orphan)
+        let container = try store.open(disk)
+        #expect(disk.contents(at: orphan) == [1])
+        let context = ModelContext(container)
+        context.insert(Picture("small", content: Data([1])))
+        try context.save()
+        context.insert(Picture("large", content: Pictures.data(9)))
+        let found = reason { try context.save() }
+        guard case .folderOfAnotherStore(_, "ANOTHER") = found else {
+            Issue.record("\(String(describing: found))")
+            return
+        }
+        context.rollback()
+        try container.close()
+    }
+
+    @Test(arguments: PictureStore.allCases) func aCopyMadeByHandIsAStoreOfItsOwn(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        for path in disk.paths where path == store.path || path.hasPrefix(store.folder + "/") {
+            guard let bytes = disk.contents(at: path) else { continue }
+            try disk.install(bytes, at: "/copy" + path.dropFirst(store.path.count))
+        }
+        for path in [store.path, "/copy"] {
+            let container = try store.open(disk, path: path)
+            for number in 4...6 { try container.advancePictures(to: number) }
+            try container.close()
+            try store.open(disk, path: path).close()
+        }
+        #expect(try state(store, on: disk) == 6)
+        #expect(try state(store, on: disk, path: "/copy") == 6)
+    }
+
+    /// What was acknowledged may be in a part that cannot be read.
+    @Test func nothingIsSweptWhereTheLogWasCutOrTheTextWasEdited() throws {
+        for store in PictureStore.allCases {
+            let disk = try makeDisk(store)
+            var bytes = try #require(disk.contents(at: store.path))
+            if store == .log { bytes.removeLast(40) }
+            if store == .json { bytes = bytes.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 } }
+            try disk.install(bytes, at: store.path)
+            let files = store.dataFiles(on: disk)
+            if store == .log {
+                try store.open(disk).close()
+            } else {
+                let configuration = JSONFileConfiguration(path: store.path, integrity: .acceptEdits, in: disk)
+                try? ModelContainer(for: Schema([Picture.self]), configurations: [configuration]).close()
+            }
+            #expect(store.dataFiles(on: disk) == files)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import FaultWorkload
+import Foundation
+import MortiseCore
+import MortiseEngine
+import Synchronization
+import Testing
+
+@testable import MortiseAppendLog
+
+/// Readers of a log that other processes write.
+struct SharingReaderTests {
+    /// Also where one reader shows what has come before the other, or a fetch before the notice.
+    @Test func everyReaderOfALogIsToldAlsoOfWhatAFetchHasShown() async throws {
+        let disk = try makeDisk()
+        let writing = try openLog(logConfiguration(disk.process(100)))
+        let readers = try (0..<3).map { _ in try openLog(logConfiguration(disk.process(101), allowsSave: false)) }
+        let told = Mutex<Set<Int>>([])
+        let observers = readers.enumerated().map { number, reader in
+            NotificationCenter.default.addObserver(forName: ModelContainer.remoteChange, object: reader, queue: nil) {
+                _ in _ = told.withLock { $0.insert(number) }
+            }
+        }
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        for round in 1...5 {
+            told.withLock { $0 = [] }
+            let context = ModelContext(writing)
+            context.insert(Box("round \(round)"))
+            try context.save()
+            #expect(try ModelContext(readers[0]).fetchCount(FetchDescriptor<Box>()) == round)
+            for _ in 0..<200 where told.withLock({ $0.count }) < 3 { try await Task.sleep(for: .milliseconds(50)) }
+            #expect(told.withLock { $0 } == [0, 1, 2], "round \(round)")
+        }
+        for reader in readers { try reader.close() }
+        try writing.close()
+    }
+
+    /// Beside one that writes alone, through saves, a checkpoint and compactions.
+    @Test func aReaderFollowsWhoWrites() throws {
+        let disk = try makeDisk()
+        let writing = disk.process(100)
+        let writer = try openLog(logConfiguration(writing, history: .keep(days: 0)))
+        let context = ModelContext(writer)
+        context.insert(Box("first"))
+        try context.save()
+        let reader = try openLog(logConfiguration(disk.process(101), allowsSave: false))
+        let reading = ModelContext(reader)
+        #expect(try contents(reading).count == 1)
+        let store = try #require(writer.store(AppendLogStore.self))
+        for round in 0..<8 {
+            let held = try reading.fetch(FetchDescriptor<Box>()).first
+            let box = Box("box \(round)")
+            context.insert(box)
+            for number in 0..<3 { context.insert(Item("item \(number)", box: box)) }
+            if round == 5 { context.delete(try #require(try context.fetch(FetchDescriptor<Item>()).first)) }
+            try context.save()
+            #expect(held?.label == "first")
+            #expect(try contents(reading) == contents(context), "round \(round)")
+            switch round {
+            case 1, 4: try store.checkpoint()
+            // What the reader has read it need not have any more.
+            case 2, 6: try store.compact()
+            default: break
+            }
+        }
+        #expect(reader.store(AppendLogStore.self)?.engine.version.inconsistencies() == [])
+        // What it has not read yet is dropped from the log.
+        for label in ["last", "after"] {
+            context.insert(Box(label))
+            try context.save()
+            if label == "last" { try store.compact() }
+        }
+        #expect(try contents(reading) == contents(context))
+        try reader.close()
+        #expect(try contents(logConfiguration(disk.process(101), allowsSave: false)) == contents(context))
+        try writer.close()
+    }
+
+    @Test func aReaderThatIsLeftBehindTellsOnceAndKeepsWhatItHas() throws {
+        let disk = try makeDisk()
+        func save(_ schema: Schema, _ body: (ModelContext) throws -> Void) throws {
+            let container = try ModelContainer(for: schema, configurations: [logConfiguration(disk.process(100))])
+            let context = ModelContext(container)
+            try body(context)
+            try context.save()
+            try container.close()
+        }
+        let schema = Schema([Earlier.Note.self])
+        try save(schema) { $0.insert(Earlier.Note("one")) }
+        var configuration = logConfiguration(disk.process(101), allowsSave: false)
+        configuration.schema = schema
+        let reader = try AppendLogStore(configuration, migrationPlan: nil)
+        let told = Mutex<[String]>([])
+        reader.reportEvents { event in
+            if case .readerLeftBehind(_, let reason) = event { told.withLock { $0.append(reason) } }
+        }
+        try save(Schema([Later.Note.self])) { $0.insert(Later.Note("two", rank: 2)) }
+        let deadline = Date().addingTimeInterval(20)
+        while told.withLock({ $0.isEmpty }), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+        // Each of these looks into the log once more.
+        for name in ["three", "four", "five"] {
+            try save(Schema([Later.Note.self])) { $0.insert(Later.Note(name, rank: 3)) }
+            _ = reader.currentVersion
+        }
+        let reasons = told.withLock { $0 }
+        #expect(reasons.count == 1 && reasons.allSatisfy { $0.contains("the schema changes at offset") }, "\(reasons)")
+        #expect(reader.engine.version.tables["Note"]?.count == 1)
+        try reader.close()
+    }
+
+    /// A writer that failed may cut off what a reader has seen, and another goes on in its place.
+    @Test func aReaderStaysWhereItIsWhenWhatItReadIsGone() throws {
+        let disk = try makeDisk()
+        _ = try makeSmallLog(on: disk)
+        let log = try #require(disk.contents(at: logPath))
+        let reader = try openLog(logConfiguration(disk, allowsSave: false))
+        let reading = ModelContext(reader)
+        let before = try contents(reading)
+        // Another transaction of the same length in the place of the last, and one more behind it.
+        var forged = log
+        let place = try #require(log.indices.last { log[$0...].starts(with: Array("blue".utf8)) })
+        forged.replaceSubrange(place..<(place + 4), with: Array("grey".utf8))
+        LogMutationCheck.mend(&forged)
+        let other = try makeDisk(with: forged)
+        try withLog(logConfiguration(other)) { context in
+            context.insert(Box("and another"))
+            try context.save()
+        }
+        let file = try disk.open(logPath, mode: .readWrite)
+        try file.truncate(to: 0)
+        try file.writeAll(try #require(other.contents(at: logPath)), at: 0)
+        try file.close()
+        #expect(try contents(reading) == before)
+        try reader.close()
+    }
+}

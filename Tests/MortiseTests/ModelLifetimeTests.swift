@@ -1,0 +1,227 @@
+import Foundation
+import Mortise
+import Testing
+
+/// Bug: a context that went with an unsaved relationship left its models, its container and the lock of its log behind for
+/// ever; models of a relationship that was rolled back, or deleted before it was stored, stayed as well.
+@Suite struct ModelLifetimeTests {
+    /// What must be gone when nobody holds it.
+    private struct Witnesses {
+        weak var container: ModelContainer?
+        weak var context: ModelContext?
+        private var models: [Weak] = []
+        private struct Weak { weak var model: AnyObject? }
+
+        mutating func watch(_ watched: any PersistentModel...) { models += watched.map { Weak(model: $0) } }
+        var areGone: Bool { container == nil && context == nil && modelsAreGone }
+        var modelsAreGone: Bool { models.allSatisfy { $0.model == nil } }
+    }
+
+    enum Leaving: CaseIterable {
+        case storedAndRelated, inserted, insertedToOne, insertedManyToMany, insertedRequired, insertedOneToOne
+        case deleted, deletedAndMoved, failedSave, thrown, rolledBack, insertedAndDeleted, insertedDeletedAndRolledBack
+        case insertedDeletedAndSaved, replaced, undeleted
+    }
+
+    /// Leaves a context without saving, in some way.
+    private func leave(_ way: Leaving, _ context: ModelContext, _ witnesses: inout Witnesses) throws {
+        struct Failure: Error {}
+        let (guild, apprentice) = (Guild("g"), Apprentice("a"))
+        witnesses.watch(guild, apprentice)
+        switch way {
+        case .storedAndRelated:
+            context.insert(guild)
+            context.insert(apprentice)
+            try context.save()
+            apprentice.guild = guild
+            guild.name = "changed"
+        case .inserted:
+            context.insert(guild)
+            guild.apprentices = [apprentice]
+        case .insertedToOne:
+            apprentice.guild = guild
+            context.insert(apprentice)
+        case .insertedManyToMany:
+            let (fair, court) = (Fair("f"), Court("c"))
+            witnesses.watch(fair, court)
+            guild.fairs = [fair]
+            court.guilds = [guild]
+            context.insert(guild)
+        case .insertedRequired:
+            let master = Master("m", guild)
+            witnesses.watch(master)
+            context.insert(guild)
+        case .insertedOneToOne:
+            let seal = Seal("s")
+            witnesses.watch(seal)
+            seal.guild = guild
+            guild.seal = seal
+            context.insert(seal)
+        case .deleted, .deletedAndMoved:
+            let (other, master) = (Guild("h"), Master("m", guild))
+            witnesses.watch(other, master)
+            guild.apprentices = [apprentice]
+            context.insert(guild)
+            context.insert(other)
+            try context.save()
+            context.delete(guild)
+            if way == .deletedAndMoved {
+                apprentice.guild = other
+                master.guild = other
+            }
+            context.processPendingChanges()
+        case .failedSave:
+            guild.debts = [Debt("d")]
+            context.insert(guild)
+            try context.save()
+            guild.apprentices = [apprentice]
+            context.delete(guild)
+            #expect(throws: ModelValidationError.self) { try context.save() }
+        case .thrown:
+            guild.apprentices = [apprentice]
+            context.insert(guild)
+            throw Failure()
+        case .rolledBack:
+            guild.apprentices = [apprentice]
+            witnesses.watch(Master("m", guild))
+            context.insert(guild)
+            context.rollback()
+        case .insertedAndDeleted, .insertedDeletedAndSaved, .insertedDeletedAndRolledBack:
+            guild.apprentices = [apprentice]
+            context.insert(guild)
+            context.delete(guild)
+            context.delete(apprentice)
+            if way == .insertedDeletedAndSaved { try context.save() }
+            if way == .insertedDeletedAndRolledBack { context.rollback() }
+        case .replaced:
+            guild.apprentices = [apprentice]
+            context.insert(guild)
+            guild.apprentices = [Apprentice("b")]
+            guild.apprentices = []
+        case .undeleted:
+            guild.apprentices = [apprentice]
+            context.insert(guild)
+            try context.save()
+            context.delete(guild)
+            context.processPendingChanges()
+            context.insert(guild)
+        }
+    }
+
+    @Test(arguments: Leaving.allCases) func nothingIsLeftOfAContextThatGoesUnsaved(_ way: Leaving) throws {
+        var witnesses = Witnesses()
+        func run() throws {
+            let container = try familyContainer()
+            let context = ModelContext(container)
+            (witnesses.container, witnesses.context) = (container, context)
+            try leave(way, context, &witnesses)
+        }
+        do { try run() } catch { #expect(way == .thrown, "\(error)") }
+        #expect(witnesses.areGone)
+    }
+
+    /// The models go before the context does.
+    @Test(arguments: [Leaving.rolledBack, .insertedDeletedAndSaved, .insertedDeletedAndRolledBack])
+    func whatIsNotTheContextsAnyMoreGoesAtOnce(_ way: Leaving) throws {
+        let context = ModelContext(try familyContainer())
+        var witnesses = Witnesses()
+        try leave(way, context, &witnesses)
+        #expect(witnesses.modelsAreGone)
+    }
+
+    @Test func theLockOfALogIsGivenFreeWithTheContext() throws {
+        let folder = try Folder()
+        let store = "log:\(folder.path("a.log"))"
+        func run() throws {
+            let context = ModelContext(try ModelContainer(for: Guild.self, store: store))
+            let guild = Guild("g")
+            context.insert(guild)
+            guild.apprentices = [Apprentice("a")]
+        }
+        try run()
+        // The same store with other options is refused as long as it is open.
+        let container = try ModelContainer(for: Guild.self, store: store + "?keepDays=0")
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 0)
+        try container.close()
+    }
+
+    @Test func modelsThatOutliveTheirContextKeepWhatIsTheirs() throws {
+        func run() throws -> (Master, Apprentice) {
+            let context = ModelContext(try familyContainer())
+            let (guild, apprentice) = (Guild("g"), Apprentice("a"))
+            let master = Master("m", guild)
+            guild.apprentices = [apprentice]
+            context.insert(guild)
+            return (master, apprentice)
+        }
+        let (master, apprentice) = try run()
+        #expect(master.modelContext == nil && master.name == "m" && apprentice.name == "a")
+        #expect(master.guild.name == "g", "a required model is there as long as the one that needs it")
+        #expect(apprentice.guild == nil)
+        apprentice.name = "b"
+        apprentice.guild = Guild("h")
+        #expect(apprentice.name == "b")
+    }
+
+    @Test func rolledBackModelsCanBeInsertedAgainTogether() throws {
+        let context = ModelContext(try familyContainer())
+        let (guild, apprentice) = (Guild("g"), Apprentice("a"))
+        guild.apprentices = [apprentice]
+        context.insert(guild)
+        context.rollback()
+        #expect(guild.apprentices == [apprentice] && apprentice.guild === guild)
+        context.insert(apprentice)
+        #expect(guild.modelContext === context && guild.apprentices == [apprentice])
+        try context.save()
+        #expect(try ModelContext(context.container).fetch(FetchDescriptor<Guild>()).map(\.apprentices.count) == [1])
+    }
+
+    @Test func resultsInBatchesOutliveTheContext() throws {
+        func run() throws -> FetchResultsCollection<Guild> {
+            let context = ModelContext(try familyContainer())
+            for number in 0..<10 { context.insert(Guild("\(number)")) }
+            try context.save()
+            return try context.fetch(FetchDescriptor<Guild>(), batchSize: 3)
+        }
+        let guilds = try run()
+        #expect(guilds.map(\.name) == (0..<10).map { "\($0)" })
+        let first = guilds[0]
+        #expect(first.apprentices.isEmpty && first === guilds[0])
+    }
+
+    @MainActor @Test func aContainerGoesWithItsMainContext() throws {
+        var witnesses = Witnesses()
+        func run() throws {
+            let container = try familyContainer()
+            let context = container.mainContext
+            #expect(context === container.mainContext && context.container == container)
+            // Else the context is kept until its changes are saved.
+            context.autosaveEnabled = false
+            (witnesses.container, witnesses.context) = (container, context)
+            let guild = Guild("g")
+            guild.apprentices = [Apprentice("a")]
+            context.insert(guild)
+            witnesses.watch(guild)
+        }
+        try run()
+        #expect(witnesses.areGone)
+    }
+
+    @MainActor @Test func aMainContextKeepsTheContainerThatItIsFrom() throws {
+        func run() throws -> ModelContext { try familyContainer().mainContext }
+        let context = try run()
+        context.insert(Guild("g"))
+        try context.save()
+        let container = context.container
+        #expect(container.mainContext === context)
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 1)
+    }
+
+    @MainActor @Test func aMainContextIsThereAsLongAsItsContainer() throws {
+        let container = try familyContainer()
+        container.mainContext.insert(Guild("g"))
+        #expect(container.mainContext.insertedModelsArray.count == 1)
+        try container.mainContext.save()
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 1)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Mortise
+import Testing
+
+/// Bug: a save that failed because of what could not be done could be repeated, and then stored everything but that.
+@Suite struct RepeatedSaveTests {
+    let context: ModelContext
+    let guild = Guild("g")
+
+    init() throws {
+        context = ModelContext(try familyContainer())
+        context.insert(guild)
+        try context.save()
+    }
+
+    /// A model of another context.
+    private func stranger<T: PersistentModel>(_ model: T) throws -> (T, ModelContext) {
+        let other = ModelContext(context.container)
+        other.insert(model)
+        try other.save()
+        return (model, other)
+    }
+
+    private func expectRefusals(_ error: ModelContextError) {
+        for _ in 0..<3 { #expect(throws: error) { try context.save() } }
+        #expect(throws: Never.self) { try context.fetch(FetchDescriptor<Guild>()) }
+        #expect(throws: error) { try context.save() }
+    }
+
+    @Test func aMemberOfAnotherContextIsRefusedUntilItIsTakenOut() throws {
+        let (fair, other) = try stranger(Fair("f"))
+        defer { withExtendedLifetime(other) {} }
+        guild.name = "changed"
+        guild.fairs = [fair]
+        expectRefusals(.registeredElsewhere(model: fair.persistentModelID))
+        guild.fairs = []
+        try context.save()
+        #expect(try ModelContext(context.container).fetch(FetchDescriptor<Guild>()).map(\.name) == ["changed"])
+    }
+
+    @Test func aTargetOfAnotherContextIsRefusedUntilItIsSetAnewOrRolledBack() throws {
+        let (other, elsewhere) = try stranger(Guild("other"))
+        defer { withExtendedLifetime(elsewhere) {} }
+        let apprentice = Apprentice("a")
+        context.insert(apprentice)
+        apprentice.guild = other
+        expectRefusals(.registeredElsewhere(model: other.persistentModelID))
+        apprentice.guild = guild
+        try context.save()
+        apprentice.guild = other
+        expectRefusals(.registeredElsewhere(model: other.persistentModelID))
+        context.rollback()
+        try context.save()
+        #expect(apprentice.guild === guild)
+    }
+
+    @Test func anInsertionThatWasRefusedIsRefusedUntilItIsTakenBack() throws {
+        let house = House(name: "h")
+        guild.name = "changed"
+        context.insert(house)
+        expectRefusals(.unknownModel(type: "House"))
+        context.delete(house)
+        try context.save()
+        let (fair, other) = try stranger(Fair("f"))
+        context.insert(fair)
+        expectRefusals(.registeredElsewhere(model: fair.persistentModelID))
+        context.rollback()
+        try context.save()
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func aModelLeadsOnFromItsTemporaryIdentifierAfterTheSave() throws {
+        let fair = Fair("f")
+        context.insert(fair)
+        let temporary = fair.persistentModelID
+        #expect(temporary.isTemporary && context.model(for: temporary) === fair)
+        try context.save()
+        #expect(fair.persistentModelID != temporary)
+        #expect(context.model(for: temporary) === fair)
+        #expect(try context.existingModel(for: temporary, as: Fair.self) === fair)
+    }
+
+    @Test func aCollisionInAnUpdateIsTheSameErrorAsInASave() throws {
+        let context = ModelContext(try catalogueContainer())
+        let (first, second) = (Product(code: "1"), Product(code: "2"))
+        context.insert(first)
+        context.insert(second)
+        try context.save()
+        #expect {
+            try context.update(Product.self, where: #Predicate { $0.code == "2" }) { $0.set(\.code, to: "1") }
+        } throws: { error in
+            guard case ModelContextError.notUnique(let entity, let properties, let model, let other) = error else {
+                return false
+            }
+            return entity == "Product" && properties == ["code"]
+                && Set([model, other]) == [first.persistentModelID, second.persistentModelID]
+                && "\(error)".contains("Change one, or delete it first.")
+        }
+    }
+}

@@ -23,6 +23,17 @@ struct CheckpointWriter {
         // Rows of deleted records are left out once they are many: nothing else ever takes them away.
         let version = version.isSparse ? try version.withoutGaps(isCancelled: isCancelled) : version
         let replacement = DurableReplacement(of: path, newFilePermissions: permissions, in: fileSystem)
+        do {
+            try write(version, to: path, places: places, tail: tail, replacement)
+        } catch is VersionPacker.PackedTwoStates {
+            try write(version, to: path, places: places, tail: tail, replacement)
+        }
+    }
+
+    private func write(
+        _ version: EngineVersion, to path: String, places: [CheckpointDirectory.Place], tail: LogTail?,
+        _ replacement: DurableReplacement
+    ) throws {
         try replacement.replace { file in
             let header = FileHeader(kind: .checkpoint, store: store)
             try file.append(header.bytes)

@@ -12,86 +12,28 @@ struct ChunkRows {
 
     private let live: [Row]
     private let place: PackedChunk.Place
-    /// The places in the chunk of records that an index names a row of, by the records' places in `live`.
-    private var offsets: [Int: Int] = [:]
 
     init(_ live: [Row], in place: PackedChunk.Place) {
         self.live = live
         self.place = place
     }
 
-    /// Looks up the rows of the records in the indexes: a reader that found a row there expects the record in it.
-    /// - Parameters:
-    ///   - own: the table that the chunk is of, as far as it can be read.
-    ///   - other: the table that the records are taken from.
-    ///   - leaves: nodes of an index that are in memory, and may not be readable any more.
-    mutating func pin(
-        byIndexesOf own: TableVersion, _ other: TableVersion, leaves: (_ index: Int) -> [IndexNode]
-    ) {
-        let key = KeyBuffer()
-        for (number, definition) in own.plan.indexes.enumerated() {
-            var places: [[UInt8]: [Int]] = [:]
-            for (place, row) in live.enumerated() where offsets[place] == nil {
-                key.setKey(
-                    other.place(ofChunk: row.row >> Chunk.shift), row.row & Chunk.mask, definition, other.dictionaries)
-                places[Array(key.key), default: []].append(place)
-            }
-            let found = rows(inLeaves: leaves(number))
-            for (bytes, places) in places {
-                let rows = bytes.withUnsafeBytes { self.rows($0, in: own.indexes[number]) }
-                // Fewer where a node cannot be read, and some of a key that several leaves have.
-                let known = rows.count == places.count ? rows : (found[bytes] ?? []).sorted()
-                guard known.count == places.count else { continue }
-                for (place, row) in zip(places, known) { offsets[place] = row - self.place.firstRow }
-            }
-        }
-    }
-
-    /// The rows of the chunk that leaves have, by their keys.
-    private func rows(inLeaves leaves: [IndexNode]) -> [[UInt8]: Set<Int>] {
-        var found: [[UInt8]: Set<Int>] = [:]
-        for leaf in leaves {
-            for entry in 0..<leaf.count {
-                let row = Int(leaf.row(entry))
-                guard row >= place.firstRow, row < place.firstRow + place.rows else { continue }
-                var key: [UInt8] = []
-                for word in leaf.isWide ? [leaf.head(entry), leaf.second(entry)] : [leaf.head(entry)] {
-                    withUnsafeBytes(of: word.bigEndian) { key.append(contentsOf: $0) }
-                }
-                key.append(contentsOf: leaf.tail(entry))
-                while key.last == 0 { key.removeLast() }
-                found[key, default: []].insert(row)
-            }
-        }
-        return found
-    }
-
-    /// The rows of the chunk that an index has under a key, ascending.
-    private func rows(_ key: UnsafeRawBufferPointer, in index: OrderedIndex) -> [Int] {
-        let wanted = IndexProbe(key, row: UInt64(place.firstRow), isWide: index.isWide)
-        var rows: [Int] = []
-        index.forEachRun(from: wanted, to: nil) { node, run in
-            for entry in run {
-                let row = Int(node.row(entry))
-                guard node.hasKey(entry, wanted), row < place.firstRow + place.rows else { return false }
-                rows.append(row)
-            }
-            return true
-        }
-        return rows
-    }
-
     /// The numbers of all rows in order, each with the row that its record is taken from; nil for a deleted one.
+    /// - Parameter known: the numbers of records by their row in the table, as far as indexes name them.
     /// - Returns: nil if the rows cannot be as the file says.
-    func sequences() -> [(sequence: UInt64, row: Int?)]? {
+    func sequences(at known: [Int: UInt64]) -> [(sequence: UInt64, row: Int?)]? {
         guard live.count <= place.rows, live.first.map({ $0.sequence >= place.first }) ?? true else { return nil }
+        var offsets: [UInt64: Int] = [:]
+        for offset in 0..<place.rows {
+            if let sequence = known[place.firstRow + offset] { offsets[sequence] = offset }
+        }
         // The first row's number is known, and so is that of each row that an index names.
         var fixed: [(offset: Int, sequence: UInt64, row: Int?)] = []
         var free: [Row] = []
-        for (number, row) in live.enumerated() {
+        for row in live {
             if row.sequence == place.first {
                 fixed.append((0, row.sequence, row.row))
-            } else if let offset = offsets[number] {
+            } else if let offset = offsets[row.sequence] {
                 fixed.append((offset, row.sequence, row.row))
             } else {
                 free.append(row)

@@ -111,8 +111,7 @@ final class PackedChunk: Sendable {
             if let loaded { return loaded }
             let chunk: Chunk
             do {
-                chunk = try read(keeping: nil)
-                rules.file.restorer?.note(chunk, place, of: rules.plan)
+                chunk = try readFromFile(isKept: true)
             } catch {
                 rules.file.note(error)
                 chunk = blank()
@@ -123,19 +122,18 @@ final class PackedChunk: Sendable {
     }
 
     /// Reads the chunk without keeping it.
-    func read() throws -> Chunk { try read(keeping: loaded.withLock { $0 }) }
+    func read() throws -> Chunk { try loaded.withLock { $0 } ?? readFromFile(isKept: false) }
 
-    private func read(keeping known: Chunk?) throws -> Chunk {
-        if let known { return known }
+    private func readFromFile(isKept: Bool) throws -> Chunk {
         let restorer = rules.file.restorer
-        if let restored = restorer?.restoredChunk(place, of: rules.plan) { return restored }
         do {
-            return try rules.file.withBytes(of: place.region) { bytes in
+            let chunk = try rules.file.withBytes(of: place.region) { bytes in
                 guard let chunk = Chunk(unpacking: bytes, rules.plan.columns), isSound(chunk.place, chunk) else {
                     throw PackedFault(place.region.offset, "is not a chunk of \(rules.plan.entityName)")
                 }
                 return chunk
             }
+            return try restorer?.accept(chunk, place, of: rules.plan, isKept: isKept) ?? chunk
         } catch {
             guard let restorer else { throw error }
             return try restorer.chunk(place, of: rules.plan, after: error, in: rules.file)

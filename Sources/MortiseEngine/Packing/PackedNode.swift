@@ -79,9 +79,8 @@ final class PackedNode: Sendable {
         loaded.withLock { loaded in
             if let loaded { return loaded }
             do {
-                let node = try Self.read(place, rules)
+                let node = try Self.read(place, rules, isKept: true)
                 loaded = node
-                rules.file.restorer?.note(node, of: rules.tree)
                 return node
             } catch {
                 rules.file.note(error)
@@ -96,14 +95,16 @@ final class PackedNode: Sendable {
     /// Reads the node without keeping it.
     func read() throws -> IndexNode { try nodeInMemory ?? Self.read(place, rules) }
 
-    static func read(_ place: Place, _ rules: PackedTreeRules) throws -> IndexNode {
+    static func read(_ place: Place, _ rules: PackedTreeRules, isKept: Bool = false) throws -> IndexNode {
+        let restorer = rules.file.restorer
         do {
-            return try rules.file.withBytes(of: place.region) { bytes in
+            let node = try rules.file.withBytes(of: place.region) { bytes in
                 var reader = PackedReader(bytes, of: place.region)
                 return try IndexNode.unpack(&reader, place, rules)
             }
+            return try restorer?.accept(node, place, rules, isKept: isKept) ?? node
         } catch {
-            guard let restorer = rules.file.restorer else { throw error }
+            guard let restorer else { throw error }
             return try restorer.node(place, rules, after: error, in: rules.file)
         }
     }

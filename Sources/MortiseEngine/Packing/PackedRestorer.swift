@@ -38,14 +38,19 @@ final class PackedRestorer: @unchecked Sendable {
     private let own: EngineVersion
 
     private struct State {
-        /// The version from elsewhere.
+        /// The version from elsewhere, once a region could not be read.
         var other: EngineVersion?
         var chunks: [Key: Chunk] = [:]
-        // Of what readers have got of the file, which may be unreadable since, what has to fit what is made again. Versions
-        // may have copies of it that nobody here knows. Only where rows of deleted records lie between others, since
-        // otherwise the numbers of the records say where each is.
+        /// The numbers of a chunk's rows, in chunks where rows of deleted records lie between others; otherwise the numbers
+        /// of the records say where each is. Until a region cannot be read, of the chunks that readers have got, which may
+        /// be unreadable since; from then on, of all that are known or chosen.
         var layouts: [Key: [UInt64]] = [:]
-        var leaves: [Key: [IndexNode]] = [:]
+        /// Of what readers have got of indexes: what is made again has to fit it.
+        var leaves: [Key: [Leaf]] = [:]
+        /// The chunks whose layout nobody knows any more and was chosen, and their entities: what the file has of those
+        /// counts no more, even if it can be read again.
+        var chosenChunks: Set<Key> = []
+        var chosenEntities: Set<Int> = []
         var hasTold = false
     }
 
@@ -53,6 +58,12 @@ final class PackedRestorer: @unchecked Sendable {
     fileprivate struct Key: Hashable {
         let entity: Int
         let number: Int
+    }
+
+    private struct Leaf {
+        /// How many entries of the index come before.
+        let rank: Int
+        let node: IndexNode
     }
 
     /// Marks the number of a deleted row in a layout.
@@ -69,33 +80,63 @@ final class PackedRestorer: @unchecked Sendable {
             tables, from: PackedFile(sharing: file), number: 0, nextSequence: nextSequence, catalog: catalog)
     }
 
-    /// A reader has got a chunk.
-    func note(_ chunk: Chunk, _ place: PackedChunk.Place, of plan: TablePlan) {
-        guard hasGaps(plan.number) else { return }
-        let rows = withExtendedLifetime(chunk) {
-            (0..<place.rows).map { chunk.place.sequence($0) | (chunk.place.isDead($0) ? Self.deleted : 0) }
+    /// Whether anything was made again.
+    var hasRestored: Bool { isActive.load(ordering: .acquiring) }
+
+    // MARK: What readers have got
+
+    /// A reader has read a chunk from the file.
+    /// - Parameter isKept: whether the reader keeps it.
+    /// - Returns: the chunk that is to be used: another one where this one was made again before.
+    /// - Throws: `NotRestorable` where it was to be made again and cannot be.
+    func accept(_ chunk: Chunk, _ place: PackedChunk.Place, of plan: TablePlan, isKept: Bool) throws -> Chunk {
+        guard hasRestored || isKept && hasGaps(plan.number) else { return chunk }
+        let key = Key(plan, place)
+        return try lock.withLock {
+            guard let other = state.other else {
+                if isKept, let layout = Self.layout(of: chunk, place.rows) { state.layouts[key] = layout }
+                return chunk
+            }
+            if let restored = state.chunks[key] { return restored }
+            return state.chosenChunks.contains(key) ? try self.chunk(place, plan, &state, other) : chunk
         }
-        guard rows.contains(where: { $0 & Self.deleted != 0 }) else { return }
-        lock.withLock { state.layouts[Key(plan, place)] = rows }
     }
 
-    /// A reader has got a node.
-    func note(_ node: IndexNode, of tree: PackedTreeRules.Tree?) {
-        guard node.isLeaf, let tree, case .index(let number) = tree.kind, hasGaps(tree.entity) else { return }
-        lock.withLock { state.leaves[Key(entity: tree.entity, number: number), default: []].append(node) }
+    /// A reader has read a node from the file.
+    /// - Parameter isKept: whether the reader keeps it.
+    /// - Returns: the node that is to be used: another one where the rows of its table were placed anew.
+    /// - Throws: `NotRestorable` where it was to be made again and cannot be.
+    func accept(_ node: IndexNode, _ place: PackedNode.Place, _ rules: PackedTreeRules, isKept: Bool) throws
+        -> IndexNode
+    {
+        guard node.isLeaf, let tree = rules.tree, case .index(let number) = tree.kind, hasGaps(tree.entity),
+            hasRestored || isKept
+        else { return node }
+        return try lock.withLock {
+            guard let other = state.other else {
+                let key = Key(entity: tree.entity, number: number)
+                if isKept { state.leaves[key, default: []].append(Leaf(rank: place.rank, node: node)) }
+                return node
+            }
+            guard state.chosenEntities.contains(tree.entity) else { return node }
+            return try self.node(place, tree, &state, other)
+        }
     }
 
     private func hasGaps(_ entity: Int) -> Bool {
         tables.contains { $0.entity == entity && $0.count < $0.endRow }
     }
 
-    // MARK: Regions
-
-    /// A chunk that was made again before: what was read of it since counts no more, as other regions were made to fit it.
-    func restoredChunk(_ place: PackedChunk.Place, of plan: TablePlan) -> Chunk? {
-        guard isActive.load(ordering: .acquiring) else { return nil }
-        return lock.withLock { state.chunks[Key(plan, place)] }
+    /// - Returns: nil where no row is that of a deleted record.
+    private static func layout(of chunk: Chunk, _ rows: Int) -> [UInt64]? {
+        // A place does not hold its chunk.
+        let layout = withExtendedLifetime(chunk) {
+            (0..<rows).map { chunk.place.sequence($0) | (chunk.place.isDead($0) ? deleted : 0) }
+        }
+        return layout.contains { $0 & deleted != 0 } ? layout : nil
     }
+
+    // MARK: Regions
 
     /// - Throws: the error, where the chunk cannot be made again.
     func chunk(_ place: PackedChunk.Place, of plan: TablePlan, after error: any Error, in file: PackedFile) throws
@@ -130,11 +171,10 @@ final class PackedRestorer: @unchecked Sendable {
     ) throws -> R {
         var isFirst = false
         let result: Result<R, any Error> = lock.withLock {
-            if state.other == nil {
-                state.other = try? source.version()
-                isActive.store(true, ordering: .releasing)
+            if state.other == nil, let other = try? source.version(), other.catalog.schema == catalog.schema {
+                begin(with: other, &state)
             }
-            guard let other = state.other, other.catalog.schema == catalog.schema else { return .failure(error) }
+            guard let other = state.other else { return .failure(error) }
             let result = Result { try body(&state, other) }.mapError { _ in error }
             if case .success = result {
                 isFirst = !state.hasTold
@@ -153,6 +193,57 @@ final class PackedRestorer: @unchecked Sendable {
         return table
     }
 
+    // MARK: Layouts
+
+    /// Settles, once and for all, where the rows lie of chunks with deleted ones: what is made again later fits what was
+    /// read or made again before, whatever can be read by then.
+    private func begin(with other: EngineVersion, _ state: inout State) {
+        state.other = other
+        isActive.store(true, ordering: .releasing)
+        for packed in tables where packed.count < packed.endRow {
+            let plan = catalog.plans[packed.entity]
+            guard let own = own.tables[plan.entityName], let table = other.tables[plan.entityName] else { continue }
+            var unknown: [(key: Key, rows: ChunkRows)] = []
+            for cell in own.groups.lazy.flatMap(\.cells) {
+                guard case .packed(let cell) = cell else { continue }
+                let key = Key(plan, cell.place)
+                guard state.layouts[key] == nil else { continue }
+                if let chunk = try? cell.read() {
+                    state.layouts[key] = Self.layout(of: chunk, cell.place.rows)
+                } else {
+                    let live = table.records(from: cell.place.first, below: cell.place.limit)
+                    if live.count < cell.place.rows { unknown.append((key, ChunkRows(live, in: cell.place))) }
+                }
+            }
+            if !unknown.isEmpty { choose(unknown, own, table, &state) }
+            state.leaves = state.leaves.filter { $0.key.entity != packed.entity }
+        }
+    }
+
+    /// Places the rows of chunks that can be read no more, with the records where indexes name them.
+    private func choose(
+        _ unknown: [(key: Key, rows: ChunkRows)], _ own: TableVersion, _ table: TableVersion, _ state: inout State
+    ) {
+        // The entries of an index come in the same order in both versions.
+        var sequences: [Int: UInt64] = [:]
+        for (number, index) in own.indexes.enumerated() where index.count == table.indexes[number].count {
+            let entries = table.indexes[number].rowsInOrder()
+            let known = state.leaves[Key(entity: own.plan.number, number: number)] ?? []
+            let readable = index.readableLeaves().map { Leaf(rank: $0.rank, node: $0.node) }
+            for leaf in known + readable {
+                for entry in 0..<leaf.node.count where leaf.rank + entry < entries.count {
+                    sequences[Int(leaf.node.row(entry))] = table.sequence(ofRow: entries[leaf.rank + entry])
+                }
+            }
+        }
+        for (key, rows) in unknown {
+            guard let rows = rows.sequences(at: sequences) else { continue }
+            state.layouts[key] = rows.map { $0.sequence | ($0.row == nil ? Self.deleted : 0) }
+            state.chosenChunks.insert(key)
+            state.chosenEntities.insert(own.plan.number)
+        }
+    }
+
     // MARK: Chunks
 
     private func chunk(
@@ -161,17 +252,8 @@ final class PackedRestorer: @unchecked Sendable {
         let key = Key(plan, place)
         if let known = state.chunks[key] { return known }
         let table = other.tables[plan.entityName]
-        var live: [ChunkRows.Row] = []
-        if let table {
-            var row = table.firstRow(from: place.first)
-            while row < table.endRow, table.sequence(ofRow: row) < place.limit {
-                if table.contains(row: row) { live.append(.init(sequence: table.sequence(ofRow: row), row: row)) }
-                row += 1
-            }
-        }
-        guard let sequences = try known(state.layouts[key], live) ?? sequences(live, place, plan, state, table) else {
-            throw NotRestorable()
-        }
+        let live = table?.records(from: place.first, below: place.limit) ?? []
+        let sequences = try rows(live, state.layouts[key], place)
         let chunk = Chunk(forms: plan.columns.map(\.form), capacity: Chunk.capacity, owner: 0)
         for (offset, (sequence, row)) in sequences.enumerated() {
             chunk.begin(sequence, at: offset)
@@ -188,27 +270,20 @@ final class PackedRestorer: @unchecked Sendable {
         return chunk
     }
 
-    /// The rows of a chunk that a reader has got.
-    private func known(_ layout: [UInt64]?, _ live: [ChunkRows.Row]) throws -> [(sequence: UInt64, row: Int?)]? {
-        guard let layout else { return nil }
+    /// The rows of a chunk by its layout.
+    private func rows(_ live: [ChunkRows.Row], _ layout: [UInt64]?, _ place: PackedChunk.Place) throws
+        -> [(sequence: UInt64, row: Int?)]
+    {
+        let layout = layout ?? live.map(\.sequence)
         let rows = Dictionary(live.map { ($0.sequence, $0.row) }, uniquingKeysWith: { first, _ in first })
         let sequences = layout.map { number in
             (sequence: number & ~Self.deleted, row: number & Self.deleted == 0 ? rows[number] : nil)
         }
-        guard sequences.count(where: { $0.row != nil }) == live.count,
+        guard sequences.count == place.rows, sequences.first?.sequence == place.first,
+            sequences.count(where: { $0.row != nil }) == live.count,
             layout.count(where: { $0 & Self.deleted == 0 }) == live.count
         else { throw NotRestorable() }
         return sequences
-    }
-
-    private func sequences(
-        _ live: [ChunkRows.Row], _ place: PackedChunk.Place, _ plan: TablePlan, _ state: State, _ table: TableVersion?
-    ) -> [(sequence: UInt64, row: Int?)]? {
-        var rows = ChunkRows(live, in: place)
-        if live.count < place.rows, let table, let own = own.tables[plan.entityName] {
-            rows.pin(byIndexesOf: own, table) { state.leaves[Key(entity: plan.number, number: $0)] ?? [] }
-        }
-        return rows.sequences()
     }
 
     /// The packed chunk, made again where it cannot be read.
@@ -220,7 +295,7 @@ final class PackedRestorer: @unchecked Sendable {
         else { throw NotRestorable() }
         let key = Key(plan, cell.place)
         if let known = state.chunks[key] { return (known, cell.place) }
-        if let chunk = try? cell.read() { return (chunk, cell.place) }
+        if !state.chosenChunks.contains(key), let chunk = try? cell.read() { return (chunk, cell.place) }
         return (try chunk(cell.place, plan, &state, other), cell.place)
     }
 
@@ -317,14 +392,52 @@ extension PackedRestorer.Key {
 }
 
 extension TableVersion {
+    /// The records with numbers of a range, in order.
+    fileprivate func records(from first: UInt64, below limit: UInt64) -> [ChunkRows.Row] {
+        var found: [ChunkRows.Row] = []
+        var row = firstRow(from: first)
+        while row < endRow, sequence(ofRow: row) < limit {
+            if contains(row: row) { found.append(.init(sequence: sequence(ofRow: row), row: row)) }
+            row += 1
+        }
+        return found
+    }
+
     /// The first row with that number or a greater one.
-    fileprivate func firstRow(from sequence: UInt64) -> Int {
+    private func firstRow(from sequence: UInt64) -> Int {
         var (low, high) = (0, endRow)
         while low < high {
             let middle = (low + high) / 2
             if self.sequence(ofRow: middle) < sequence { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension OrderedIndex {
+    /// The row of each entry.
+    fileprivate func rowsInOrder() -> [Int] {
+        var rows: [Int] = []
+        rows.reserveCapacity(count)
+        guard let first = entry(at: 0) else { return rows }
+        forEachRun(from: first, to: nil) { node, run in
+            for entry in run { rows.append(Int(node.row(entry))) }
+            return true
+        }
+        return rows
+    }
+
+    /// The leaves of an index that lies in a file, as far as they can be read, each with the number of entries before it.
+    fileprivate func readableLeaves() -> [(rank: Int, node: IndexNode)] {
+        var leaves: [(rank: Int, node: IndexNode)] = []
+        func read(_ node: IndexNode, _ rank: Int) {
+            if node.isLeaf { leaves.append((rank, node)) }
+            for case .packed(let child) in node.cells {
+                if let node = try? child.read() { read(node, child.place.rank) }
+            }
+        }
+        if let root { read(root, 0) }
+        return leaves
     }
 }
 

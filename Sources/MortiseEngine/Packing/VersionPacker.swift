@@ -21,14 +21,22 @@ public struct VersionPacker {
         self.sink = sink
     }
 
-    /// - Throws: what the sink throws; the error of a region that the version should have and cannot be read.
+    /// Regions of the version were made again while it was packed: what was packed before may not fit what came after.
+    /// Packing it anew succeeds, as this happens once to a file at most.
+    public struct PackedTwoStates: Error {}
+
+    /// - Throws: what the sink throws; the error of a region that the version should have and cannot be read;
+    ///   `PackedTwoStates`.
     public mutating func pack(_ version: EngineVersion) throws -> [PackedTable] {
+        let restorer = version.packed?.restorer
+        let hadRestored = restorer?.hasRestored ?? false
         do {
             var tables: [PackedTable] = []
             for plan in version.catalog.plans {
                 if let table = version.tables[plan.entityName] { tables.append(try pack(table)) }
             }
             if let damage = version.damage { throw damage }
+            if !hadRestored, restorer?.hasRestored == true { throw PackedTwoStates() }
             return tables
         } catch let fault as PackedFault {
             throw version.packed?.explained(fault) ?? fault

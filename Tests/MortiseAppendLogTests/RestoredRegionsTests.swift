@@ -40,6 +40,19 @@ private final class Entry: PersistentModel {
     }
 }
 
+/// Takes numbers of records between those of entries, so that a gap in the entries' numbers may be a deleted row or not.
+private final class Filler: PersistentModel {
+    var persistentBackingData: any BackingData<Filler> = Filler.createBackingData()
+    static var schemaMetadata: [Schema.PropertyMetadata] { [.init(name: "number", keypath: \Filler.number)] }
+    init(backingData: any BackingData<Filler>) { persistentBackingData = backingData }
+    init(_ number: Int) { self.number = number }
+
+    var number: Int {
+        get { getValue(forKey: \.number) }
+        set { setValue(forKey: \.number, to: newValue) }
+    }
+}
+
 /// Checkpoints whose regions cannot be read for a while: any of them, at any time.
 ///
 /// Where a chunk has rows of deleted records, what is made again of it has to fit what was read of its indexes before, and
@@ -58,7 +71,7 @@ struct RestoredRegionsTests {
         }
 
         private func open() throws -> ModelContainer {
-            try ModelContainer(for: Schema([Entry.self]), configurations: [logConfiguration(disk)])
+            try ModelContainer(for: Schema([Entry.self, Filler.self]), configurations: [logConfiguration(disk)])
         }
 
         private mutating func insert(_ count: Int, into context: ModelContext) {
@@ -69,6 +82,7 @@ struct RestoredRegionsTests {
                 let rank = Int.random(in: 0..<4, using: &generator)
                 let tag = Bool.random(using: &generator) ? "tag \(Int.random(in: 0..<30, using: &generator))" : nil
                 context.insert(Entry(name, rank: rank, tag: tag))
+                if Bool.random(using: &generator) { context.insert(Filler(next)) }
                 expected[name] = (rank, tag)
             }
         }

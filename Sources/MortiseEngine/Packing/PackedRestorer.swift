@@ -85,9 +85,8 @@ final class PackedRestorer: @unchecked Sendable {
 
     // MARK: What readers have got
 
-    /// A reader has read a chunk from the file.
-    /// - Parameter isKept: whether the reader keeps it.
-    /// - Returns: the chunk that is to be used: another one where this one was made again before.
+    /// A reader has read a chunk from the file, and keeps it or not. The chunk that it is to use is another one where this
+    /// one was made again before.
     /// - Throws: `NotRestorable` where it was to be made again and cannot be.
     func accept(_ chunk: Chunk, _ place: PackedChunk.Place, of plan: TablePlan, isKept: Bool) throws -> Chunk {
         guard hasRestored || isKept && hasGaps(plan.number) else { return chunk }
@@ -102,9 +101,8 @@ final class PackedRestorer: @unchecked Sendable {
         }
     }
 
-    /// A reader has read a node from the file.
-    /// - Parameter isKept: whether the reader keeps it.
-    /// - Returns: the node that is to be used: another one where the rows of its table were placed anew.
+    /// A reader has read a node from the file, and keeps it or not. The node that it is to use is another one where the rows
+    /// of its table were placed anew.
     /// - Throws: `NotRestorable` where it was to be made again and cannot be.
     func accept(_ node: IndexNode, _ place: PackedNode.Place, _ rules: PackedTreeRules, isKept: Bool) throws
         -> IndexNode

@@ -70,7 +70,7 @@ struct RestoredRegionsTests {
             disk = try makeDisk()
         }
 
-        private func open() throws -> ModelContainer {
+        func open() throws -> ModelContainer {
             try ModelContainer(for: Schema([Entry.self, Filler.self]), configurations: [logConfiguration(disk)])
         }
 
@@ -99,7 +99,7 @@ struct RestoredRegionsTests {
         }
 
         /// A log whose checkpoint has deleted rows between others in most programs, with some saves behind it.
-        private mutating func make() throws {
+        mutating func make() throws {
             let container = try open()
             let context = ModelContext(container)
             context.autosaveEnabled = false
@@ -235,5 +235,39 @@ struct RestoredRegionsTests {
             if hasRestored { restored += 1 }
         }
         #expect(restored > count / 10, "\(restored) of \(count)")
+    }
+
+    /// What was packed before the file could not be read any more may have another layout than what comes after.
+    @Test func aVersionMadeAgainWhileItIsPackedIsPackedAnew() throws {
+        var (told, whole) = (0, 0)
+        for limit in [0, 1, 3, 4, 6, 9, 1_000] {
+            var program = try Program(seed: 11)
+            try program.make()
+            let disk = program.disk
+            let container = try program.open()
+            defer { try? container.close() }
+            let version = try #require(container.store(AppendLogStore.self)).engine.version
+            let size = try #require(disk.contents(at: logPath + ".checkpoint")).count
+            var regions = 0
+            func pack() throws -> [PackedTable] {
+                var offset: UInt64 = 0
+                var packer = VersionPacker { bytes in
+                    if regions == limit { disk.limits.unreadable[logPath + ".checkpoint"] = [0..<size] }
+                    regions += 1
+                    defer { offset += UInt64(bytes.count) }
+                    return PackedRegion(offset: offset, length: UInt32(bytes.count), checksum: 0)
+                }
+                return try packer.pack(version)
+            }
+            do {
+                _ = try pack()
+                #expect(version.packed?.restorer?.hasRestored == false, "after \(limit) regions")
+                whole += 1
+            } catch is VersionPacker.PackedTwoStates {
+                told += 1
+                #expect(try pack().isEmpty == false, "after \(limit) regions")
+            }
+        }
+        #expect(told > 2 && whole > 0, "\(told) packed anew, \(whole) whole")
     }
 }

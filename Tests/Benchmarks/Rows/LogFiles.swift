@@ -76,6 +76,52 @@ extension Row {
         }
     }
 
+    /// Writing a checkpoint, which reads itself back before it takes the old one's place; beside it, the same bytes written,
+    /// synchronized and read.
+    static var logCheckpoint: Row {
+        Row(
+            name: "log-checkpoint",
+            title: "write a checkpoint of all records and read it back, three indexes and links",
+            unit: "record", targets: [flat]
+        ) { fixture in
+            let path = try LogFiles.make(fixture)
+            try LogFiles.checkpoint(path, fixture)
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path + ".checkpoint"))
+            return [
+                Way(name: log, units: fixture.records) {
+                    let container = try fixture.newContainer(store: "log:\(path)")
+                    let store = container.store(AppendLogStore.self)
+                    return {
+                        try store?.checkpoint()
+                        return {
+                            let count = try ModelContext(container).fetchCount(FetchDescriptor<Trip>())
+                            try container.close()
+                            return count
+                        }
+                    }
+                },
+                Way(name: rawBytes, units: fixture.records) {
+                    let copy = fixture.newFile("bytes")
+                    return {
+                        FileManager.default.createFile(atPath: copy, contents: nil)
+                        let file = try FileHandle(forUpdating: URL(fileURLWithPath: copy))
+                        try file.write(contentsOf: bytes)
+                        try file.synchronize()
+                        try file.seek(toOffset: 0)
+                        let count = try file.readToEnd()?.count ?? 0
+                        try file.close()
+                        return {
+                            try FileManager.default.removeItem(atPath: copy)
+                            return count == bytes.count ? fixture.records : 0
+                        }
+                    }
+                },
+            ]
+        }
+    }
+
+    static let rawBytes = "the same bytes, raw"
+
     static var logReplay: Row {
         Row(
             name: "log-replay", title: "replay a log without a checkpoint, three indexes and links rebuilt",

@@ -4,7 +4,8 @@ extension Row {
         [
             filter, count, fetchAll, readAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert,
             update,
-            delete, logCommit, logWriters, logBulk, logInsert, logOpen, logReplay, logReplayUnindexed, logSize,
+            delete, logCommit, logWriters, logBulk, logInsert, logOpen, logCheckpoint, logReplay, logReplayUnindexed,
+            logSize,
             jsonSave, jsonLoad, resident,
             limitedFetch, readersBesideSave, evaluate, lowering, readNumber,
             readShortString, readLongString,

@@ -12,6 +12,18 @@ func onlyModel<T: PersistentModel>(_ type: T.Type = T.self, in context: ModelCon
     return models[0]
 }
 
+/// Inserts a model of whatever class.
+func insert(_ model: any PersistentModel, into context: ModelContext) {
+    func open<T: PersistentModel>(_ model: T) { context.insert(model) }
+    open(model)
+}
+
+/// Deletes a model of whatever class.
+func delete(_ model: any PersistentModel, from context: ModelContext) {
+    func open<T: PersistentModel>(_ model: T) { context.delete(model) }
+    open(model)
+}
+
 /// A folder of its own, removed when the value goes.
 final class Folder {
     let url: URL

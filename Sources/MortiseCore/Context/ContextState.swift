@@ -394,7 +394,7 @@ final class ContextState {
             return
         }
         model._relink(in: table.layout)
-        model._modelState.flags.remove(.isDeleted)
+        model._modelState.flags.subtract([.isDeleted, .awaitsRules])
         unsaved.deleted.remove(model)
         unsaved.endDeletion(of: model)
         if model._modelState.row < 0 {
@@ -429,7 +429,7 @@ final class ContextState {
             keepBase(of: model)
             unsaved.deleted.append(model)
         }
-        model._modelState.flags = .isDeleted
+        model._modelState.flags = [.isDeleted, .awaitsRules]
         unsaved.unpropagated.append(model)
         onChange?()
     }
@@ -439,6 +439,7 @@ final class ContextState {
         guard let unsaved else { return }
         while let model = unsaved.unpropagated.popLast() {
             guard model._modelState.flags.contains(.isDeleted) else { continue }
+            model._modelState.flags.remove(.awaitsRules)
             cascade(from: model, to: model._applyDeleteRules())
             if model._modelState.row < 0, model._modelState.table != nil {
                 // Never stored: the deletion is complete.

@@ -22,6 +22,8 @@ public struct ModelState: ~Copyable {
         static let isInserted = Flags(rawValue: 2)
         static let isChanged = Flags(rawValue: 4)
         static let isDeleted = Flags(rawValue: 8)
+        /// Deleted, and its delete rules have not been followed yet: nothing has let go of it.
+        static let awaitsRules = Flags(rawValue: 16)
     }
 
     /// The context's table of the model's entity; nil for a model without a context.

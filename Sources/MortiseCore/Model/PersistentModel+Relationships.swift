@@ -536,6 +536,8 @@ extension PersistentModel {
                 if returning.contains(where: { $0 === model }) { continue }
                 let theirs = ModelLayout.of(type(of: model))
                 if relationship.deleteRule == .nullify {
+                    // It lets go of this model when its rules are followed, and is back with it if it returns before that.
+                    if model._modelState.flags.contains(.awaitsRules) { continue }
                     _release(deleted: model, throughInverseOf: inverse, of: theirs)
                 } else {
                     _unlink(model, throughInverseOf: inverse, of: theirs)

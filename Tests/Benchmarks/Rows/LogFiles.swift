@@ -103,7 +103,7 @@ extension Row {
                 Way(name: rawBytes, units: fixture.records) {
                     let copy = fixture.newFile("bytes")
                     return {
-                        FileManager.default.createFile(atPath: copy, contents: nil)
+                        try Data().write(to: URL(fileURLWithPath: copy))
                         let file = try FileHandle(forUpdating: URL(fileURLWithPath: copy))
                         try file.write(contentsOf: bytes)
                         try file.synchronize()

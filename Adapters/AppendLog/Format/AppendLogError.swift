@@ -97,7 +97,8 @@ extension LogFault: CustomStringConvertible {
         case .unknownFlags(let offset, let flags):
             "The frame at offset \(offset) has flags \(flags), which this library does not know. Update the library."
         case .unreadable(let offset, let error):
-            (offset.map { "From offset \($0) on: " } ?? "") + "\(error). If it stays unreadable, salvage the store or restore a backup."
+            (offset.map { "From offset \($0) on: " } ?? "")
+                + "\(error). If it stays unreadable, salvage the store or restore a backup."
         case .malformed(let offset, let what): "At offset \(offset) the content of a frame \(what)."
         case .outOfOrder(let offset, let expected, let found):
             "The frame at offset \(offset) has number \(found); expected \(expected). Salvage the store, or "

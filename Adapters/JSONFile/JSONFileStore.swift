@@ -46,7 +46,7 @@ public final class JSONFileStore: EngineDataStore {
     /// What an engine can do, and durability.
     public var capabilities: StoreCapabilities { engineCapabilities.union([.durability]) }
 
-    /// Gives the file free, unless another store of this process has it open too. Closing twice does nothing.
+    /// Releases the file, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         file?.observers.remove(self)

@@ -5,13 +5,13 @@ public import MortiseCore
 /// Every stored property of the class is kept by the store, in the order of declaration, unless it is `@Transient`. A
 /// `let` is kept as well where the language mode is Swift 5, in which the compiler warns of it; Swift 6 refuses it.
 /// Computed, static and overriding properties and all methods stay as they are. A property with observers runs them
-/// when it is set, never when a model is fetched and never inside an initialiser of the class.
+/// when it is set, never when a model is fetched and never inside an initializer of the class.
 ///
 /// The class conforms to `PersistentModel` and `Observable`, and is not `Sendable`: pass its `persistentModelID` to
 /// another context instead. A model class may inherit from another one; both carry `@Model`. The class must have an
-/// initialiser unless all its properties have initial values and it has no superclass.
+/// initializer unless all its properties have initial values and it has no superclass.
 ///
-/// A model that an initialiser gives to a property is linked from both sides when the initialiser ends, and is inserted with
+/// A model that an initializer gives to a property is linked from both sides when the initializer ends, and is inserted with
 /// this one, or this one with it, where either is in a context.
 ///
 /// Initial values written at a property are also evaluated when a model is made from stored values, and then ignored.
@@ -59,7 +59,7 @@ public macro Relationship(
 /// Leaves a stored property of a model out of the store.
 ///
 /// The property is neither saved nor observed. It needs an initial value or an optional type, since a fetched model
-/// is made without running an initialiser of yours.
+/// is made without running an initializer of yours.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "MortiseMacros", type: "TransientMacro")
 
@@ -82,7 +82,7 @@ public macro Index<T>(_ indices: Schema.Index<T>.Types<T>...) =
 
 /// Gives an actor its own model context, on which all its methods run.
 ///
-/// The actor conforms to `ModelActor` and gets `init(modelContainer:)`. An actor that writes its own initialiser sets
+/// The actor conforms to `ModelActor` and gets `init(modelContainer:)`. An actor that writes its own initializer sets
 /// `modelExecutor` and `modelContainer` there.
 @attached(
     member, conformances: ModelActor, names: named(modelExecutor), named(modelContainer), named(init))
@@ -95,7 +95,7 @@ public macro ModelActor() = #externalMacro(module: "MortiseMacros", type: "Model
 public macro _PersistedProperty(_ slot: Int) =
     #externalMacro(module: "MortiseMacros", type: "PersistedPropertyMacro")
 
-/// For the expansion of `@Model` only: an initialiser in which no observers run (`observes`), and at whose end the models
+/// For the expansion of `@Model` only: an initializer in which no observers run (`observes`), and at whose end the models
 /// that it was given are linked (`links`).
 @attached(body)
 public macro _ModelInitializer(links: Bool = false, observes: Bool = true) =

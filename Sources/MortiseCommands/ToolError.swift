@@ -31,19 +31,20 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
     public var description: String {
         switch self {
         case .missing(let store): "there is no store at \(store); check the path"
-        case .unsupported(let store, let what): "stores of the kind of \(store) cannot \(what)"
+        case .unsupported(let store, let what):
+            "\(store) cannot \(what): its kind of store does not support that"
         case .holdsRecords(let store, let count):
             "\(store) already holds \(count) records and was not changed; pass --resume to continue an "
                 + "interrupted copy, "
                 + "or --replace to remove them first"
         case .sameStore(let store): "\(store) is both source and target"
         case .otherSchema(let store, let other, let differences):
-            "\(store) has another schema than \(other): " + differences.prefix(3).joined(separator: "; ")
+            "\(store) has a different schema from \(other): " + differences.prefix(3).joined(separator: "; ")
                 + (differences.count > 3 ? "; and \(differences.count - 3) more" : "")
                 + "; give a path where no store exists"
         case .notABeginning(let store, let detail):
-            "\(store) does not hold the beginning of the source: \(detail); pass --replace to remove what it "
-                + "holds first"
+            "\(store) does not hold the beginning of the source: \(detail); pass --replace to remove its "
+                + "records first"
         case .unequalCopy(let detail): "the copy differs from its source: \(detail)"
         case .interrupted(let what): what
         case .usage(let message): message

@@ -16,7 +16,7 @@ public import MortiseCore
 /// Options with their own keys replace those in the URL, so that a secret need not be in one. The command line wins
 /// over the environment, and that over the file. A key's value never appears in an error. An option that the URL's
 /// scheme does not have is ignored if another scheme has it; a name that is not an option of any scheme is probably
-/// misspelt, and is an error that lists what is allowed.
+/// misspelled, and is an error that lists what is allowed.
 ///
 /// Values come through swift-configuration, for which a toolchain before Swift 6.2 is too old: with one, `standard()` knows
 /// the environment only.
@@ -100,7 +100,7 @@ public enum StoreSettingsError: Error, Hashable, Sendable {
     case noStore(key: String)
     /// The value of a key is a list or an object.
     case wrongType(key: String, provider: String)
-    /// A name under a store's that no store has, such as a misspelt option.
+    /// A name under a store's that no store has, such as a misspelled option.
     case unknownKey(String, place: String, allowed: [String])
     /// The file of settings cannot be read.
     case unreadableFile(path: String, fault: String)

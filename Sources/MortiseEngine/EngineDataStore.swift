@@ -40,6 +40,7 @@ extension EngineDataStore {
         return DeferredSave(DataStoreSaveChangesResult(for: identifier, new: new)) { try finish() }
     }
 
+    /// Returns the records of an entity in order of insertion, within the request's offset and limit.
     /// - Throws: `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort` for a request that filters or sorts.
     public func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>

@@ -1,7 +1,7 @@
 public import MortiseCore
 
 extension FileError: ClassifiedStoreError {
-    /// What sort of thing went wrong.
+    /// The class of the error, for exit codes and alarms.
     public var errorClass: StoreErrorClass {
         switch reason {
         case .notFound: .missing
@@ -17,7 +17,7 @@ extension FileError: ClassifiedStoreError {
 }
 
 extension EngineError: ClassifiedStoreError {
-    /// What sort of thing went wrong.
+    /// The class of the error, for exit codes and alarms.
     public var errorClass: StoreErrorClass {
         switch self {
         case .unknownEntity: .usage

@@ -68,9 +68,9 @@ struct OtherSchemaTests {
         let log = try forging(try #require(disk.contents(at: logPath)), renaming)
         let forged = try makeDisk(with: log, checkpoint: disk.contents(at: logPath + ".checkpoint"))
         let problems = try AppendLogStore.verify(logPath, in: forged).problems
-        #expect("\(problems)".contains("has another schema than the log"), "\(problems)")
+        #expect("\(problems)".contains("has a different schema from the log's"), "\(problems)")
         let salvaged = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: forged)
-        #expect("\(salvaged.lost)".contains("has another schema than the log"), "\(salvaged.lost)")
+        #expect("\(salvaged.lost)".contains("has a different schema from the log's"), "\(salvaged.lost)")
         #expect(try contents(logConfiguration(forged, path: "/data/new.log")) == expected)
         #expect(try AppendLogStore.verify("/data/new.log", in: forged).problems == [])
     }

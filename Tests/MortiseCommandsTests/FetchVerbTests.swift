@@ -101,7 +101,7 @@ import Testing
         #expect(text.contains("records       125"))
         #expect(text.contains("Stop  80 records"))
         #expect(text.contains("  place: string, nights: int64, trip: Trip"))
-        // Guides and labels, then trips with their stops, then what is labelled.
+        // Guides and labels, then trips with their stops, then what is labeled.
         let transactions = text.filter { $0.contains("by tester") }
         #expect(transactions.count == 3, "\(text)")
         #expect(transactions.contains { $0.contains(" 5 inserted") }, "\(text)")

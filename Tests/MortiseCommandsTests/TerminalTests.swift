@@ -2,7 +2,7 @@ import Foundation
 @testable import MortiseCommands
 import Testing
 
-/// Colour and progress on a terminal, and nowhere else. The program `script` makes the terminal.
+/// Color and progress on a terminal, and nowhere else. The program `script` makes the terminal.
 @Suite(.enabled(if: ProgramScript.isThere, "needs the program script of util-linux"))
 struct TerminalTests {
     /// Runs the tool from a shell whose standard streams are a terminal.

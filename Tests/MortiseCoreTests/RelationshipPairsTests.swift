@@ -89,7 +89,7 @@ import Testing
         #expect(crew == nil && worker == nil)
     }
 
-    @Test func whatIsSetOnBothSidesIsKeptFromBoth() {
+    @Test func relationshipSetOnBothSidesIsRetainedByEither() {
         let ada = Worker("ada")
         do {
             let red = Crew("red")

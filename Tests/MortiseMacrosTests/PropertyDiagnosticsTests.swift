@@ -3,7 +3,7 @@ import Testing
 
 /// What `@Model` and the markers say about properties.
 struct PropertyDiagnosticsTests {
-    /// The source of a model class with `property` and, below it, an initialiser.
+    /// The source of a model class with `property` and, below it, an initializer.
     private func model(_ property: String) -> String {
         """
         @Model final class Trip {

@@ -2,7 +2,7 @@ import Foundation
 import Mortise
 import Testing
 
-/// Bugs: a model given to an initialiser was not linked, so that neither was inserted with the other; the side that was not
+/// Bugs: a model given to an initializer was not linked, so that neither was inserted with the other; the side that was not
 /// set held its model weakly, so that it was dropped before the insertion.
 @Suite struct OtherSideTests {
     let context: ModelContext

@@ -11,7 +11,7 @@ import Testing
         context = ModelContext(container)
     }
 
-    @Test func observersRunOnSettingAndNotOnMaterialising() throws {
+    @Test func observersRunOnSettingAndNotOnMaterializing() throws {
         let gauge = Gauge()
         #expect(gauge.heralds.isEmpty && gauge.echoes.isEmpty)
         gauge.level = 3

@@ -80,7 +80,7 @@ protocol GeneratedModel: PersistentModel {
     static func make(_ state: consuming InitialState) -> any GeneratedModel
 }
 
-/// What an initialiser sets: attributes, and relationships as the macro's init accessors do.
+/// What an initializer sets: attributes, and relationships as the macro's init accessors do.
 struct InitialState {
     var n: Int
     var v: Int

@@ -4,7 +4,7 @@ struct Program: Sendable {
     var world: World
     var steps: [Step]
 
-    /// Programs with neighbouring seeds share a world: the classes of a world are never freed.
+    /// Programs with neighboring seeds share a world: the classes of a world are never freed.
     static let programsPerWorld: UInt64 = 8
 
     init(seed: UInt64) {

@@ -160,7 +160,7 @@ final class Runner {
                 return (accessor.slot, accessor.initializer(for: values))
             }
             let made = type.make(InitialState(n: number, v: 0, relationships: relationships))
-            // What `@Model` puts at the end of an initialiser.
+            // What `@Model` puts at the end of an initializer.
             made._linkInitialValues()
             free[number] = made
             if let context { insert(made, into: context) }

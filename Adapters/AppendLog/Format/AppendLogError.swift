@@ -99,7 +99,8 @@ extension LogFault: CustomStringConvertible {
         case .unreadable(let offset, let error):
             (offset.map { "From offset \($0) on: " } ?? "")
                 + "\(error). If it stays unreadable, salvage the store or restore a backup."
-        case .malformed(let offset, let what): "At offset \(offset) the content of a frame \(what)."
+        case .malformed(let offset, let what):
+            "At offset \(offset) the content \(what). Salvage the store, or restore a backup."
         case .outOfOrder(let offset, let expected, let found):
             "The frame at offset \(offset) has number \(found); expected \(expected). Salvage the store, or "
                 + "restore a backup."
@@ -120,9 +121,8 @@ extension LogFault: CustomStringConvertible {
                 + "checkpoint. "
                 + "Restore a backup."
         case .schemaTooLarge(let entities, let properties):
-            "The schema has \(entities) entities with \(properties) properties; a log takes "
-                + "\(ByteReader.mostEntities) and "
-                + "\(ByteReader.mostProperties). Split it over several stores."
+            "The schema has \(entities) entities with \(properties) properties; a log holds at most "
+                + "\(ByteReader.mostEntities) and \(ByteReader.mostProperties). Split it over several stores."
         case .unwritableValue(let entity, let property):
             "\(entity).\(property) has a value that would not read back unchanged. Change the value, or store "
                 + "it as Data."

@@ -3,7 +3,7 @@ import MortiseCore
 extension ByteWriter {
     /// The schema's payload.
     mutating func schema(_ schema: StoredSchema, store: String) throws(UnwritableValue) {
-        // Default values hold no references, so the catalogue serves them although it is of this very schema.
+        // Default values hold no references, so the catalog serves them although it is of this very schema.
         let catalog = LogCatalog(schema, store: store)
         varint(UInt64(clamping: schema.version.major))
         varint(UInt64(clamping: schema.version.minor))

@@ -73,7 +73,7 @@ extension FrameReader {
         if let reason = try damage(at: position) { throw damaged(offset, reason) }
         if try isZero(offset..<size) { return .clean }
         if let witness = try witness(of: position) {
-            throw damaged(offset, "it was synced once, as the header at offset \(witness) shows")
+            throw damaged(offset, "the header at offset \(witness) shows that it was synced")
         }
         return .torn(bytes: size - offset)
     }
@@ -83,7 +83,7 @@ extension FrameReader {
         let offset = position.offset
         let headerEnd = offset + Int64(FrameHeader.size)
         guard headerEnd <= size else {
-            return try canBeginHeader(of: position) ? nil : "what is left of its header is not the beginning of one"
+            return try canBeginHeader(of: position) ? nil : "the remains of its header do not begin like a header"
         }
         guard let header = try header(at: offset) else {
             if try isZero(offset..<headerEnd) { return nil }

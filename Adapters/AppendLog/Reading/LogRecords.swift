@@ -65,7 +65,7 @@ struct LogRecords {
             }
             replay = current
         } else {
-            throw LogFault.malformed(offset: frame.position.offset, what: "precedes every schema")
+            throw LogFault.malformed(offset: frame.position.offset, what: "has no schema before it")
         }
     }
 

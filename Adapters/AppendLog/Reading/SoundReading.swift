@@ -64,7 +64,7 @@ struct SoundReading {
         // What follows the checkpoint may have a schema of its own, which hides that.
         if !hasSchema {
             throw AppendLogError(
-                path: checkpointPath, fault: .malformed(offset: 0, what: "has another schema than the log"))
+                path: checkpointPath, fault: .malformed(offset: 0, what: "has a different schema from the log's"))
         }
         if case .torn(let bytes) = scan.end { tornBytes = bytes }
         let last = scan.position.transaction
@@ -76,11 +76,13 @@ struct SoundReading {
         alone = nil
         let followed = try behind?.version(last, for: schema).version
         behind = nil
-        for what in checkpoint?.version.inconsistencies() ?? [] { throw LogFault.malformed(offset: 0, what: what) }
+        for what in checkpoint?.version.inconsistencies() ?? [] {
+            throw LogFault.malformed(offset: 0, what: "contradicts itself: \(what)")
+        }
         if let made, let followed, try !made.hasSameRecords(as: followed) {
             throw AppendLogError(
                 path: checkpointPath,
-                fault: .malformed(offset: 0, what: "has other records than the log"))
+                fault: .malformed(offset: 0, what: "has different records from the log's"))
         }
         try followed?.readAll()
         try checkpoint?.version.readAll()
@@ -96,7 +98,7 @@ struct SoundReading {
             return
         }
         guard let catalog else {
-            throw LogFault.malformed(offset: frame.position.offset, what: "precedes every schema")
+            throw LogFault.malformed(offset: frame.position.offset, what: "has no schema before it")
         }
         var ignored = IgnoredRecords()
         try frame.reading { try $0.transaction(catalog, to: &ignored) }

@@ -54,7 +54,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// What the files are on, as it was given.
     let givenFileSystem: any FileSystem
     var fileSystem: any FileSystem { RepeatingFileSystem(givenFileSystem) }
-    /// How far ahead of its frames the log is filled with zeros, in steps of this.
+    /// The step of preallocation: the log is filled with zeros up to the next multiple, in bytes.
     package var allocationStep = LogWriter.allocationStep
     /// How many bytes of a long transaction are gathered before they are written.
     package var pieceSize = FrameStream.pieceSize

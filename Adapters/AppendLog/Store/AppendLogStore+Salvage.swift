@@ -10,7 +10,7 @@ public struct AppendLogSalvage: Sendable {
     public var transactions = 0
     /// What could not be read, and frames of kinds that are not known, which are not carried over.
     public var lost: [AppendLogError] = []
-    /// How many bytes at the end of the log were left of what was never acknowledged, or look like it.
+    /// The number of unacknowledged bytes at the end of the log, or of bytes that look like that.
     public var tornBytes: Int64 = 0
     /// Whether nothing says any more what the store's identifier was, so that it and its records have new ones.
     public var hasNewIdentifier = false

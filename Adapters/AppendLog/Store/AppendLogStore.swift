@@ -70,7 +70,7 @@ public final class AppendLogStore: EngineDataStore {
         engineCapabilities.union([configuration.durability == .full ? .durability : .reopening])
     }
 
-    /// Gives the log free, unless another store of this process has it open too. Closing twice does nothing.
+    /// Releases the log, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         remoteChanges.withLock { $0.take() }?.stop()

@@ -38,7 +38,7 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
         let before = try storeFiles().reduce(0) { $0 + $1.bytes }
         let removed = try JSONFileStore.compact(path, in: fileSystem)
         return MaintenanceReport(figures: [
-            .init("files of data removed", Int64(removed)), .init("bytes before", before),
+            .init("external files removed", Int64(removed)), .init("bytes before", before),
             .init("bytes after", try storeFiles().reduce(0) { $0 + $1.bytes }),
         ])
     }

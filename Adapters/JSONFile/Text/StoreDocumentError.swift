@@ -104,10 +104,9 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
         case .tooShort(let count, let minimum):
             "The file has \(count) bytes; the shortest store has \(minimum). Restore it from a copy."
         case .anotherFormat(let found?):
-            "The file is of the format \"\(found)\". Open it with the program that wrote it."
+            "The file has the format \"\(found)\". Open it with the program that wrote it."
         case .anotherFormat(nil):
-            "The file does not begin as a Mortise JSON store, with \"format\": \"\(StoreDocument.format)\". "
-                + "Check the path."
+            "Expected a Mortise JSON store, which begins with \"format\": \"\(StoreDocument.format)\". Check the path."
         case .newerFormat(let version, let supported):
             "The file has format version \(version); this library reads up to \(supported). Update the library."
         case .unknownFormatVersion: "Unknown format version. Versions start at 1."
@@ -153,7 +152,7 @@ extension StoreDocumentError.Reason: CustomStringConvertible {
             "The number must be below \"nextSequence\", which is \(next). Raise \"nextSequence\"."
         case .unknownProperty(let name): "The entity has no property \"\(name)\". Correct the name, or remove it."
         case .propertyNotStored(let name):
-            "\"\(name)\" is not stored: it is ephemeral, or it follows from the other side of the relationship. "
+            "\"\(name)\" is not stored: it is ephemeral, or derived from the other side of the relationship. "
                 + "Remove it here."
         case .missingProperty(true): "The property is missing. Write null if it has no value."
         case .missingProperty(false): "The required property is missing. Add it with a value."

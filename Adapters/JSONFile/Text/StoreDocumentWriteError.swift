@@ -86,11 +86,11 @@ extension StoreDocumentWriteError.Reason: CustomStringConvertible {
         case .unreadableURL(let text):
             "The URL \"\(text)\" would not read back unchanged. Store it as text."
         case .foreignIdentifier(let text): "\(text) is not a record of this store. Save or insert the model here first."
-        case .duplicateReference(let target): "Record \(target) is referred to twice."
+        case .duplicateReference(let target): "The relationship names record \(target) twice. Name it once."
         case .danglingReference(let target):
             "There is no record \(target). Clear the relationship, or keep that record."
         case .wrongDestination(let target, let found, let expected):
-            "Expected a record of \(expected), found record \(target), a \(found)."
+            "Expected a record of \(expected), found record \(target), a \(found). Refer to another record."
         case .oneSidedReference(let target, let inverse):
             "Record \(target) does not refer back with \"\(inverse)\". Set both sides."
         }

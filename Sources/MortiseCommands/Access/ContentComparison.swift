@@ -31,7 +31,7 @@ struct ContentComparison {
             }
             let (name, other) = (schema.entities[left.entity].name, schema.entities[right.entity].name)
             guard name == other else {
-                note("the first has \(left.identifier) in the place of the second's \(right.identifier)")
+                note("the first has \(left.identifier) where the second has \(right.identifier)")
                 break
             }
             map.set(name, left.row, right.identifier)

@@ -20,7 +20,7 @@ final class OpenStore {
         let store = try C.Store(configuration, migrationPlan: nil)
         self.store = store
         guard store is any VersionedDataStore || store is any QueryableDataStore else {
-            throw ToolError.unsupported(store: name, what: "be read without its models")
+            throw ToolError.unsupported(store: name, what: "be read without models")
         }
     }
 
@@ -41,7 +41,7 @@ final class OpenStore {
         if let versioned = store as? any VersionedDataStore { return versioned.currentVersion }
         if let loaded { return loaded }
         guard let queryable = store as? any QueryableDataStore else {
-            throw ToolError.unsupported(store: name, what: "be read without its models")
+            throw ToolError.unsupported(store: name, what: "be read without models")
         }
         let version = try SnapshotVersion(queryable, schema, layouts, name: name)
         loaded = version
@@ -71,7 +71,7 @@ final class OpenStore {
                 inserted: inserted, updated: updated, editingState: EditingState(author: "mortise"),
                 changedSlots: changedSlots)
             guard let request = request as? DataStoreSaveChangesRequest<S.Snapshot> else {
-                throw ToolError.unsupported(store: name, what: "take records without their models")
+                throw ToolError.unsupported(store: name, what: "take records without models")
             }
             return try store.save(request).remappedIdentifiers
         }

@@ -14,7 +14,7 @@ final class SnapshotVersion: StoreVersion {
             let found = try store.rows(for: .scanAll(StoreQuery(entity.name, includesSubentities: false))).snapshots
             let snapshots = try found.compactMap { snapshot -> DefaultSnapshot? in
                 guard let snapshot = snapshot as? DefaultSnapshot else {
-                    throw ToolError.unsupported(store: name, what: "be read without its models")
+                    throw ToolError.unsupported(store: name, what: "be read without models")
                 }
                 return snapshot.persistentIdentifier.entityName == entity.name ? snapshot : nil
             }

@@ -20,7 +20,7 @@ struct StoreArgument {
     /// - Throws: `ToolError.unsupported`.
     func selfDescribing() throws -> any SelfDescribingConfiguration {
         guard let configuration = configuration as? any SelfDescribingConfiguration else {
-            throw ToolError.unsupported(store: name, what: "be opened without its models")
+            throw ToolError.unsupported(store: name, what: "be opened without models")
         }
         return configuration
     }
@@ -49,13 +49,13 @@ struct StoreArgument {
         guard scheme.count < text.count, known.contains(scheme) else { return text }
         guard scheme == url.scheme else {
             throw ToolError.usage(
-                "the new store is of the same kind as \(name): expected \(url.scheme):PATH, found \(text.shown(limit: 300)); "
-                    + "to copy into another kind of store use \"mortise copy\"")
+                "the new store must be of the same kind as \(name): expected \(url.scheme):PATH, "
+                    + "found \(text.shown(limit: 300)); to copy into another kind of store use \"mortise copy\"")
         }
         let target = try StoreURL(text)
         guard target.options.isEmpty, !target.path.isEmpty else {
             throw ToolError.usage(
-                "the new store is given by its path alone: expected \(url.scheme):PATH, found \(text.shown(limit: 300))"
+                "give the new store by its path alone: expected \(url.scheme):PATH, found \(text.shown(limit: 300))"
             )
         }
         return target.path

@@ -56,7 +56,7 @@ struct StoreQueryRun {
             plan.isFullScan = answer.isFullScan ?? plan.isFullScan
             found = answer.identifiers.compactMap { reader.record($0) }
         } else {
-            throw ToolError.unsupported(store: store.name, what: "answer queries without its models")
+            throw ToolError.unsupported(store: store.name, what: "answer queries without models")
         }
         let executor = QueryExecutor(reader: reader)
         let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)

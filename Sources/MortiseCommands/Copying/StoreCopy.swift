@@ -58,7 +58,7 @@ struct StoreCopy {
         try version.check()
         guard copied == total else {
             throw ToolError.unequalCopy(
-                detail: "the source counts \(FigureText.plural(total, "record")) and has \(FigureText.count(copied))")
+                detail: "the source reports \(FigureText.plural(total, "record")) but has \(FigureText.count(copied))")
         }
         progress.finish(copied)
     }

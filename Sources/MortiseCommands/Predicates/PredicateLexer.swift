@@ -96,7 +96,9 @@ struct PredicateLexer {
         let start = position
         position += 1
         while let next = peek(), next != "`" { position += 1 }
-        guard peek() == "`", position > start + 1 else { throw fault(start, "a name in backticks has to end with one") }
+        guard peek() == "`", position > start + 1 else {
+            throw fault(start, "a name in backticks must end with a backtick")
+        }
         position += 1
         return String(characters[(start + 1)..<(position - 1)])
     }

@@ -13,10 +13,10 @@ extension PredicateLiteral {
         case (.null, _): return .null
         case (.bool(let value), .bool): return .bool(value)
         case (.number(let digits), .float):
-            guard let value = Float(digits), value.isFinite else { throw UnfitLiteral(reason: "it is too large") }
+            guard let value = Float(digits), value.isFinite else { throw UnfitLiteral(reason: "it is out of range") }
             return .float(value)
         case (.number(let digits), .double):
-            guard let value = Double(digits), value.isFinite else { throw UnfitLiteral(reason: "it is too large") }
+            guard let value = Double(digits), value.isFinite else { throw UnfitLiteral(reason: "it is out of range") }
             return .double(value)
         case (.number(let digits), .decimal), (.text(let digits), .decimal): return .decimal(try Self.decimal(digits))
         case (.number(let digits), .uint64):
@@ -67,7 +67,8 @@ extension PredicateLiteral {
     private static func unfitInteger<T>(_ digits: String, _ range: ClosedRange<T>) -> UnfitLiteral {
         let isWhole = !digits.contains { ".eE".contains($0) }
         return UnfitLiteral(
-            reason: isWhole ? "it holds \(range.lowerBound) to \(range.upperBound)" : "it holds whole numbers only")
+            reason: isWhole
+                ? "its range is \(range.lowerBound) to \(range.upperBound)" : "it holds whole numbers only")
     }
 
     /// Exactly the digits that are written; a `Decimal` has 38 of them.

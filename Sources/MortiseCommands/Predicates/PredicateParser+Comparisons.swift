@@ -229,7 +229,11 @@ extension PredicateParser {
             throw fault(current.place, "expected a regular expression in quotation marks")
         }
         let place = take().place
-        guard (try? Regex(pattern)) != nil else { throw fault(place, "invalid regular expression") }
+        do {
+            _ = try Regex(pattern)
+        } catch {
+            throw fault(place, "invalid regular expression: \("\(error)".shown(limit: 120))")
+        }
         return guarded(left) { .matches($0, pattern) }
     }
 

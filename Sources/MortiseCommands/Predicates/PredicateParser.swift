@@ -197,7 +197,9 @@ struct PredicateParser {
         while case .sign(let sign) = current.kind, let operation = operations[sign] {
             let place = take().place
             length += 1
-            if length > Self.deepest { throw fault(place, "the calculation has more than \(Self.deepest) parts") }
+            if length > Self.deepest {
+                throw fault(place, "the calculation has more than \(Self.deepest) parts; shorten it")
+            }
             let right = try operand(&self)
             left = try calculate(operation, sign, left, right)
         }

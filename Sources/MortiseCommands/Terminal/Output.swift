@@ -45,7 +45,7 @@ final class Output {
         return Int(size.ws_col)
     }
 
-    /// Whether colour helps: on a terminal, unless the user says no (`NO_COLOR`) or the terminal cannot.
+    /// Whether color helps: on a terminal, unless the user says no (`NO_COLOR`) or the terminal cannot.
     var usesColor: Bool {
         let environment = ProcessInfo.processInfo.environment
         return isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"

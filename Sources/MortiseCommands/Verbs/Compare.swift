@@ -36,7 +36,7 @@ struct Compare: ParsableCommand {
     var format: ReportFormat = .text
 
     func validate() throws {
-        if times < 1 || times > 1_000 { throw ValidationError("Ask 1 to 1000 times.") }
+        if times < 1 || times > 1_000 { throw ValidationError("The number of times must be 1 to 1000.") }
     }
 
     func run() throws {

@@ -42,7 +42,7 @@ struct Copy: ParsableCommand {
     var format: ReportFormat = .text
 
     func validate() throws {
-        if batch < 1 || batch > 1_000_000 { throw ValidationError("A batch has 1 to 1000000 records.") }
+        if batch < 1 || batch > 1_000_000 { throw ValidationError("The batch must be 1 to 1000000 records.") }
         if resume, replace { throw ValidationError("Pass --resume or --replace, not both.") }
     }
 

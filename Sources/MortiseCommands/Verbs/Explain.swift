@@ -4,7 +4,7 @@ import MortiseCore
 /// `mortise explain`
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Runs a query and shows how: what the store did itself, which index it used, how many rows it read.",
+        abstract: "Runs a query and shows how it ran: what the store did, which index it used, how many rows it read.",
         discussion: """
             EXAMPLES
               mortise explain json:library.json Track --where 'unitPrice > 1' --sort name --limit 10

@@ -5,7 +5,7 @@ import MortiseCore
 /// `mortise watch`
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints what others save to a store while they save it, until it is interrupted.",
+        abstract: "Prints the changes that other processes save to a store, as they happen.",
         discussion: """
             If the store keeps its history, every transaction is printed; otherwise, the difference since the last poll. \
             Values are shown only with --values.
@@ -33,7 +33,9 @@ struct Watch: ParsableCommand {
     var format: ReportFormat = .text
 
     func validate() throws {
-        if interval < 1 || interval > 3_600_000 { throw ValidationError("Wait 1 to 3600000 milliseconds.") }
+        if interval < 1 || interval > 3_600_000 {
+            throw ValidationError("The interval must be 1 to 3600000 milliseconds.")
+        }
         if let changes, changes < 1 { throw ValidationError("The number of changes must be at least 1.") }
         if let seconds, !(seconds > 0 && seconds < 1e9) {
             throw ValidationError("The number of seconds must be above 0.")

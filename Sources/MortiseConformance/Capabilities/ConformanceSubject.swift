@@ -72,7 +72,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
 
     func storage() throws -> SubjectStorage { try makeStorage() }
 
-    /// The exclusion of a case, if there is one.
+    /// The exclusion of a case; nil if the case is not excluded.
     public func exclusion(of conformanceCase: ConformanceCase) -> ConformanceExclusion? {
         exclusions.first { $0.caseID == conformanceCase.id }
     }
@@ -90,7 +90,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
         return subject
     }
 
-    /// Runs one case on a fresh storage, for use as the body of a parameterised test.
+    /// Runs one case on a fresh storage, for use as the body of a parameterized test.
     ///
     /// An excluded case is run as well: it has to fail, or its exclusion is not needed any more.
     /// - Throws: `ConformanceFailure`, also for whatever else the store throws.
@@ -101,7 +101,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
         case (.passed, let exclusion?):
             throw ConformanceFailure(
                 of: conformanceCase, expected: "a failure, since the case is excluded (\(exclusion.reason))",
-                found: "that it passes", hint: "The exclusion is no longer needed. Remove it.")
+                found: "a pass", hint: "The exclusion is no longer needed. Remove it.")
         default: break
         }
     }

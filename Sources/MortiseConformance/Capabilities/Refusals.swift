@@ -10,8 +10,8 @@ enum Refusals {
         case .durability: try durability(context)
         case .faultInjection:
             try context.expect(
-                !context.hasFaults, "a subject without a way to make its storage fail, since that is not claimed",
-                found: "one with it", hint: "Claim faultInjection, and have failing storage tested.")
+                !context.hasFaults, "a subject that cannot make its storage fail, since it does not claim that",
+                found: "one that can", hint: "Claim faultInjection, so that failing storage is tested.")
         case .erase: try erase(context)
         case .batchDelete: try batchDelete(context)
         case .batchUpdate: try batchUpdate(context)
@@ -28,7 +28,7 @@ enum Refusals {
         }
     }
 
-    private static let claimIt = "The store has what its subject does not claim. Claim it, and have it tested."
+    private static let claimIt = "The store can do what its subject does not claim. Claim it to have it tested."
 
     private static func absent(_ context: CaseContext, _ capability: StoreCapability, _ isThere: Bool) throws {
         try context.expect(
@@ -104,7 +104,7 @@ enum Refusals {
             try context.store.save(inserted: [one, other])
         } catch {
             throw context.failure(
-                expected: "that the store takes what it is given, since it does not claim uniqueness",
+                expected: "a store that accepts equal values, since it does not claim uniqueness",
                 found: "\(error)", hint: claimIt)
         }
     }
@@ -119,7 +119,7 @@ enum Refusals {
             try context.store.save(inserted: [person])
         } catch {
             throw context.failure(
-                expected: "that the store takes what it is given, since it does not claim referential integrity",
+                expected: "a store that accepts dangling references, since it does not claim referential integrity",
                 found: "\(error)", hint: claimIt)
         }
     }

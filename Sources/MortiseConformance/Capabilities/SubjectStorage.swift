@@ -8,13 +8,14 @@ public struct SubjectStorage {
     let crash: (() throws -> Void)?
     let faults: StorageFaults?
 
+    /// Describes a storage by what the kit can do with it.
     /// - Parameters:
-    ///   - open: makes a configuration that opens this storage. Called again to reopen it, after the container that was
-    ///     there has been closed; a storage that lives in its store just makes a new one.
+    ///   - open: makes a configuration that opens this storage. Called again to reopen it, after the previous container
+    ///     was closed; if the storage lives in its store, it makes a new one.
     ///   - cleanUp: removes the storage, whatever state it is in.
-    ///   - crash: leaves the storage as the end of the process does at this moment, with nothing closed; what is opened
-    ///     next finds that. A subject that claims `durability` has to have it.
-    ///   - faults: how operations of the storage are made to fail; a subject that claims `faultInjection` has to have it.
+    ///   - crash: leaves the storage as the end of the process does at this moment, with nothing closed; the next
+    ///     opening finds that state. Required if the subject claims `durability`.
+    ///   - faults: makes operations of the storage fail. Required if the subject claims `faultInjection`.
     public init(
         open: @escaping () throws -> any DataStoreConfiguration, cleanUp: @escaping () throws -> Void = {},
         crash: (() throws -> Void)? = nil, faults: StorageFaults? = nil
@@ -59,11 +60,12 @@ public struct StorageFaults {
     let failOperation: (Int?) -> Void
     let crash: (Int) throws -> Void
 
+    /// Describes how the storage is made to fail.
     /// - Parameters:
-    ///   - operationCount: how many operations the storage has done so far.
-    ///   - failOperation: makes one operation fail, counted from now, 1 being the next; nil takes that back.
-    ///   - crash: leaves the storage as a loss of power does right after that operation, counted from the beginning as
-    ///     `operationCount` does. The count begins again afterwards.
+    ///   - operationCount: returns the number of operations that the storage has done so far.
+    ///   - failOperation: makes one operation fail, counted from now; 1 is the next, nil cancels the fault.
+    ///   - crash: leaves the storage as a loss of power does right after the operation of that number, counted like
+    ///     `operationCount`. The count then starts again.
     public init(
         operationCount: @escaping () -> Int, failOperation: @escaping (Int?) -> Void,
         crash: @escaping (Int) throws -> Void

@@ -103,7 +103,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "atomicity.usable-after-a-failure", level: .core,
-            requirement: "After a save failed, other contexts save and fetch as if it had not been.",
+            requirement: "After a failed save, other contexts save and fetch as if it had never begun.",
             hint: "A transaction, a lock or a buffer of the failed save is left behind."
         ) { c in
             let a = try c.session()

@@ -1,6 +1,6 @@
 public import MortiseCore
 
-/// The store under the container, for what the `DataStore` protocol asks of it and no context shows.
+/// The store under the container, for requirements of `DataStore` that no context can check.
 public struct BareStore {
     /// The store.
     public let store: any DataStore
@@ -50,6 +50,7 @@ public struct BareStore {
     // MARK: Reading
 
     /// The records of a fetch without predicate and sort order, which every store answers itself.
+    /// - Throws: what the store throws.
     public func records<T: PersistentModel>(
         _ type: T.Type, offset: Int? = nil, limit: Int? = nil
     ) throws -> [Record] {
@@ -108,7 +109,8 @@ public struct BareStore {
 
     // MARK: Writing
 
-    /// Saves the models' present values, around their context.
+    /// Saves the models' present values in the store itself, without their context.
+    /// - Throws: what the store throws.
     @discardableResult
     public func save(
         inserted: [any PersistentModel] = [], updated: [any PersistentModel] = [], deleted: [any PersistentModel] = [],
@@ -135,7 +137,7 @@ public struct BareStore {
     }
 
     /// Has the store delete all records of an entity and its subentities.
-    /// - Throws: `DataStoreError.unsupportedFeature` where the store has no batch delete.
+    /// - Throws: `DataStoreError.unsupportedFeature` if the store has no batch delete; what the store throws.
     public func deleteAll<T: PersistentModel>(_ type: T.Type) throws {
         guard let batching = store as? any DataStoreBatching else { throw DataStoreError.unsupportedFeature }
         log?.note("store.delete all \(T.self)")
@@ -144,7 +146,7 @@ public struct BareStore {
     }
 
     /// Has the store carry out a batch.
-    /// - Throws: `DataStoreError.unsupportedFeature` where it carries out none.
+    /// - Throws: `DataStoreError.unsupportedFeature` if the store executes no batches; what the store throws.
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
         let result = try changing.execute(batch)

@@ -8,7 +8,7 @@ extension ConformanceCase {
             "batch.insert-in-order", level: .core,
             requirement:
                 "insert(_:from:) stores a record for each element and returns their identifiers in that order.",
-            hint: "The pairs of identifiers are returned in another order than they were asked for."
+            hint: "The identifiers are returned in an order that is not that of the elements."
         ) { c in
             let a = try c.session()
             c.note("insert 5 entries in a batch")
@@ -50,8 +50,8 @@ extension ConformanceCase {
         ConformanceCase(
             "batch.insert-of-unique-values", level: .core,
             requirement:
-                "A record of a batch with the unique values of a stored one updates that one with what was set.",
-            hint: "Batches go around the check of unique values."
+                "A record of a batch with the unique values of a stored record updates that record with what was set.",
+            hint: "Batches bypass the check of unique values."
         ) { c in
             let a = try c.session()
             try a.store(Account("a@x", country: "NO", number: 1, owner: "Ada"))
@@ -86,7 +86,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.insert-survives-a-crash", level: .full, capability: .durability,
-            requirement: "A batch of new records that has returned is there after the process has ended.",
+            requirement: "The records of a batch that has returned survive the end of the process.",
             hint: "A large save is written later, or by another thread."
         ) { c in
             c.note("insert 40 badges in a batch")

@@ -111,7 +111,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-fails-whole", level: .core,
-            requirement: "An update of which one value cannot be calculated throws, and changes nothing.",
+            requirement: "If one value of an update cannot be calculated, the update throws and changes nothing.",
             hint: "Records are written one by one, and those before the error stay changed."
         ) { c in
             let a = try c.session()
@@ -129,8 +129,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-of-unique-values", level: .core,
-            requirement: "An update after which two records have the same unique values throws, and changes nothing.",
-            hint: "Batches go around the check of unique values."
+            requirement: "An update that would give two records the same unique values throws and changes nothing.",
+            hint: "Batches bypass the check of unique values."
         ) { c in
             let a = try c.session()
             try a.store(Account("a@x", country: "NO", number: 1), Account("b@x", country: "SE", number: 2))
@@ -165,7 +165,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-after-reopening", level: .core, capability: .reopening,
-            requirement: "What an update has changed is there when the storage is opened again.",
+            requirement: "The changes of an update are there when the storage is opened again.",
             hint: "A batch changes memory, and is written when something else is saved."
         ) { c in
             try storeEntries(c)
@@ -177,7 +177,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.update-survives-a-crash", level: .full, capability: .durability,
-            requirement: "An update that has returned is there after the process has ended without closing the store.",
+            requirement: "The changes of an update that has returned survive the end of the process without closing.",
             hint: "A batch changes memory, and is written when the store is closed."
         ) { c in
             try storeEntries(c)

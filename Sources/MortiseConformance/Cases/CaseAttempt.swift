@@ -37,9 +37,9 @@ final class CaseAttempt: Sendable {
     private var standstill: ConformanceFailure {
         ConformanceFailure(
             of: conformanceCase, expected: "an end within \(subject.timeLimit)",
-            found: "none; the store has not returned from the call that follows the last of these operations",
+            found: "no end; the call after the last of these operations has not returned",
             operations: log.shown,
-            hint: "A lock is taken twice, or not given back where an error is thrown. The storage stays as it is.")
+            hint: "A lock is taken twice, or is not released when an error is thrown. The storage is left as it is.")
     }
 
     private func run() -> ConformanceCase.Outcome {

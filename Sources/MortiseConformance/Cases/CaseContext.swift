@@ -56,9 +56,8 @@ public final class CaseContext {
         _ = try container
     }
 
-    /// Opens the same storage for other models: `ModelContainer`'s own, and not kept by this context.
-    ///
-    /// The storage has to be closed before.
+    /// Opens the same storage, which must be closed, with another schema. The caller closes the container.
+    /// - Throws: what opening throws.
     public func open(for schema: Schema) throws -> ModelContainer {
         note("open the storage for another schema")
         return try open(storage.open(), for: schema)
@@ -74,8 +73,8 @@ public final class CaseContext {
     }
 
     /// Leaves the storage as the end of the process would at this moment, with the store open, and opens what is left.
-    /// - Parameter operation: the operation after which the power goes, as `faults` count them; now where it is nil.
-    /// - Throws: `ConformanceFailure` where the subject has no way to crash.
+    /// - Parameter operation: the operation after which the power fails, as `faults` count them; nil for now.
+    /// - Throws: `ConformanceFailure` if the subject cannot crash its storage.
     public func crash(after operation: Int? = nil) throws {
         if let container = opened { abandoned.append(container) }
         opened = nil
@@ -162,7 +161,8 @@ public final class CaseContext {
 
     // MARK: Expectations
 
-    /// - Throws: `ConformanceFailure` where the two differ in any bit: by `ExactForm`, not by `==`.
+    /// Compares two values to the last bit, not by `==`.
+    /// - Throws: `ConformanceFailure` if they differ.
     public func expect<Value>(
         _ found: Value, is expected: Value, _ what: String, hint: String? = nil
     ) throws {
@@ -172,20 +172,23 @@ public final class CaseContext {
         throw failure(expected: "\(what) \(expectedForm)", found: foundForm, hint: hint)
     }
 
-    /// - Throws: `ConformanceFailure` where the condition does not hold.
+    /// Checks a condition.
+    /// - Throws: `ConformanceFailure` if it does not hold.
     public func expect(
         _ condition: Bool, _ expected: String, found: @autoclosure () -> String = "otherwise", hint: String? = nil
     ) throws {
         if !condition { throw failure(expected: expected, found: found(), hint: hint) }
     }
 
+    /// Unwraps a value.
     /// - Throws: `ConformanceFailure` if the value is nil.
     public func require<Value>(_ value: Value?, _ expected: String, hint: String? = nil) throws -> Value {
         guard let value else { throw failure(expected: expected, found: "none", hint: hint) }
         return value
     }
 
-    /// - Throws: `ConformanceFailure` where the body throws nothing, or something that `matching` does not accept.
+    /// Checks that the body throws an error that `matching` accepts.
+    /// - Throws: `ConformanceFailure` otherwise.
     public func expectError(
         _ expected: String, hint: String? = nil, matching: (any Error) -> Bool = { _ in true },
         _ body: () throws -> Void

@@ -119,7 +119,7 @@ extension ConformanceCase {
         },
         comparison(
             "urls", "URLs are equal where they are written alike.",
-            hint: "URLs are normalised before they are compared.",
+            hint: "URLs are normalized before they are compared.",
             ["https://example.com/A", "https://example.com/a", "https://example.com/a/"].compactMap { URL(string: $0) },
             of: { \.link }
         ) {

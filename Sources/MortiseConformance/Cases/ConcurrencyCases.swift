@@ -30,7 +30,7 @@ extension ConformanceCase {
     static let concurrencyCases: [ConformanceCase] = [
         ConformanceCase(
             "concurrency.saves-at-once", level: .core, capability: .concurrency,
-            requirement: "Saves that several threads make at once are all there, with identifiers of their own.",
+            requirement: "Saves of several threads at once are all stored, each with its own identifiers.",
             hint: "A save reads the state before it holds the lock under which it writes."
         ) { c in
             let shared = Shared(store: try c.store.quietly())
@@ -66,7 +66,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "concurrency.updates-of-different-records", level: .full, capability: .concurrency,
-            requirement: "Updates of different records that several threads make at once all count.",
+            requirement: "Updates of different records by several threads at once all take effect.",
             hint: "The last writer writes the whole state back."
         ) { c in
             let a = try c.session()
@@ -88,7 +88,7 @@ extension ConformanceCase {
         ConformanceCase(
             "isolation.identifiers-of-two-contexts", level: .core,
             requirement: "Two contexts that insert before either saves get identifiers of their own.",
-            hint: "Identifiers are given by what each context has seen."
+            hint: "Identifiers are assigned from what each context has seen."
         ) { c in
             let a = try c.session()
             let b = try c.session()
@@ -166,7 +166,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "store.values-set-by-the-store", level: .full,
-            requirement: "What a save returns to be registered again is what the store then hands out.",
+            requirement: "Snapshots that a save returns for registration are those that the store then returns.",
             hint: "snapshotsToReregister holds the values before the save, or those of another record."
         ) { c in
             let a = try c.session()
@@ -204,7 +204,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "reopening.unique-values", level: .core, capability: .reopening,
-            requirement: "A unique value that was saved before is still taken after reopening, and unites records.",
+            requirement: "A unique value is still taken after reopening; a new record with it updates the stored one.",
             hint: "The index of unique values is not built when the store is opened."
         ) { c in
             try c.session().store(Account("a@x", country: "NO", number: 1, owner: "old"))

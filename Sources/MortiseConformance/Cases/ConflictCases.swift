@@ -32,7 +32,7 @@ extension ConformanceCase {
             try c.expect(found.group, is: "g", "group, which nobody changed:")
         },
         conflict(
-            "same-property", "Of two changes of one property the later save counts.",
+            "same-property", "Of two changes of one property, the later save wins.",
             hint: "The store keeps the first, or refuses the second although no policy asks for it."
         ) { c, a, b, mine, theirs in
             a.change("rank in A") { mine.rank = 10 }
@@ -89,7 +89,7 @@ extension ConformanceCase {
         },
         conflict(
             "no-conflict-after-fetching", level: .full,
-            "A context that has fetched again since is in no conflict.",
+            "A context that has fetched since the other save has no conflict.",
             hint: "A version is kept for longer than the context reads it."
         ) { c, a, b, mine, theirs in
             b.context.mergePolicy = .error
@@ -165,7 +165,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "conflicts.latest-version", level: .core, capability: .versions,
-            requirement: "The store takes a save on top of its latest version, and has a later one then.",
+            requirement: "The store accepts a save based on its latest version, and then has a later version.",
             hint: "The number of a version is compared with that of another thing."
         ) { c in
             try c.session().store(Entry("one", rank: 1))

@@ -2,7 +2,7 @@ public import MortiseCore
 
 /// One requirement on a store, and the experiment that shows whether it is met.
 ///
-/// Cases know nothing of each other; each runs on a fresh storage. They can be arguments of a parameterised test:
+/// Cases know nothing of each other; each runs on a fresh storage. They can be arguments of a parameterized test:
 /// ```swift
 /// @Test(arguments: ConformanceCase.all) func conforms(_ conformanceCase: ConformanceCase) throws {
 ///     try subject.check(conformanceCase)
@@ -39,14 +39,14 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
 
     /// The stable name: area, a full stop, and what is required.
     public let id: String
-    /// The level from which on the case is required.
+    /// The lowest level that requires the case.
     public let level: Level
     /// What is required, in one sentence.
     public let requirement: String
-    /// The capability without which the case makes no sense. A subject that does not claim it has to refuse it cleanly;
-    /// that is what the case then tests.
+    /// The capability that the case needs. If the subject does not claim it, the case tests that the store refuses it
+    /// cleanly. Nil if every store must pass the case.
     public let capability: StoreCapability?
-    /// Further capabilities that it takes, each of which has to be refused in the same way where it is not claimed.
+    /// Further capabilities that the case needs; an unclaimed one must be refused in the same way.
     public let otherCapabilities: [StoreCapability]
     /// The usual cause of a failure.
     public let hint: String
@@ -128,6 +128,6 @@ extension ConformanceCase {
     /// The cases up to a level, that level included.
     public static func all(upTo level: Level) -> [ConformanceCase] { all.filter { $0.level <= level } }
 
-    /// The case of that id.
+    /// The case with that id; nil if the kit has no such case.
     public static func named(_ id: String) -> ConformanceCase? { all.first { $0.id == id } }
 }

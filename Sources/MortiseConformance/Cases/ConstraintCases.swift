@@ -55,7 +55,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "references.enforced-in-to-many", level: .core, capability: .referentialIntegrity,
-            requirement: "A store that checks references refuses members of a to-many relationship that are gone.",
+            requirement: "A store that checks references refuses missing members of a to-many relationship.",
             hint: "Only to-one relationships are checked."
         ) { c in
             let a = try c.session()
@@ -71,7 +71,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "references.enforced-on-deletion", level: .core, capability: .referentialIntegrity,
-            requirement: "A store that checks references takes no deletion that leaves a reference to nothing.",
+            requirement: "A store that checks references refuses a deletion that would leave a dangling reference.",
             hint: "References are checked where they are written, and not where their target goes."
         ) { c in
             let a = try c.session()

@@ -33,7 +33,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "count.with-limit-and-offset", level: .core,
-            requirement: "fetchCount honours limit and offset as fetch does.",
+            requirement: "fetchCount honors limit and offset as fetch does.",
             hint: "The count leaves out the descriptor's limit or offset."
         ) { c in
             try storeEntries(c)

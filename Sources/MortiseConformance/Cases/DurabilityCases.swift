@@ -3,7 +3,7 @@ import MortiseCore
 
 extension ConformanceCase {
     private static let lossHint =
-        "A save returns before what it wrote is where the next process finds it; or closing does what saving has to."
+        "A save returns before the next process can find its data, or only closing the store writes it."
 
     private static func durable(
         _ id: String, level: Level = .core, and others: [StoreCapability] = [], _ requirement: String,
@@ -63,7 +63,7 @@ extension ConformanceCase {
             try c.expect(try c.session().all(Entry.self).map(\.rank), is: (0..<7).map { $0 }, "ranks:")
         },
         durable(
-            "unsaved-is-gone", "What was not saved is not there after the end of the process.",
+            "unsaved-is-gone", "Unsaved changes are gone after the end of the process.",
             hint: "Something is written before the save."
         ) { c in
             let a = try c.session()
@@ -76,8 +76,8 @@ extension ConformanceCase {
         },
         durable(
             "failed-save-is-gone",
-            "What a save that failed would have stored is not there after the end of the process.",
-            hint: "The storage has what the store took back in memory."
+            "The changes of a failed save are not there after the end of the process.",
+            hint: "The store undid the save in memory, but not in the storage."
         ) { c in
             let a = try c.session()
             let gone = Entry("gone")
@@ -166,7 +166,7 @@ extension ConformanceCase {
 
     static let storageCases: [ConformanceCase] = [
         failing(
-            "failed-operation-fails-the-save", "A save of which an operation of the storage fails throws, or is whole.",
+            "failed-operation-fails-the-save", "A save during which a storage operation fails throws, or is whole.",
             hint: "The error of a write or a sync is ignored."
         ) { c in
             let count = try operations(c) { try c.session().store(Entry("0a"), Entry("0b")) }
@@ -261,7 +261,7 @@ extension ConformanceCase {
                 try c.session().all(Entry.self).map(\.name), is: names, "names after the end of the process:")
         },
         failing(
-            "error-of-the-storage-is-told", "The error of a save that the storage failed says so in words.",
+            "error-of-the-storage-is-told", "If the storage fails a save, the error describes the failure in words.",
             hint: "The error of the storage is replaced by one that says nothing."
         ) { c in
             let a = try c.session()

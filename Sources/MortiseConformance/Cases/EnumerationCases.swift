@@ -32,7 +32,7 @@ extension ConformanceCase {
         ConformanceCase(
             "fetch.enumerates-what-was-there", level: .core,
             requirement:
-                "An enumeration whose block saves visits the records that were there, but those deleted since.",
+                "An enumeration whose block saves visits the records that existed at its start, except deleted ones.",
             hint:
                 "Places of records are kept while records before them are deleted, so that every second one is missed."
         ) { c in

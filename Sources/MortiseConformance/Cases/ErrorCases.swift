@@ -63,7 +63,7 @@ extension ConformanceCase {
         ConformanceCase(
             "errors.are-said-in-words", level: .full,
             requirement: "A refused save throws an error that is a sentence, or a case with its particulars.",
-            hint: "The error is an enum case without anything in it."
+            hint: "The error is an enum case without associated values."
         ) { c in
             let a = try c.session()
             let gone = Entry("gone")
@@ -75,8 +75,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "errors.same-twice", level: .full,
-            requirement: "The same refused save is refused alike when it is tried again.",
-            hint: "The first failure has left something behind that the second meets."
+            requirement: "A refused save that is tried again is refused with the same error.",
+            hint: "The first failure leaves a state behind that changes the second."
         ) { c in
             let a = try c.session()
             let gone = Entry("gone")

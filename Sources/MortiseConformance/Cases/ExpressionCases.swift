@@ -65,7 +65,7 @@ extension ConformanceCase {
         },
         query(
             "expressions.captured-empty-sequence", "An empty sequence contains nothing.",
-            hint: "IN () is no SQL, and was left out.", finds: []
+            hint: "IN () is not valid SQL, and was left out.", finds: []
         ) {
             let names: [String] = []
             return #Predicate { names.contains($0.name) }

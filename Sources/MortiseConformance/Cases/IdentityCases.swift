@@ -27,7 +27,7 @@ extension ConformanceCase {
         ConformanceCase(
             "identity.unique-across-entities", level: .firstHour,
             requirement: "No two records of a store have the same identifier, whatever their entities.",
-            hint: "Each entity counts for itself and the entity is not part of the identifier."
+            hint: "Each entity has its own counter, and the entity is not part of the identifier."
         ) { c in
             let a = try c.session()
             try a.store(

@@ -87,7 +87,7 @@ extension ConformanceCase {
                 found.map(\.group), is: ["x", "y", "y", "x", "x", "z"], "groups, which were not among the properties:")
         },
         promise(
-            "scanned-rows", level: .full, "A store says at least as many rows looked at as it returns.",
+            "scanned-rows", level: .full, "A store reports at least as many scanned rows as it returns.",
             hint: "The number is that of the last query, or 0."
         ) { c in
             try storeEntries(c)
@@ -115,7 +115,7 @@ extension ConformanceCase {
         },
         promise(
             "refused-scan", level: .full,
-            "Where full scans are refused, a fetch that needs one throws and nothing else.",
+            "If full scans are refused, the fetches that need one throw, and no others.",
             hint: "The plan has to report isFullScan before its rows are read."
         ) { c in
             try storeEntries(c)
@@ -152,8 +152,8 @@ extension ConformanceCase {
             }
         },
         promise(
-            "under-unsaved-changes", "A query under unsaved changes is answered from what the store has and these.",
-            hint: "The window or the order was taken though changes were to be merged in."
+            "under-unsaved-changes", "A query with unsaved changes is answered from stored records and these changes.",
+            hint: "The store applied the window or the order, although changes were still to be merged in."
         ) { c in
             try storeEntries(c)
             try c.container.verifiesPushDown = true

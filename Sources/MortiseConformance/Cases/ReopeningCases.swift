@@ -43,7 +43,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "reopening.unsaved-is-gone", level: .core, capability: .reopening,
-            requirement: "What was not saved, or whose save failed, is not there after reopening.",
+            requirement: "Unsaved changes, and those of failed saves, are not there after reopening.",
             hint: "Closing writes what no save has written."
         ) { c in
             let a = try c.session()

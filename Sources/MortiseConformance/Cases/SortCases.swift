@@ -80,7 +80,7 @@ extension ConformanceCase {
         ConformanceCase(
             "sort.text-as-swift-does", level: .core,
             requirement: "Text sorts as Swift compares it, the same in every locale.",
-            hint: "The database's collation puts a before B and é next to e; Swift's order is by normalised scalars."
+            hint: "The database's collation puts a before B and é next to e; Swift's order is by normalized scalars."
         ) { c in
             try c.session().store(
                 Entry("b"), Entry("B"), Entry("a"), Entry("é"), Entry("Z"), Entry("10"), Entry("9"), Entry(""),

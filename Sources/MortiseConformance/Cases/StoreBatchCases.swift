@@ -73,7 +73,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "batch.store-checks-the-version", level: .full, capability: .batchUpdate, and: [.versions],
-            requirement: "A batch on another version than the latest throws VersionSuperseded, and changes nothing.",
+            requirement: "A batch not based on the latest version throws VersionSuperseded and changes nothing.",
             hint: "The base of a batch is not checked, so later saves are overwritten."
         ) { c in
             let versioned = try c.require(try c.store.store as? any VersionedDataStore, "a store with versions")
@@ -135,7 +135,7 @@ extension ConformanceCase {
     static let batchHistoryCases: [ConformanceCase] = [
         batchHistory(
             "batch-update", "A batch update is one transaction, with its author, the records and the properties.",
-            hint: "Batches go around the history."
+            hint: "Batches bypass the history."
         ) { c, context in
             let expected = try context.fetch(FetchDescriptor<Entry>(predicate: #Predicate { $0.group == "x" }))
                 .map(\.persistentModelID)
@@ -166,7 +166,7 @@ extension ConformanceCase {
         },
         batchHistory(
             "batch-delete", "A batch that deletes is one transaction that names each record that is gone.",
-            hint: "Batches go around the history."
+            hint: "Batches bypass the history."
         ) { c, context in
             let expected = try context.fetch(FetchDescriptor<Entry>()).map(\.persistentModelID)
             c.note("delete(model: Entry)")

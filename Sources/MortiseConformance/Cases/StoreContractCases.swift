@@ -69,7 +69,7 @@ extension ConformanceCase {
         ConformanceCase(
             "store.concurrency-is-promised", level: .core, capability: .concurrency,
             requirement: "A store that claims concurrency conforms to ConcurrentDataStore.",
-            hint: "Without the conformance the container serialises all calls, and the claim is worth nothing."
+            hint: "Without the conformance the container serializes all calls, and the claim is worth nothing."
         ) { c in try c.expect(try c.store.store is any ConcurrentDataStore, "a ConcurrentDataStore") },
         ConformanceCase(
             "store.versions-are-held", level: .core, capability: .versions,

@@ -5,8 +5,8 @@ extension ConformanceCase {
     static let textCases: [ConformanceCase] = [
         ConformanceCase(
             "values.text-scalar-by-scalar", level: .firstHour,
-            requirement: "Text comes back with the same Unicode scalars, normalised in no way.",
-            hint: "The text is normalised, cut at NUL, or escaped and not unescaped."
+            requirement: "Text comes back with the same Unicode scalars, normalized in no way.",
+            hint: "The text is normalized, cut at NUL, or escaped and not unescaped."
         ) { c in
             try c.roundTrip(
                 [
@@ -66,7 +66,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.text-inside-coded-values", level: .core,
             requirement: "Text inside arrays and structs comes back with the same scalars as plain text.",
-            hint: "Coded values take another way through the store than plain text does."
+            hint: "Coded values take a different path through the store from plain text."
         ) { c in
             try c.roundTrip(
                 [["é", "e\u{301}", "a\u{0}b", "👩‍👩‍👧‍👦", ""], ["\"", "\\", "\n"]], of: \ValueSample.words, "words",

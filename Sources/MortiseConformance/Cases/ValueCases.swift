@@ -67,7 +67,7 @@ extension ConformanceCase {
         ConformanceCase(
             "values.urls", level: .core,
             requirement: "A URL comes back with the same text: query, fragment, escapes, and international names.",
-            hint: "The URL is normalised or turned into a path on its way."
+            hint: "The URL is normalized or turned into a path on its way."
         ) { c in
             let texts = [
                 "https://example.com", "https://example.com/", "https://user@example.com:8080/a%20b/?q=1&r=%2F#part",

@@ -42,7 +42,7 @@ extension ConformanceCase {
         },
         versions(
             "one-number-one-state", "A version that no save has followed is the same whenever it is asked for.",
-            hint: "Every look makes a new version, and contexts read again without need."
+            hint: "Every call makes a new version, so that contexts read again without need."
         ) { c, store in
             try c.session().store(Entry("one"))
             let number = store.currentVersion.number

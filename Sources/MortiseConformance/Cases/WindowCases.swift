@@ -51,7 +51,7 @@ extension ConformanceCase {
         ConformanceCase(
             "window.after-the-filter", level: .core,
             requirement: "Limit and offset count what the predicate matches, not what is stored.",
-            hint: "The store honours the limit of a fetch whose predicate it leaves to the framework."
+            hint: "The store honors the limit of a fetch whose predicate it leaves to the framework."
         ) { c in
             let a = try c.session()
             a.change("insert 20 entries of two groups") {
@@ -70,7 +70,7 @@ extension ConformanceCase {
         ConformanceCase(
             "window.pages-cover-everything", level: .core,
             requirement: "Pages of a sorted fetch, taken one after the other, give every record once, in order.",
-            hint: "The order has ties that fall otherwise at every fetch."
+            hint: "Ties are ordered differently at every fetch."
         ) { c in
             let a = try c.session()
             a.change("insert 50 entries of four ranks") {

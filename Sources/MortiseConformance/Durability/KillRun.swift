@@ -69,7 +69,7 @@ public struct KillRun: Sendable {
 
     private static func open(_ subject: ConformanceSubject, _ folder: URL) throws -> ModelContainer {
         guard let configuration = subject.inFolder else {
-            throw KillFault(text: "\(subject) keeps nothing in a folder")
+            throw KillFault(text: "\(subject) has no folder; make the subject with folder:")
         }
         return try ModelContainer(for: ConformanceModels.schema, configurations: [configuration(folder)])
     }
@@ -100,11 +100,11 @@ public struct KillRun: Sendable {
                 try container.close()
                 if found < acknowledged {
                     faults.append(
-                        "kill \(kill), \(point): save \(acknowledged) was acknowledged, and \(found) is the last")
+                        "kill \(kill), \(point): save \(acknowledged) was acknowledged, but the last found is \(found)")
                 }
                 if found > max(begun, acknowledged) {
                     faults.append(
-                        "kill \(kill), \(point): save \(found) is there, and \(begun) was the last that began")
+                        "kill \(kill), \(point): found save \(found), but the last one that began is \(begun)")
                 }
                 acknowledged = found
             } catch {
@@ -151,7 +151,7 @@ public struct KillRun: Sendable {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .dropLast().map(String.init)
         if isLate.load(ordering: .relaxed) {
-            return (lines, "the child did not get there within \(Int(Self.patience)) seconds")
+            return (lines, "the child did not reach that point within \(Int(Self.patience)) seconds")
         }
         let isKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
         return (lines, isKilled ? nil : "the child died by itself, with \(ending(of: process))")
@@ -163,6 +163,6 @@ public struct KillRun: Sendable {
     }
     #else
     /// - Throws: `KillFault`, since this system lets no program start another.
-    func run() throws -> Result { throw KillFault(text: "no process can be started on this system") }
+    func run() throws -> Result { throw KillFault(text: "this system cannot start processes") }
     #endif
 }

@@ -27,7 +27,7 @@ struct SaveLoop {
             }
         }
         if let old = groups.keys.first(where: { wanted[$0] == nil }) {
-            throw KillFault(text: "save \(last) is there, and group \(old), which it or an earlier one deleted, is too")
+            throw KillFault(text: "found save \(last), but also group \(old), which that or an earlier save deleted")
         }
         return last
     }

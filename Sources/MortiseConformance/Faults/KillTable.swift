@@ -7,16 +7,16 @@ public struct KillTable: Sendable {
     public struct Row: Sendable {
         /// The fault.
         public let fault: StoreFault
-        /// The ids of the cases that a store with the fault fails, those first that fewest other faults fail: what they say
-        /// is nearest to what is wrong.
+        /// The ids of the cases that a store with the fault fails. Those that the fewest other faults fail come first:
+        /// they describe the fault best.
         public let caughtBy: [String]
     }
 
     /// One row for each fault.
     public let rows: [Row]
-    /// The cases that a store without a fault fails, which none should be: the store, a colon, and the case's id.
+    /// The cases that a store without a fault fails, as `store: case`; should be empty.
     public let falseAlarms: [String]
-    /// The ids of the cases that no fault fails: they do not count until one does.
+    /// The ids of the cases that no fault fails. They prove nothing until one does; should be empty.
     public let unproved: [String]
     private let cases: [ConformanceCase]
 
@@ -63,8 +63,8 @@ public struct KillTable: Sendable {
     /// The faults that no case catches.
     public var uncaught: [StoreFault] { rows.filter(\.caughtBy.isEmpty).map(\.fault) }
 
-    /// The tables as they stand in the documentation: of the faults, each with the cases that catch it, and of the cases,
-    /// each with the fault by which it is proved, one that few cases catch.
+    /// The two tables of the documentation: each fault with the cases that catch it, and each case with a fault that
+    /// few other cases catch.
     public var markdown: String {
         var lines = ["| a store that … | fault | is caught by, for one |", "|---|---|---|"]
         lines += rows.map { row in

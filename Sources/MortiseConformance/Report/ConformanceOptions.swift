@@ -18,7 +18,7 @@ struct ConformanceOptions {
     /// - Throws: `UsageError` where kills are asked of a subject by name that they cannot be tried on.
     func kills(of subject: ConformanceSubject) throws -> Int {
         if let kills, kills > 0, isChosen, subject.inFolder == nil {
-            throw UsageError(text: "--kills: \(subject) keeps nothing in a folder that another process could open.")
+            throw UsageError(text: "--kills: \(subject) has no folder that another process could open.")
         }
         if let kills { return subject.inFolder == nil ? 0 : kills }
         let isUsual = only.isEmpty && level > .firstHour && subject.capabilities.contains(.durability)
@@ -30,8 +30,8 @@ struct ConformanceOptions {
             schemes.isEmpty
             ? ""
             : """
-              --store URL      test this store only, such as \(schemes.map { "\($0):" }.joined(separator: ", ")); may be repeated.
-                               What follows the colon is the folder in which storages are made, a temporary one if nothing.
+              --store URL      test only this store, such as \(schemes.map { "\($0):" }.joined(separator: ", ")); may be repeated.
+                               After the colon, name the folder in which to make storages; default: a temporary folder.
 
             """
         return """
@@ -39,15 +39,14 @@ struct ConformanceOptions {
                    [--format text|json|markdown] [--kills N] [--seed S]
                    [--time-limit SECONDS] [--list] [--kill-table] [--help]
 
-              --subject NAME   test this subject only; may be repeated
-            \(store)  --level LEVEL    run the cases up to that level; full where nothing is said
+              --subject NAME   test only this subject; may be repeated
+            \(store)  --level LEVEL    run the cases up to this level; default: full
               --case ID        run this case, whatever its level; may be repeated
-              --format FORMAT  how to report; text where nothing is said
-              --kills N        kill N processes that save, for subjects whose storage is a folder; \(KillRun.usual) where nothing
-                               is said, durability is claimed, and no case was chosen
-              --seed S         where the kills are at random, the seed
-              --time-limit S   how many seconds a case may take before the store counts as standing still; 120 where
-                               nothing is said
+              --format FORMAT  the form of the report; default: text
+              --kills N        kill N processes that save, for subjects whose storage is a folder; default:
+                               \(KillRun.usual) if the subject claims durability and no case is chosen
+              --seed S         the seed of the random kills; default: 1
+              --time-limit S   the seconds after which a case counts as hanging; default: 120
               --list           list the cases and run none
               --kill-table     run the cases on the kit's own faulty stores and print which catch which
 
@@ -65,7 +64,7 @@ struct ConformanceOptions {
     static func subject(of url: String, stores: Stores) throws -> ConformanceSubject {
         guard let colon = url.firstIndex(of: ":"), let make = stores[String(url[..<colon])] else {
             let known = stores.keys.sorted().map { "\($0):" }.joined(separator: ", ")
-            throw UsageError(text: "There is no kind of store for \"\(url)\"; there are: \(known).")
+            throw UsageError(text: "Unknown kind of store \"\(url)\". Known: \(known).")
         }
         return try make(String(url[url.index(after: colon)...]))
     }
@@ -84,26 +83,26 @@ struct ConformanceOptions {
                 let name = try value(of: option)
                 guard let subject = subjects.first(where: { $0.name == name }) else {
                     let names = subjects.map(\.name).joined(separator: ", ")
-                    throw UsageError(text: "There is no subject \"\(name)\"; there are: \(names).")
+                    throw UsageError(text: "Unknown subject \"\(name)\". Known: \(names).")
                 }
                 chosen.append(subject)
             case "--store": chosen.append(try Self.subject(of: try value(of: option), stores: stores))
             case "--level":
                 let name = try value(of: option)
                 guard let level = ConformanceCase.Level(name: name) else {
-                    throw UsageError(text: "There is no level \"\(name)\".")
+                    throw UsageError(text: "Unknown level \"\(name)\". Levels: first-hour, core, full.")
                 }
                 self.level = level
             case "--case":
                 let id = try value(of: option)
                 guard let conformanceCase = ConformanceCase.named(id) else {
-                    throw UsageError(text: "There is no case \"\(id)\"; --list shows them.")
+                    throw UsageError(text: "Unknown case \"\(id)\". --list shows all.")
                 }
                 only.append(conformanceCase)
             case "--format":
                 let name = try value(of: option)
                 guard let format = ConformanceReport.Format(rawValue: name) else {
-                    throw UsageError(text: "There is no format \"\(name)\".")
+                    throw UsageError(text: "Unknown format \"\(name)\". Formats: text, json, markdown.")
                 }
                 self.format = format
             case "--kills":
@@ -127,7 +126,7 @@ struct ConformanceOptions {
             case "--list": isList = true
             case "--kill-table": isKillTable = true
             case "--help", "-h": isHelp = true
-            default: throw UsageError(text: "\"\(option)\" is no option.")
+            default: throw UsageError(text: "Unknown option \"\(option)\". See --help.")
             }
         }
         if !chosen.isEmpty { (self.subjects, isChosen) = (chosen, true) }

@@ -2,11 +2,12 @@ import Foundation
 import MortiseCore
 
 extension ConformanceReport {
-    /// The forms in which a report can be had.
+    /// The forms of a report.
     public enum Format: String, CaseIterable, Sendable {
         case text, json, markdown
     }
 
+    /// The report in one of the forms.
     /// - Throws: `EncodingError`, which no report of this kit causes.
     public func rendered(as format: Format) throws -> String {
         switch format {
@@ -37,7 +38,7 @@ extension ConformanceReport {
     }
 
     private var claims: String {
-        capabilities.isEmpty ? "nothing more than a store has to" : capabilities.map(\.rawValue).joined(separator: ", ")
+        capabilities.isEmpty ? "no optional capability" : capabilities.map(\.rawValue).joined(separator: ", ")
     }
 
     private static func mark(_ status: Status) -> String {

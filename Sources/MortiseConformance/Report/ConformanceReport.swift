@@ -1,8 +1,8 @@
 public import MortiseCore
 
-/// What came of a run: one result for each case, and what is wrong with the run itself.
+/// The result of a run: one result for each case, and findings about the run itself.
 public struct ConformanceReport: Sendable, Codable {
-    /// What became of a case.
+    /// The outcome of a case.
     public enum Status: String, Codable, Sendable {
         /// The store did, or did not do, what the case requires.
         case passed, failed
@@ -18,7 +18,7 @@ public struct ConformanceReport: Sendable, Codable {
         public let level: String
         /// What the case requires, in one sentence.
         public let requirement: String
-        /// What became of the case.
+        /// The outcome of the case.
         public let status: Status
         /// Whether the clean refusal of a capability was tested, since the subject does not claim it.
         public let testedRefusal: Bool

@@ -11,7 +11,8 @@ public enum MergePolicy: Sendable, Hashable {
     case propertyWise
 }
 
-/// A record was changed here and, since this context read it, in the store. ¶
+/// A record was changed here and, since this context read it, in the store.
+///
 /// Nothing was saved. Take the store's side with `rollback()`, or save again under another `mergePolicy`.
 public struct SaveConflict: Error, Sendable, Hashable {
     /// One property that both saves changed.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The stores of an app's models, opened with one schema. Contexts are created from it.
 ///
-/// @unchecked Sendable: what changes after initialisation is behind a lock, and stores are called as `AnyStore` says.
+/// @unchecked Sendable: what changes after initialization is behind a lock, and stores are called as `AnyStore` says.
 public final class ModelContainer: Equatable, @unchecked Sendable {
     /// The models that the container keeps, over all its stores.
     public let schema: Schema
@@ -42,7 +42,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     /// Whether every answer of a store to a planned query is compared with the result of the framework alone; a
-    /// difference is thrown as `QueryPlanError.falseClaim`. Costs a full scan each time: for tests. ¶
+    /// difference is thrown as `QueryPlanError.falseClaim`. Costs a full scan each time: for tests.
+    ///
     /// False, unless the environment has `MORTISE_VERIFIES_PUSH_DOWN=1` when the process's first container is created.
     public var verifiesPushDown: Bool {
         get { shared.settings.withLock { $0.verifiesPushDown } }
@@ -144,6 +145,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     }
 
     /// Opens the stores for the given models and for all that they reach through relationships.
+    /// - Throws: as `init(for:migrationPlan:configurations:)`.
     @_disfavoredOverload
     public convenience init(
         for forTypes: any PersistentModel.Type..., configurations: any DataStoreConfiguration...
@@ -231,18 +233,19 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             logger.notice(
                 "compacted", metadata: ["store": "\(store)", "dropped": "\(dropped)", "duration": "\(duration)"])
         case .compactionFailed(let store, let reason):
-            logger.warning("not compacted", metadata: ["store": "\(store)", "reason": "\(reason)"])
+            logger.warning("compaction failed; will retry", metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .checkpointUnreadable(let store, let reason):
             logger.warning(
-                "replayed the log for a checkpoint that cannot be read",
+                "replayed the log because the checkpoint cannot be read",
                 metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .checkpointFailed(let store, let reason):
-            logger.warning("wrote no checkpoint", metadata: ["store": "\(store)", "reason": "\(reason)"])
+            logger.warning("checkpoint failed; will retry", metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .recovery(let store, let bytes):
             logger.notice("recovered", metadata: ["store": "\(store)", "bytes": "\(bytes)"])
         case .readerLeftBehind(let store, let reason):
             logger.warning(
-                "reader stopped following its writer", metadata: ["store": "\(store)", "reason": "\(reason)"])
+                "reader can no longer follow its writer; reopen the store",
+                metadata: ["store": "\(store)", "reason": "\(reason)"])
         case .schemaLoss(let store, let loss, let copy): Self.log(loss, of: store, copy: copy, logger)
         case .remoteChange: NotificationCenter.default.post(name: Self.remoteChange, object: self)
         case .fetch: break
@@ -255,7 +258,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         ]
         metadata["copy"] = copy.map { "\($0)" }
         logger.warning(
-            copy == nil ? "the schema lacks what the store holds" : "dropped what the schema lacks",
+            copy == nil ? "the store holds data that the schema lacks" : "dropped data that the schema lacks",
             metadata: metadata)
     }
 

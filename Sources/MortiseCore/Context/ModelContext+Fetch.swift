@@ -1,5 +1,6 @@
 extension ModelContext {
-    /// The matching models, in the requested order. ¶
+    /// The matching models, in the requested order.
+    ///
     /// Models with equal sort keys are in order of insertion; unsaved new models come last.
     /// - Throws: what the predicate throws; the store's errors; `ModelContextError` for an unknown model type, a closed
     ///   container, or stored values that the models' types do not know; an error that an earlier call could not throw.
@@ -222,7 +223,7 @@ extension ModelTable {
         let frozen = FrozenRow(
             table: self, source: source ?? self.source, row: row, ignoresPendingChanges: ignoresPendingChanges)
         func make<T: PersistentModel>(_ type: T.Type) -> T {
-            Materialising.run { type.init(_modelState: ModelState(readingOnly: frozen)) }
+            Materializing.run { type.init(_modelState: ModelState(readingOnly: frozen)) }
         }
         return make(layout.type)
     }

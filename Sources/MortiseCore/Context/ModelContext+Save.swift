@@ -1,7 +1,8 @@
 import Foundation
 
 extension ModelContext {
-    /// Stores all unsaved changes: in each store all of them or none. ¶
+    /// Stores all unsaved changes: in each store all of them or none.
+    ///
     /// A new record with the unique values of another updates that one: the older model survives and takes the values,
     /// and the new model becomes its alias without a context.
     /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's errors. The

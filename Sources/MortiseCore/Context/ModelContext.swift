@@ -18,7 +18,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// Held here alone.
     private let unsaved = UnsavedModels()
 
-    /// The author of this context's changes, for the history; nil for none.
+    /// The author that the history records for this context's changes; nil records no author.
     public var author: String? {
         get { editingState.author }
         set { editingState.author = newValue }
@@ -111,7 +111,8 @@ public final class ModelContext: Equatable, SendableMetatype {
         return Array(state.deleted)
     }
 
-    /// Adds a model to this context, with every model without a context that it reaches; the next save stores them. ¶
+    /// Adds a model to this context, with every model without a context that it reaches; the next save stores them.
+    ///
     /// Inserting a model of this context does nothing, except that it undoes an unsaved deletion, including the
     /// deletions by its delete rules. A model of another context is not inserted, and the next fetch or save throws.
     public func insert<T: PersistentModel>(_ model: T) { state.insert(model) }

@@ -41,7 +41,7 @@ public final class ModelTable {
 
     private func model<T: PersistentModel>(of type: T.Type, row: Int) -> T {
         if let known = locked({ registry.object(row: row) }) { return unsafeDowncast(known, to: T.self) }
-        return Materialising.run {
+        return Materializing.run {
             let model = type.init(_modelState: ModelState(table: self, row: row))
             return register(model, row: row).map { unsafeDowncast($0, to: T.self) } ?? model
         }
@@ -90,7 +90,7 @@ public final class ModelTable {
     @inline(__always)
     private func models<T: PersistentModel>(count: Int, of type: T.Type, _ row: (Int) -> Int) -> [T] {
         var missing: [Int] = []
-        return Materialising.run {
+        return Materializing.run {
             [T](unsafeUninitializedCapacity: count) { models, made in
                 guard let models = models.baseAddress else { return }
                 while made < count {
@@ -155,7 +155,7 @@ public final class ModelTable {
     /// Makes the model of a record that is gone, for which there was no model before.
     func makeDetached(_ frozen: FrozenRow) -> any PersistentModel {
         func make<T: PersistentModel>(_ type: T.Type) -> T {
-            Materialising.run { type.init(_modelState: ModelState(detached: frozen)) }
+            Materializing.run { type.init(_modelState: ModelState(detached: frozen)) }
         }
         return make(layout.type)
     }

@@ -22,13 +22,13 @@ struct SaveAttempts {
             fault = "Its save threw VersionSuperseded, but it has no versions."
         } else if withoutNewer >= Self.limitWithoutNewer {
             fault =
-                "Its save threw VersionSuperseded, but its latest version is still the one that the changes are for."
+                "Its save threw VersionSuperseded, but the changes are based on its latest version."
         } else if refusals >= Self.limit {
             fault = "Its save threw VersionSuperseded \(refusals) times for the same changes."
         } else {
             return
         }
         throw ModelContextError.storeContract(
-            store: binding.store.identifier, fault: "\(fault) It is a \(binding.store.typeName).")
+            store: binding.store.identifier, fault: "\(fault) Its type is \(binding.store.typeName).")
     }
 }

@@ -29,7 +29,7 @@ public enum HistoryChange: Sendable {
     /// A record was deleted.
     case delete(any HistoryDelete)
 
-    /// The record that the change is about.
+    /// The changed record.
     public var changedPersistentIdentifier: PersistentIdentifier {
         switch self {
         case .insert(let change): change.changedPersistentIdentifier

@@ -52,7 +52,8 @@ extension SelfDescribingConfiguration {
 }
 
 extension SelfDescribingConfiguration {
-    /// Refuses a program that is older than the store, or that lacks entities with records in the store. ¶
+    /// Refuses a program that is older than the store, or that lacks entities with records in the store.
+    ///
     /// Records are counted through `VersionedDataStore`, in a store opened for reading under its own schema. In a store
     /// without versions they are not counted, and no entity is refused.
     /// - Throws: `MigrationError.newerStore`, `.unnamedEntities`; what `storedSchema()` and opening throw.

@@ -14,7 +14,7 @@ public protocol BackingData<Model> {
     func getValue<Value>(forKey: KeyPath<Model, Value>) -> Value where Value: Decodable
     /// The related model. The relationship must have been set.
     func getValue<Value>(forKey: KeyPath<Model, Value>) -> Value where Value: PersistentModel
-    /// The related model; nil if there is none.
+    /// The related model; nil if the relationship is empty.
     func getValue<Value>(forKey: KeyPath<Model, Value?>) -> Value? where Value: PersistentModel
     /// The related models.
     func getValue<Value, OtherModel>(forKey: KeyPath<Model, Value>) -> Value

@@ -35,7 +35,7 @@ final class Draft {
         }
     }
 
-    /// The value of a slot that is no stored value.
+    /// The value of a slot with a relationship or a transformable property.
     struct Other {
         let slot: Int
         var value: Value
@@ -47,7 +47,7 @@ final class Draft {
     /// The slots that have their value in `values`, and those of them whose value is not null.
     @exclusivity(unchecked) private var plain = SlotSet()
     @exclusivity(unchecked) private(set) var present = SlotSet()
-    /// What is no stored value, as far as the draft keeps it itself.
+    /// Relationship and transformable values that the draft keeps itself.
     @exclusivity(unchecked) private var own: DraftRelations?
     /// The relationships that the context keeps for one of its models, so that they are released with the context.
     @exclusivity(unchecked) private var lent: Unmanaged<DraftRelations>?

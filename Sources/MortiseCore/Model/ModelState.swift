@@ -8,10 +8,12 @@ import Musl
 import Glibc
 #endif
 
-/// The one stored property that `@Model` adds to a class; it leads to the model's values. ¶
+/// The one stored property that `@Model` adds to a class; it leads to the model's values.
+///
 /// A fetched model only points at a row of its context's version of the store; it has its own values only while they
 /// differ from the store's. The other members are for macro expansions and for hand-written models made with
-/// `createBackingData()`. ¶
+/// `createBackingData()`.
+///
 /// Expansions declare the property `@exclusivity(unchecked)`: no code that reads it calls other code meanwhile, and the
 /// check would double the time of a getter.
 public struct ModelState: ~Copyable {
@@ -52,7 +54,7 @@ public struct ModelState: ~Copyable {
 
     /// The state of a model created by one of its own initializers.
     public init() {
-        if Materialising.isActive { flags = .ignoresInitialValues }
+        if Materializing.isActive { flags = .ignoresInitialValues }
     }
 
     /// The state of a fetched model.
@@ -115,7 +117,7 @@ public struct ModelState: ~Copyable {
         registrarReference?._withUnsafeGuaranteedRef { $0.registrar }
     }
 
-    // Never inlined, so that the way of every read but the first is short.
+    // Kept out of line to keep the hot path small.
     @inline(never) @usableFromInline
     mutating func makeRegistrar() { registrarReference = .passRetained(ModelRegistrar()) }
 
@@ -204,7 +206,7 @@ public struct ModelState: ~Copyable {
         set(value, at: slot)
     }
 
-    // What the generic initialisers come to in the module of the model, so that no value is handled by its metadata.
+    // What the generic initializers come to in the module of the model, so that no value is handled by its metadata.
     @usableFromInline
     mutating func initialize(stored value: consuming StoredValue, at slot: Int) {
         if flags.contains(.ignoresInitialValues) { return }
@@ -255,7 +257,7 @@ public struct InitialValues {
     private let isIgnored: Bool
 
     /// Makes an empty set of values. While a model is created for a fetched row, values are ignored.
-    public init() { isIgnored = Materialising.isActive }
+    public init() { isIgnored = Materializing.isActive }
 
     /// Whether there are values that `ModelState.adopt(_:)` has not taken yet.
     public var isPending: Bool { draft != nil }
@@ -277,7 +279,7 @@ public struct NoStorage: Sendable {
 
 /// Whether the current thread is creating a model for a fetched row. A model's initializers cannot get that as an
 /// argument, since property defaults run before any argument is evaluated.
-enum Materialising {
+enum Materializing {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)

@@ -15,9 +15,9 @@ extension PersistentModel {
     }
 
     /// The value of a persisted property.
-    /// - Precondition: here and in all of these methods the key path is that of a property in `schemaMetadata`, as the class
-    ///   that declares the property, or one that inherits from it, spells it. Computed and `@Transient` properties have
-    ///   none there, and a key path through a protocol is another one.
+    /// - Precondition: in all of these methods, the key path is that of a property in `schemaMetadata`, written with
+    ///   the class that declares the property or a class that inherits from it. Computed and `@Transient` properties
+    ///   are not listed there, and a key path through a protocol is a different one.
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: Decodable {
         let slot = Self.slot(for: key)
         if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? Value { return value }
@@ -30,7 +30,7 @@ extension PersistentModel {
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: PersistentModel {
         _value(at: Self.slot(for: key))
     }
-    /// The related model; nil if there is none.
+    /// The related model; nil if the relationship is empty.
     public func getValue<Value>(forKey key: KeyPath<Self, Value?>) -> Value? where Value: PersistentModel {
         _value(at: Self.slot(for: key))
     }
@@ -143,7 +143,7 @@ public final class DefaultBackingData<Model: PersistentModel>: BackingData {
     /// A model that keeps the values that this storage has; itself where it is a view.
     private var model: Model {
         if let viewed { return viewed }
-        let model = Materialising.run { Model(_modelState: takeState()) }
+        let model = Materializing.run { Model(_modelState: takeState()) }
         viewed = model
         return model
     }
@@ -176,7 +176,7 @@ public final class DefaultBackingData<Model: PersistentModel>: BackingData {
     public func getValue<Value>(forKey key: KeyPath<Model, Value>) -> Value where Value: PersistentModel {
         model.getValue(forKey: key)
     }
-    /// The related model; nil if there is none.
+    /// The related model; nil if the relationship is empty.
     public func getValue<Value>(forKey key: KeyPath<Model, Value?>) -> Value? where Value: PersistentModel {
         model.getValue(forKey: key)
     }

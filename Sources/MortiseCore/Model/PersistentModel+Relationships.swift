@@ -205,7 +205,7 @@ extension PersistentModel {
     /// Adds the owner to the inverse of its relationship, on this side.
     func _link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverseSlots[slot] else { return }
-        // Else what an initialiser set would take the place of what is set here.
+        // Else what an initializer set would take the place of what is set here.
         if _modelState.table == nil { _adoptInitialValues() }
         let mine = _modelState.table?.layout ?? ModelLayout.of(type(of: self))
         if mine.record.slots[inverse].role.isToMany {

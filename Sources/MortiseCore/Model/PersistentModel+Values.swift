@@ -3,7 +3,7 @@ public import Foundation
 // What the accessors that `@Model` writes call: one overload for each sort of property, chosen by the property's type.
 
 /// Turns stored values into property values. The conversions are total: what a fetch handed out has been checked, and a
-/// property of a model that is not stored has a value from its initialiser.
+/// property of a model that is not stored has a value from its initializer.
 enum PropertyValue {
     static func coded<T: Decodable>(_ value: StoredValue) -> T? {
         if value.isNull, let none = (T.self as? any OptionalValue.Type)?.none as? T { return none }
@@ -28,7 +28,7 @@ enum PropertyValue {
 
     /// Called if a required property has no value and its type has no placeholder; ends the process. Fetched records have a
     /// value, and a schema in which they could lack one is refused. A model written by hand can be read before its
-    /// initialiser has set the property, and a custom store can refer to a record that it does not have.
+    /// initializer has set the property, and a custom store can refer to a record that it does not have.
     static func missing<T>(_ type: T.Type, slot: Int, of model: any PersistentModel) -> Never {
         let name = ModelLayout.of(Swift.type(of: model)).record.slots.dropFirst(slot).first?.name ?? "slot \(slot)"
         preconditionFailure(
@@ -199,7 +199,7 @@ extension PersistentModel {
 }
 
 extension Schema.Attribute {
-    /// The name of the transformer that stores the attribute; nil where there is none.
+    /// The name of the transformer that stores the attribute; nil if none does.
     var valueTransformerName: NSValueTransformerName? {
         options.lazy.compactMap(\.transformerName).first.map { NSValueTransformerName($0) }
     }
@@ -251,7 +251,7 @@ extension PersistentModel {
         if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
             // Against its contract the store has no such record: a getter cannot throw, the next fetch or save does.
             _modelState.table?.state.latch(ModelContextError.noSuchModel(identifier))
-            return Materialising.run { T(_modelState: ModelState(missing: identifier)) }
+            return Materializing.run { T(_modelState: ModelState(missing: identifier)) }
         }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
@@ -282,7 +282,8 @@ extension PersistentModel {
 
 // MARK: - Initial values
 
-/// Initial values of types that are only `Codable`. ¶
+/// Initial values of types that are only `Codable`.
+///
 /// A protocol extension, because a type whose conformance is isolated to the main actor can be passed to one from a
 /// nonisolated initializer.
 public protocol CodedInitialValues: ~Copyable {

@@ -103,7 +103,7 @@ extension PersistentModel {
             preconditionFailure(
                 """
                 Expected \(Self.self).persistentBackingData to be made by createBackingData(), found a \
-                \(type(of: backingData)). Make it so, or implement _modelState as @Model does.
+                \(type(of: backingData)). Make it with createBackingData(), or implement _modelState as @Model does.
                 """)
         }
         return backing

@@ -1,7 +1,8 @@
 public import Foundation
 
 /// The kinds of value that an attribute can have in a store. The set is closed: an adapter that handles each of these
-/// handles every model. ¶
+/// handles every model.
+///
 /// A property's Swift type maps to exactly one kind. `Int` is `int64`, `UInt` is `uint64`, an enum has the kind of its
 /// raw value, and every other `Codable` type (structs, arrays, dictionaries) is `coded`.
 public enum StorageKind: String, Sendable, Codable, CaseIterable {
@@ -162,7 +163,7 @@ extension StoredValue: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let key = container.allKeys.first, container.allKeys.count == 1 else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "A stored value has exactly one key, its case.")
+                .init(codingPath: decoder.codingPath, debugDescription: "Expected one key, the name of a case.")
             )
         }
         switch key {

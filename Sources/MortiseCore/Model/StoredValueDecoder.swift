@@ -1,6 +1,7 @@
 import Foundation
 
-/// Decodes a `Decodable` value from the tree that `StoredValueEncoder` makes. ¶
+/// Decodes a `Decodable` value from the tree that `StoredValueEncoder` makes.
+///
 /// It also accepts the natural forms of the scalars (a `date` for a `Date`, an `integer` for a `Double`), so that trees
 /// that passed through another format decode alike.
 public struct StoredValueDecoder: Sendable {

@@ -1,7 +1,8 @@
 import Foundation
 
 /// Encodes any `Encodable` value as a `coded` stored value: a tree of nulls, Booleans, numbers, strings, arrays and
-/// objects that is the same on every store. ¶
+/// objects that is the same on every store.
+///
 /// Inside the tree dates are doubles (seconds since 2001-01-01 00:00:00 UTC), `Data` is base64 text, `UUID`, `URL` and
 /// `Decimal` are text, and non-finite numbers are the strings `nan`, `inf` and `-inf`. `StoredValueDecoder` restores
 /// all of it exactly.

@@ -4,7 +4,7 @@ package import Foundation
 package enum TimestampText {
     private static let secondsFromUnixToReference: Int64 = 978_307_200
 
-    /// The date in UTC, such as `2026-05-01T10:00:00Z`, with as many decimals as distinguish it from its neighbours;
+    /// The date in UTC, such as `2026-05-01T10:00:00Z`, with as many decimals as distinguish it from its neighbors;
     /// for -0.0 and for dates in years without four digits, the seconds since the beginning of 2001, such as `1e+300`.
     package static func text(of date: Date) -> String {
         let interval = date.timeIntervalSinceReferenceDate

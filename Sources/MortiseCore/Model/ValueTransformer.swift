@@ -18,16 +18,21 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
 }
 
-/// Converts a property's value to another form and back, like Foundation's class of this name on Apple platforms. ¶
+/// Converts a property's value to another form and back, like Foundation's class of this name on Apple platforms.
+///
 /// For `@Attribute(.transformable(by:))`, `transformedValue(_:)` converts the value to `Data` and
-/// `reverseTransformedValue(_:)` converts it back. Subclasses are used from any thread.
+/// `reverseTransformedValue(_:)` converts it back. Subclasses must be safe to call from any thread.
 open class ValueTransformer {
     /// Makes a transformer. Subclasses that are registered by type need this initializer.
     public required init() {}
 
+    /// The class of transformed values; `NSObject` by default.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
+    /// Whether values can be converted back; true by default.
     open class func allowsReverseTransformation() -> Bool { true }
+    /// Converts a value to its stored form, `Data`; nil if that is not possible. The default returns the value.
     open func transformedValue(_ value: Any?) -> Any? { value }
+    /// Converts a stored form back to a value; nil if that is not possible. The default returns the value.
     open func reverseTransformedValue(_ value: Any?) -> Any? { value }
 
     private static let lock = NSLock()

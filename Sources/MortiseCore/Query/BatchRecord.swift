@@ -1,6 +1,7 @@
 import Foundation
 
-/// The values of one new record, for `ModelContext.insert(_:from:_:)`. ¶
+/// The values of one new record, for `ModelContext.insert(_:from:_:)`.
+///
 /// Properties that are not set have their default from the schema, or nil. No initializer is called.
 public struct BatchRecord<Model: PersistentModel> {
     /// By slot.

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The changes that `ModelContext.update(_:where:includeSubclasses:_:)` makes to every matching model. ¶
+/// The changes that `ModelContext.update(_:where:includeSubclasses:_:)` makes to every matching model.
+///
 /// All values are read from the model as it was before, so that two properties can be exchanged. Setters are not
 /// called. The first property that cannot be set makes the update throw a `BatchError`.
 public struct BatchUpdate<Model: PersistentModel> {
@@ -50,7 +51,7 @@ public struct BatchUpdate<Model: PersistentModel> {
     ) {
         assign(property) { layout, slot in
             guard layout.record.slots[slot].property.attribute?.kind != .coded, !layout.isTransformable(slot) else {
-                throw BatchError.Reason.expression("only attributes of a scalar type take one")
+                throw BatchError.Reason.expression("only attributes of a scalar type can be set to an expression")
             }
             var lowering = Lowering(root: expression.variable.key)
             do {
@@ -97,13 +98,13 @@ public struct BatchUpdate<Model: PersistentModel> {
     private mutating func copy(_ property: AnyKeyPath, _ other: AnyKeyPath) {
         assign(property) { layout, slot in
             guard let source = layout.slot(for: other), layout.isStoredAsItIs(source) else {
-                throw BatchError.Reason.expression("\(other) is not stored as it is")
+                throw BatchError.Reason.expression("\(other) is stored in another form")
             }
             let (mine, theirs) = (layout.record.slots[slot].property, layout.record.slots[source].property)
             let isAlike =
                 mine.relationship?.destination == theirs.relationship?.destination
                 && mine.attribute?.kind == theirs.attribute?.kind && !layout.record.slots[source].role.isToMany
-            guard isAlike else { throw BatchError.Reason.expression("\(theirs.name) is stored otherwise") }
+            guard isAlike else { throw BatchError.Reason.expression("\(theirs.name) is stored in another form") }
             return .property(.variable(0), layout.queryProperty(source))
         }
     }
@@ -194,7 +195,7 @@ extension BatchError.Reason: CustomStringConvertible {
         case .ephemeral: "it is ephemeral, so no store holds it. Set it on the models"
         case .toMany: "it is a to-many relationship. Set its inverse, or set it on the models"
         case .oneToOne: "its inverse is a to-one relationship too. Set it on the models"
-        case .sharedInverse: "its inverse is that of other relationships too. Set it on the models"
+        case .sharedInverse: "other relationships have the same inverse. Set it on the models"
         case .assignedTwice: "it is set twice. Keep one"
         case .unencodable: "the value cannot be encoded. Correct its encode(to:), or register its transformer"
         case .expression(let reason): "\(reason). Set it on the models"

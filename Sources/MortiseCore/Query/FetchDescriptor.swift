@@ -13,7 +13,7 @@ public struct FetchDescriptor<T: PersistentModel> {
     public var fetchOffset: Int?
     /// Whether to include unsaved changes of the context; otherwise the result shows what is stored.
     public var includePendingChanges: Bool = true
-    /// A hint which properties will be read, for stores that can leave out others. The others can be read all the same.
+    /// The properties that will be read, as a hint for stores that can leave out others. All properties can be read.
     public var propertiesToFetch: [PartialKeyPath<T>] = []
     /// Relationships whose targets are read with the fetch instead of model by model later.
     public var relationshipKeyPathsForPrefetching: [PartialKeyPath<T>] = []

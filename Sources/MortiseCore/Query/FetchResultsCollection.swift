@@ -1,4 +1,5 @@
-/// The results of a fetch, created in batches when they are accessed. ¶
+/// The results of a fetch, created in batches when they are accessed.
+///
 /// The collection keeps the batch that was used last and creates others again when they are needed. The fetch fixes the
 /// records; their values are those of the context at the time of reading.
 public struct FetchResultsCollection<Element>: RandomAccessCollection {

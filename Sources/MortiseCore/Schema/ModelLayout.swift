@@ -1,7 +1,8 @@
 import Foundation
 
 /// Everything known about one model type: its properties by slot and by key path, and the inverses of its
-/// relationships. Made once for each type; a schema is a selection of layouts. ¶
+/// relationships. Made once for each type; a schema is a selection of layouts.
+///
 /// Sendable because everything is set before the layout is published, under the registry's lock.
 public final class ModelLayout: @unchecked Sendable {
     let type: any PersistentModel.Type

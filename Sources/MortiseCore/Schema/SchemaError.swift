@@ -1,4 +1,5 @@
-/// Why a schema cannot be stored. Thrown when a container is created, before any store is opened. ¶
+/// Why a schema cannot be stored. Thrown when a container is created, before any store is opened.
+///
 /// Every case also matches `SwiftDataError.loadIssueModelContainer`.
 public enum SchemaError: Error, Hashable, Sendable {
     /// Two model types have the same entity name.
@@ -47,7 +48,7 @@ extension SchemaError: CustomStringConvertible {
         case .uniqueToMany(let entity, let property):
             "\(entity).\(property) is a to-many relationship, which cannot be unique. Leave it out of the constraint."
         case .unknownKeyPath(let entity, let keyPath):
-            "\(keyPath) is not a persisted property of \(entity). #Unique and #Index take stored properties."
+            "\(keyPath) is not a persisted property of \(entity). Name stored properties in #Unique and #Index."
         case .unknownInverse(let entity, let property, let destination):
             "The inverse of \(entity).\(property) is not a relationship of \(destination). "
                 + "Name one, as in inverse: \\\(destination).\(entity.prefix(1).lowercased() + entity.dropFirst())."

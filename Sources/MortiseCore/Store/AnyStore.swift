@@ -93,7 +93,7 @@ struct FoundRows {
     }
 }
 
-/// A store without its type. Serialises the calls, unless the store promises that it need not be.
+/// A store without its type. Serializes the calls, unless the store promises that it need not be.
 ///
 /// @unchecked Sendable: a `DataStore` need not be Sendable; every call on it happens under `lock`.
 class AnyStore: @unchecked Sendable {
@@ -175,6 +175,9 @@ class AnyStore: @unchecked Sendable {
 
 /// A store that can be closed; a closed store throws on every use.
 public protocol ClosableDataStore: DataStore {
+    /// Releases the store's files, locks and connections; `ModelContainer.close()` calls it once. Later saves throw
+    /// that the store is closed; reads that need what was released throw too. Closing again does nothing.
+    /// - Throws: what kept the store from writing or releasing something; the store is closed all the same.
     func close() throws
 }
 

@@ -41,10 +41,12 @@ public protocol DataStore: AnyObject {
     func fetch<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> DataStoreFetchResult<T, Snapshot>
 
     /// The number of records that `fetch(_:)` would return. The default fetches and counts them.
+    /// - Throws: as `fetch(_:)`.
     func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int
 
     /// The identifiers of the records that `fetch(_:)` would return, in the same order. The default fetches the
     /// records.
+    /// - Throws: as `fetch(_:)`.
     func fetchIdentifiers<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> [PersistentIdentifier]
 
     /// Stores all changes of the request, or throws and stores none.
@@ -63,6 +65,7 @@ public protocol DataStore: AnyObject {
     /// The values that the store last knew of records, for a context that rolls back its changes to them. The context
     /// shows the returned values; for other records it shows what it has read itself. The default returns an empty
     /// dictionary. Not called for a store with versions.
+    /// - Throws: the store's error, which the context's next fetch or save throws.
     func cachedSnapshots(
         for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
     ) throws -> [PersistentIdentifier: Snapshot]
@@ -71,6 +74,7 @@ public protocol DataStore: AnyObject {
 extension DataStore {
     /// True: the store takes changes.
     public var allowsSave: Bool { true }
+    /// Removes nothing: a store that can be erased implements this.
     /// - Throws: always `DataStoreError.unsupportedFeature`.
     public func erase() throws { throw DataStoreError.unsupportedFeature }
     /// Counts the records that `fetch(_:)` returns.
@@ -95,7 +99,7 @@ extension DataStore {
     ) throws -> [PersistentIdentifier: Snapshot] { [:] }
 }
 
-/// A promise that the store may be called from several threads at once; the container then does not serialise calls.
+/// A promise that the store may be called from several threads at once; the container then does not serialize calls.
 public protocol ConcurrentDataStore: DataStore, Sendable {}
 
 /// A store that deletes many records without the context reading them first.
@@ -175,8 +179,8 @@ public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: Dat
     public let descriptor: FetchDescriptor<ModelType>
     /// The matching records, in the requested order.
     public let fetchedSnapshots: [SnapshotType]
-    /// Records that those refer to and that the store had at hand, by their identifiers. The framework then need not
-    /// fetch them.
+    /// Records that the fetched ones refer to, by identifier, if the store has them at hand. The framework then does
+    /// not fetch them.
     public let relatedSnapshots: [PersistentIdentifier: SnapshotType]
 
     /// Makes an answer.
@@ -204,7 +208,7 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
     /// records count as changed. In snapshots by slot (`DefaultSnapshot`) the other slots may be null.
     public let changedSlots: [SlotSet]
     /// The number of the version that the changes were made on; a versioned store that has moved on since throws
-    /// `VersionSuperseded` and changes nothing. Nil for any version.
+    /// `VersionSuperseded` and changes nothing. Nil accepts any version.
     public let baseVersion: UInt64?
 
     /// Makes a request. With `changedSlots` empty every slot of every updated record counts as changed.

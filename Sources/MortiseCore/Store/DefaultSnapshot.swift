@@ -140,7 +140,7 @@ extension DefaultSnapshot: Codable {
         return value
     }
 
-    /// A value by its form alone; identifiers are recognised by their keys.
+    /// A value by its form alone; identifiers are recognized by their keys.
     private static func formless(
         _ container: KeyedDecodingContainer<DataStoreSnapshotCodingKey>, _ key: DataStoreSnapshotCodingKey
     ) throws -> StoredValue {

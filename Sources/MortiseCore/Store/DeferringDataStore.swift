@@ -24,7 +24,8 @@ public struct DeferredSave: Sendable {
 }
 
 /// A store that accepts further saves while earlier ones are on their way to the disk, so that contexts that save at
-/// the same time share one sync. ¶
+/// the same time share one sync.
+///
 /// A context holds the store exclusively while it prepares a save and hands it over, but not while the save becomes
 /// durable.
 public protocol DeferringDataStore: ConcurrentDataStore, VersionedDataStore {

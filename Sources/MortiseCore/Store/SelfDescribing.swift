@@ -1,5 +1,6 @@
 /// A store that keeps its schema with its records, so that a program without its models can open it from its
-/// configuration alone. ¶
+/// configuration alone.
+///
 /// The store is read through `VersionedDataStore` or `QueryableDataStore`, with `Schema(stored:)` of the schema that
 /// `storedSchema()` returns as the configuration's schema.
 public protocol SelfDescribingConfiguration: DataStoreConfiguration {
@@ -36,7 +37,7 @@ public protocol SelfDescribingConfiguration: DataStoreConfiguration {
 }
 
 extension SelfDescribingConfiguration {
-    /// None.
+    /// Empty: no records may be dropped.
     public var dropping: [String] { [] }
     /// False: a container compares the schemas.
     public var checksStoredSchema: Bool { false }
@@ -61,7 +62,7 @@ public struct StoreFile: Sendable, Hashable {
 
 /// What an acknowledged save survives.
 public enum DurabilityGrade: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing: data end with the process.
+    /// Nothing: the data ends with the process.
     case process
     /// The end of the process; the system decides when a save survives a loss of power.
     case system
@@ -73,7 +74,7 @@ public enum DurabilityGrade: Sendable, Hashable, CustomStringConvertible {
     /// What an acknowledged save survives, in words.
     public var description: String {
         switch self {
-        case .process: "none: data end with the process"
+        case .process: "none; the data ends with the process"
         case .system: "survives the end of the process; survives loss of power once the system has written it"
         case .interval(let duration):
             "survives the end of the process; survives loss of power after at most \(duration)"
@@ -84,7 +85,8 @@ public enum DurabilityGrade: Sendable, Hashable, CustomStringConvertible {
 
 /// A store whose every save costs as much as all that it holds; several saves can share that cost.
 public protocol BulkSavingDataStore: DataStore {
-    /// Runs a body in which saves return before they are durable. ¶
+    /// Runs a body in which saves return before they are durable.
+    ///
     /// They become durable when the body calls `flush`, and at the latest when this method returns or throws.
     /// - Throws: what the body throws; the error of writing the saves.
     func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R

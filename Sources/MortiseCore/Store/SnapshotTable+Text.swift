@@ -14,7 +14,8 @@ extension SnapshotTable {
             + foreign.sorted { $0.key < $1.key }.map { ($0.key, AnySequence($0.value.rows)) }
     }
 
-    /// Reads the tables that `texts` made; without any, makes a new table with a new identifier. ¶
+    /// Reads the tables that `texts` made; without any, makes a new table with a new identifier.
+    ///
     /// Tables of entities that the schema does not have are kept and returned by `texts`.
     /// - Throws: `SnapshotTableError`, as `load(texts:of:)`, and for a property of another kind than it was written
     ///   with.
@@ -57,7 +58,8 @@ extension SnapshotTable {
         return name
     }
 
-    /// The records of exactly one entity as rows, after a row with the names of their columns. ¶
+    /// The records of exactly one entity as rows, after a row with the names of their columns.
+    ///
     /// The first cell of a row is the record's number. Each further one is the value of a property, as
     /// `StoredValue.text(as:)` writes it; nil is null. A relationship is `Entity/number`, with a space between members.
     /// Properties that are derived or never stored have no column. Each row is made when it is accessed.

@@ -1,4 +1,5 @@
-/// A capability that a store may have beyond what every `DataStore` does. ¶
+/// A capability that a store may have beyond what every `DataStore` does.
+///
 /// The conformance kit also tests what a store does not claim: it has to refuse that cleanly, or lack it.
 public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The capability's name in reports.
@@ -59,7 +60,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .referentialIntegrity: "refuses references to missing records"
         case .queries: "plans queries, and may answer parts of them itself"
         case .concurrency: "may be called from several threads at once"
-        case .versions: "keeps a state readable while later saves go on"
+        case .versions: "keeps an old state readable during later saves"
         case .history: "keeps what its saves changed"
         case .closing: "releases its resources when closed"
         default: rawValue
@@ -96,7 +97,7 @@ public struct StoreCapabilities: Hashable, Sendable, ExpressibleByArrayLiteral, 
     /// Whether the store has a capability, declared or implied by others.
     public func contains(_ capability: StoreCapability) -> Bool { all.contains(capability) }
 
-    /// The names in alphabetical order; `none` if there are none.
+    /// The names in alphabetical order; `none` for the empty set.
     public var description: String {
         all.isEmpty ? "none" : all.sorted().map(\.rawValue).joined(separator: ", ")
     }

@@ -45,7 +45,8 @@ public enum StoreEvents {
     /// Whether a handler is installed. Check it before measuring anything for an event.
     public static var isObserved: Bool { observed.load(ordering: .relaxed) }
 
-    /// Sends every event from now on to a handler, which replaces the previous one; nil removes it. ¶
+    /// Sends every event from now on to a handler, which replaces the previous one; nil removes it.
+    ///
     /// The handler is called on the thread of the event, by several threads at once, and must not use the store.
     public static func observe(_ handler: (@Sendable (StoreEvent) -> Void)?) {
         state.withLock { $0 = handler }
@@ -69,7 +70,8 @@ public protocol RecoveryReporting: DataStore {
 /// A store that reports events to its container while it is open.
 public protocol EventReportingDataStore: DataStore {
     /// Sends every event of this store from now on to a handler, which replaces the previous one. A container installs
-    /// one that logs compactions. ¶
+    /// one that logs compactions.
+    ///
     /// The handler is called on the thread of the event, by several threads at once, and does not use the store.
     func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void)
 }

@@ -1,4 +1,5 @@
-/// One kind of store that URLs can name: what an adapter contributes to a `StoreRegistry`. ¶
+/// One kind of store that URLs can name: what an adapter contributes to a `StoreRegistry`.
+///
 /// A URL is checked against the scheme's declarations before the configuration is made, so an unknown option, a
 /// repeated one, or one with an invalid value gives the same clear error for all stores.
 public struct StoreScheme: Sendable {
@@ -45,7 +46,7 @@ public struct StoreScheme: Sendable {
             }
             if let value = url.options[given], !option.values.allows(value) {
                 let found = option.isSecret || StoreURLRedaction.isSecret(given) ? "" : ", not \"\(value)\""
-                throw url.malformed("\(given) is \(option.values.description)\(found)")
+                throw url.malformed("\(given) must be \(option.values.description)\(found)")
             }
         }
         return try make(url)
@@ -110,7 +111,7 @@ public struct StoreOption: Sendable, Hashable {
 }
 
 extension StoreOption.Values: CustomStringConvertible {
-    /// The allowed values, worded to follow "is".
+    /// The allowed values, worded to follow "must be".
     public var description: String {
         switch self {
         case .flag: "true or false"

@@ -39,22 +39,33 @@ open class RowSource: @unchecked Sendable {
     /// Like `data(row:slot:)`, but nil for external data; reads no file.
     open func inlineData(row: Int, slot: Int) -> Data? { data(row: row, slot: slot) }
 
-    // Typed access without an intermediate `StoredValue`. Nil if the value is null, of another kind, or out of range.
+    // Typed access without an intermediate `StoredValue`.
 
+    /// Whether the value is null.
     open func isNull(row: Int, slot: Int) -> Bool { value(row: row, slot: slot).isNull }
+    /// A Boolean; nil if the value is null or of another kind.
     open func bool(row: Int, slot: Int) -> Bool? { Bool(storedValue: value(row: row, slot: slot)) }
-    /// An integer of any kind but `uint64`.
+    /// An integer of any kind but `uint64`; nil if the value is null or of another kind.
     open func int64(row: Int, slot: Int) -> Int64? { Int64(storedValue: value(row: row, slot: slot)) }
+    /// An integer of kind `uint64`; nil if the value is null or of another kind.
     open func uint64(row: Int, slot: Int) -> UInt64? { UInt64(storedValue: value(row: row, slot: slot)) }
+    /// A float, bit for bit; nil if the value is null or of another kind.
     open func float(row: Int, slot: Int) -> Float? { Float(storedValue: value(row: row, slot: slot)) }
+    /// A double, bit for bit; nil if the value is null or of another kind.
     open func double(row: Int, slot: Int) -> Double? { Double(storedValue: value(row: row, slot: slot)) }
+    /// A decimal; nil if the value is null or of another kind.
     open func decimal(row: Int, slot: Int) -> Decimal? { Decimal(storedValue: value(row: row, slot: slot)) }
+    /// A date; nil if the value is null or of another kind.
     open func date(row: Int, slot: Int) -> Date? { Date(storedValue: value(row: row, slot: slot)) }
+    /// A string; nil if the value is null or of another kind.
     open func string(row: Int, slot: Int) -> String? { String(storedValue: value(row: row, slot: slot)) }
     /// Whether the value is a string that equals another; stores that keep bytes can compare without making a string.
     open func isText(_ text: TextToFind, row: Int, slot: Int) -> Bool { string(row: row, slot: slot) == text.string }
+    /// Data, read from its file if it is external; nil if the value is null or of another kind.
     open func data(row: Int, slot: Int) -> Data? { Data(storedValue: value(row: row, slot: slot)) }
+    /// A UUID; nil if the value is null or of another kind.
     open func uuid(row: Int, slot: Int) -> UUID? { UUID(storedValue: value(row: row, slot: slot)) }
+    /// A URL; nil if the value is null or of another kind.
     open func url(row: Int, slot: Int) -> URL? { URL(storedValue: value(row: row, slot: slot)) }
     /// The target of a to-one relationship.
     open func identifier(row: Int, slot: Int) -> PersistentIdentifier? {
@@ -65,17 +76,18 @@ open class RowSource: @unchecked Sendable {
         if case .identifiers(let members) = value(row: row, slot: slot) { members } else { [] }
     }
 
-    /// The rows that may be gone here or have other values than in an older state of the same source: all that do, and
-    /// perhaps more. Nil if that is not known.
+    /// The rows that may have been deleted or changed since an older state of the same source; may include unchanged
+    /// rows. Nil if unknown.
     open func rowsThatMayDiffer(from older: RowSource) -> [Range<Int>]? { nil }
 
     /// Whether the rows are untrusted: they were read from a file or written by another process, and were not yet checked
     /// against a model type's properties. A context checks them before it returns models, and then calls
     /// `noteVerified(for:)`.
     open func needsVerification(for layout: ModelLayout) -> Bool { false }
+    /// Called when all rows of the source have been checked, and have only known values.
     open func noteVerified(for layout: ModelLayout) {}
 
-    /// The rows that are checked together with a row, including it, and whether that has been done. If
+    /// The rows that are checked together with a row, itself included, and whether they have been checked. If
     /// `needsVerification` is true, a context asks this for each row whose model it returns. The default checks row by
     /// row.
     open func verification(ofRow row: Int, for layout: ModelLayout) -> (rows: Range<Int>, isDone: Bool) {

@@ -3,7 +3,7 @@ import Synchronization
 /// Chunks side by side: the leaves of the vector that a table is, so that a version which differs in one chunk shares the
 /// other groups. Immutable.
 ///
-/// @unchecked Sendable: nothing changes after initialisation but the places of chunks that are still in a file, which go
+/// @unchecked Sendable: nothing changes after initialization but the places of chunks that are still in a file, which go
 /// from nothing to their final value.
 final class ChunkGroup: @unchecked Sendable {
     static let shift = 6

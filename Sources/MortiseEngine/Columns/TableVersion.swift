@@ -4,7 +4,7 @@ import Synchronization
 
 /// The rows of one entity in one version of an engine. Immutable.
 ///
-/// @unchecked Sendable: nothing changes after initialisation but the verification mark, which has a lock.
+/// @unchecked Sendable: nothing changes after initialization but the verification mark, which has a lock.
 public final class TableVersion: RowSource, @unchecked Sendable {
     let plan: TablePlan
     let groups: ContiguousArray<ChunkGroup>
@@ -50,7 +50,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
         strings.deallocate()
     }
 
-    /// Where the properties of the rows are.
+    /// The layout of the rows.
     public var layout: RecordLayout { plan.layout }
     public override var endRow: Int { rowEnd }
     public override var count: Int { liveCount }
@@ -81,7 +81,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
 
     public override func identifier(ofRow row: Int) -> PersistentIdentifier { plan.identifiers[sequence(ofRow: row)] }
 
-    /// The number under which the store knows a row; zero for a row that is in no version.
+    /// The record number of a row; 0 for a row that does not exist.
     public func sequence(ofRow row: Int) -> UInt64 {
         isRow(row) ? place(ofChunk: row >> Chunk.shift).sequence(row & Chunk.mask) : 0
     }
@@ -96,7 +96,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
             ? row : self.row(ofSequence: sequence)
     }
 
-    /// The row with that number, if it is there.
+    /// The row of the record with that number; nil if there is no such record.
     public func row(ofSequence sequence: UInt64) -> Int? {
         // Where no number was left out since the first row, this is it: each step of a search waits for memory.
         let guess = Int(truncatingIfNeeded: sequence &- firstSequence)

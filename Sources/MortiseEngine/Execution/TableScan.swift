@@ -35,7 +35,7 @@ struct TableScan {
         }
         self.tests = tests.count > 1 ? Self.inOrder(tests, table) : tests
         if sure.count > 1, !isFew { sure = Self.inOrder(sure, table, reader, number) }
-        // What cannot throw spares what may the rows that it takes out; that keeps the order in which it was written.
+        // Non-throwing tests run first and shield throwing ones from the rows they reject; the latter keep their order.
         rest =
             sure.isEmpty && risky.isEmpty
             ? nil : CompiledFilter(sure + risky, reader: reader, table: number, isOrdered: !isFew)

@@ -4,21 +4,21 @@ public import MortiseCore
 public struct ExternalValueError: Error, Hashable, Sendable {
     /// Why the file cannot be used.
     public enum Reason: Hashable, Sendable {
-        /// There is no such file (any more).
+        /// The file does not exist, or no longer.
         case missing
         /// The file has another length; both in bytes.
         case wrongLength(expected: UInt64, found: UInt64)
-        /// The file has its length and other bytes than were written.
+        /// The file has the right length, but not the bytes that were written.
         case wrongChecksum
         /// The system does not let the file be read.
         case unreadable(FileError)
-        /// The store was opened without a place for such files.
+        /// The store was opened without a folder for such files.
         case noPlace
     }
 
     /// The entity of the record.
     public let entity: String
-    /// The attribute whose data are missing.
+    /// The attribute whose value cannot be read.
     public let property: String
     /// The record; its other values can be read.
     public let record: PersistentIdentifier

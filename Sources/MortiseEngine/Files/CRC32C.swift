@@ -5,15 +5,15 @@ private func mortise_crc32c(_ state: UInt32, _ bytes: UnsafeRawPointer?, _ count
 
 /// The Castagnoli checksum of RFC 3720, over bytes that come in any number of pieces.
 ///
-/// It finds every damage of up to 32 adjacent bits and any other with a chance of 1 in 2³² to miss it. It protects
-/// against accidents, not against people.
+/// It detects every error of up to 32 adjacent bits, and misses any other with a probability of 1 in 2³². It protects
+/// against accidents, not against attacks.
 ///
 /// The same bytes give the same value on every platform, however they are cut into pieces.
 public struct CRC32C: Sendable, Hashable {
-    /// The checksum of what was given so far; 0 for nothing.
+    /// The checksum of all bytes so far; 0 before the first.
     public private(set) var value: UInt32
 
-    /// Starts, or goes on from the value of earlier bytes.
+    /// Starts a checksum, or resumes it from the `value` of earlier bytes.
     public init(resuming value: UInt32 = 0) { self.value = value }
 
     /// The checksum of `bytes`.
@@ -30,12 +30,12 @@ public struct CRC32C: Sendable, Hashable {
         return checksum.value
     }
 
-    /// Takes in more bytes.
+    /// Adds bytes to the checksum.
     public mutating func update(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { update($0) }
     }
 
-    /// Takes in more bytes.
+    /// Adds bytes to the checksum.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard Self.hasInstructions else { return updatePortably(bytes) }
         value = ~mortise_crc32c(~value, bytes.baseAddress, bytes.count)

@@ -14,7 +14,7 @@ package struct TemporaryName {
     ///
     /// The middle part holds no dot, so the temporaries of `a.b` are none of `a`.
     package static func matches(_ candidate: String, of name: String) -> Bool {
-        // Byte by byte: names that differ only in Unicode normalisation are different files on Linux.
+        // Byte by byte: names that differ only in Unicode normalization are different files on Linux.
         let bytes = Array(candidate.utf8)
         let head = Array(prefix(name).utf8)
         let tail = Array(suffix.utf8)

@@ -49,9 +49,9 @@ public struct DurableReplacement: Sendable {
     /// Replaces the file by what `body` appends.
     ///
     /// - Parameters:
-    ///   - expected: If given, the identity that the file must still have, looked at last thing before the renaming;
-    ///     otherwise the replacement throws ``FileError/Reason/changed(_:)`` and leaves the stranger's file alone.
-    ///   - isNew: Whether nothing may be at the path, looked at at the same time; otherwise the replacement throws
+    ///   - expected: If given, the identity that the file must still have right before the renaming; otherwise the
+    ///     replacement throws ``FileError/Reason/changed(_:)`` and leaves the other file alone.
+    ///   - isNew: Whether nothing may be at the path right before the renaming; otherwise the replacement throws
     ///     ``FileError/Reason/alreadyExists``.
     ///   - body: Appends the whole content. It may not keep the writer. What it throws is rethrown, the file untouched.
     /// - Returns: The identity of the file now in place.

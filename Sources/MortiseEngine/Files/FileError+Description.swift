@@ -25,7 +25,7 @@ extension FileError.Reason {
     public var text: String {
         switch self {
         case .notFound: "there is no such file"
-        case .alreadyExists: "there is a file already"
+        case .alreadyExists: "a file already exists there"
         case .notARegularFile(let kind): "it is \(kind.text), not a regular file"
         case .notADirectory: "a part of the path is not a directory"
         case .linkLoop: "its symbolic links form a loop"
@@ -48,7 +48,7 @@ extension FileError.Reason {
         case .folderOfAnotherStore(let expected, let found):
             "it holds data of another store; expected store \(expected), found \(found)"
         case .openUnderAnotherName: "the file is open for writing under another name (a hard link)"
-        case .severalNames(let count): "the file has \(count) names (hard links), and a shared log must have one"
+        case .severalNames(let count): "the file has \(count) names (hard links), but a shared log must have only one"
         case .other: "the operating system refused"
         }
     }

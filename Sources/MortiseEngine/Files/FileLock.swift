@@ -62,7 +62,7 @@ public final class FileLock: Sendable {
     /// Whether ``release()`` was not called yet.
     public var isHeld: Bool { held.load(ordering: .acquiring) }
 
-    /// Gives the lock up; doing so again does nothing.
+    /// Releases the lock; releasing it again does nothing.
     public func release() {
         guard held.exchange(false, ordering: .acquiringAndReleasing) else { return }
         // Empty, so that the next one to be refused is not shown a holder of yesterday.
@@ -81,10 +81,10 @@ public final class FileLock: Sendable {
         release()
     }
 
-    /// Takes the lock alone, which was shared, or shares it, which was taken alone.
-    /// - Returns: `false` if others hold it, too; then it is shared as before, unless another process took it alone in
-    ///   between: check with `isIntact(in:)`, and release it if that throws.
-    /// - Throws: ``FileError/Reason/locked(holder:)`` where the lock was lost.
+    /// Makes a shared lock exclusive, or an exclusive one shared.
+    /// - Returns: `false` if others hold it too. It then stays shared, unless another process took it exclusively
+    ///   meanwhile: check with `isIntact(in:)`, and release it if that throws.
+    /// - Throws: ``FileError/Reason/locked(holder:)`` if the lock was lost.
     public func change(to kind: LockKind) throws(FileError) -> Bool {
         guard isHeld else { return false }
         if try retryingInterrupts({ () throws(FileError) in try file.tryLock(kind) }) { return true }
@@ -105,7 +105,7 @@ public final class FileLock: Sendable {
 
     /// The process identifier in the lock file of a store, or `nil` if there is no lock file or it cannot be read.
     ///
-    /// It names the last holder; only a refused attempt tells that there is one now.
+    /// It names the last holder, which may hold the lock no longer; only a refused attempt shows that it does.
     public static func lastHolder(ofStoreAt storePath: String, in fileSystem: any FileSystem) -> Int32? {
         guard let resolved = try? fileSystem.resolvingLinks(storePath) else { return nil }
         return holder(in: StoreFiles(resolved: resolved).lock, fileSystem)

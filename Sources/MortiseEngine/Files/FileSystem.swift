@@ -29,7 +29,7 @@ public protocol FileSystem: Sendable {
     ///   - path: A file, directory or link.
     ///   - followingLinks: `false` describes a symbolic link itself instead of its target.
     /// - Returns: Its kind, identity, size, permissions and times.
-    /// - Throws: ``FileError``; with code ``FileError/Code/notFound`` if nothing is at `path`.
+    /// - Throws: ``FileError``; with reason ``FileError/Reason/notFound`` if nothing is at `path`.
     func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo
 
     /// Which file is at `path`, and how long it is, without reading its times. The default implementation asks for all

@@ -53,7 +53,7 @@ public final class FileWriter {
         }.get()
     }
 
-    /// Hands what is in the buffer to the file.
+    /// Writes the buffered bytes to the file.
     public func flush() throws(FileError) {
         if let failure { throw failure }
         if buffer.isEmpty { return }
@@ -61,13 +61,14 @@ public final class FileWriter {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Hands what is in the buffer to the file, and runs the body with it, to read what was written.
+    /// Writes the buffered bytes to the file, then calls `body` with the file, to read what was written.
+    /// - Throws: ``FileError``; what `body` throws.
     public func reading<R>(_ body: (any OpenFile) throws -> R) throws -> R {
         try flush()
         return try body(file)
     }
 
-    /// Makes everything durable that was appended so far.
+    /// Makes everything that was appended so far durable.
     public func sync(_ kind: SyncKind) throws(FileError) {
         try flush()
         try latching { () throws(FileError) in try file.sync(kind) }

@@ -30,16 +30,16 @@ public protocol OpenFile: AnyObject, Sendable {
     /// Cuts the file off, or extends it by zeros, to `size` bytes.
     func truncate(to size: Int64) throws(FileError)
 
-    /// What the open file is now.
+    /// Describes the open file as it is now.
     func info() throws(FileError) -> FileInfo
 
     /// Which file this is and how long it is now, without a look at its times. The default asks for all of its `info`.
     func extent() throws(FileError) -> FileExtent
 
-    /// Lets the device begin with bytes that were written, so that a ``sync(_:)`` soon after has less to wait for. Returns
-    /// without waiting, and promises nothing; the default does nothing.
+    /// Asks the device to start writing bytes that were written to the file, so that a ``sync(_:)`` soon after has less
+    /// to wait for. Returns without waiting, and promises nothing; the default does nothing.
     ///
-    /// After an error nothing is known of what is on the disk, as after one of ``sync(_:)``.
+    /// After an error the content of the disk is unknown, as after an error of ``sync(_:)``.
     func startWriting(_ range: Range<Int64>) throws(FileError)
 
     /// Sets the permission bits exactly, whatever the umask.
@@ -76,7 +76,7 @@ public enum SyncKind: Sendable, Hashable {
     case full
 }
 
-/// The two advisory locks.
+/// The kinds of advisory lock.
 public enum LockKind: Sendable, Hashable {
     /// Held by one open file alone.
     case exclusive

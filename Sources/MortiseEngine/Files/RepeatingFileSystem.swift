@@ -1,15 +1,15 @@
-/// A file system that repeats what a signal interrupted, wherever repeating is safe: opening, looking and listing, cutting
-/// and locking.
+/// A file system that repeats what a signal interrupted, wherever repeating is safe: opening, examining, listing,
+/// truncating and locking.
 ///
-/// Reads and writes are repeated by their own loops. Syncs, renamings and removals are not: whether an interrupted one
-/// has done its work is not known, and the caller has to decide.
+/// Reads and writes are repeated by their own loops. Syncs, renamings and removals are not repeated: whether an
+/// interrupted one took effect is unknown, so the caller decides.
 public struct RepeatingFileSystem: FileSystem {
     private let base: any FileSystem
 
     /// Wraps a file system.
     public init(_ base: any FileSystem) { self.base = base }
 
-    /// That of the wrapped file system.
+    /// The process identifier of the wrapped file system.
     public var processID: Int32 { base.processID }
     /// A number of the wrapped file system.
     public func uniqueNumber() -> UInt64 { base.uniqueNumber() }

@@ -148,7 +148,7 @@ struct OrderedIndex: Sendable {
         }
     }
 
-    /// Makes one child of two neighbours, where they fit.
+    /// Makes one child of two neighbors, where they fit.
     private static func merge(_ node: IndexNode, _ index: Int) -> Bool {
         let right = node.child(index + 1)
         // A branch that cannot be read appears as a leaf without entries.

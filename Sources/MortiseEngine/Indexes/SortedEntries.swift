@@ -1,4 +1,4 @@
-/// Entries that are put into an index together: sorted first, since neighbour after neighbour costs a fraction of putting
+/// Entries that are put into an index together: sorted first, since neighbor after neighbor costs a fraction of putting
 /// them in as they come.
 struct SortedEntries {
     struct Entry {

@@ -8,11 +8,11 @@ extension EngineLoader {
     /// The values that a column takes without a `StoredValue` in between.
     public enum DirectForm: Sendable {
         case bool, integer, unsigned, float, double, date, uuid, text, reference
-        /// Only by `set(_:slot:)`.
+        /// No direct form: use `set(_:slot:)` with a `StoredValue`.
         case other
     }
 
-    /// By slot of the catalog's layout.
+    /// The direct form of each slot of an entity, in the order of the catalog's layout.
     public func directForms(ofEntity entity: Int) -> [DirectForm] {
         catalog.plans[entity].columns.map { column in
             switch column.role {
@@ -42,7 +42,7 @@ extension EngineLoader {
         if sequence <= (table.endRow > 0 ? table.sequence(table.endRow - 1) : 0) {
             throw EngineError.unfitValue(
                 entity: table.plan.entityName, property: "", record: catalog.identifier(sequence, entity),
-                found: "a number that is not new")
+                found: "its number was used before")
         }
         filling = table
         _ = table.append(sequence)
@@ -122,7 +122,7 @@ extension EngineLoader {
         return true
     }
 
-    /// Any value, for what has no form of its own.
+    /// Sets a slot of the new record to any value; false if the value does not fit.
     public func set(_ value: StoredValue, slot: Int) -> Bool {
         guard let table = filling else { return false }
         // It may need another chunk for the row.
@@ -149,6 +149,7 @@ extension EngineLoader {
         }
     }
 
+    /// Deletes a record that was replayed before.
     /// - Throws: `EngineError.noSuchRecord`.
     public func delete(entity: Int, sequence: UInt64) throws {
         let (table, row) = try find(entity, sequence)

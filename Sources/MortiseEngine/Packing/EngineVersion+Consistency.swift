@@ -31,7 +31,8 @@ extension EngineVersion {
         return try loader.finish(number: number, nextSequence: nextSequence)
     }
 
-    /// What contradicts itself in the version: counts, indexes and links that do not say what the rows do. Reads all of it.
+    /// Compares the counts, indexes and links of the whole version with its rows. Reads everything.
+    /// - Returns: a line for each contradiction; empty if the version is consistent.
     public func inconsistencies() -> [String] {
         var found: [String] = []
         for plan in catalog.plans {

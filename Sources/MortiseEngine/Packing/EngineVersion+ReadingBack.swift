@@ -7,14 +7,14 @@ extension EngineVersion {
     /// are not compared.
     /// - Parameters:
     ///   - packed: the version that was packed.
-    ///   - isCancelled: asked now and then; where it says so, a `CancellationError` is thrown.
-    /// - Throws: the error of the first region that cannot be read, or that the packed version does not have like this.
+    ///   - isCancelled: asked now and then; if it returns true, a `CancellationError` is thrown.
+    /// - Throws: the error of the first region that cannot be read, or that differs from the packed version.
     public func checkReadable(as packed: EngineVersion, isCancelled: () -> Bool = { false }) throws {
-        guard tables.keys == packed.tables.keys else { throw fault("has other tables than were written") }
+        guard tables.keys == packed.tables.keys else { throw fault("lacks tables that were written, or has more") }
         for (name, table) in tables {
             let expected = packed.tables[name]
             guard table.endRow == expected?.endRow, table.count == expected?.count else {
-                throw fault("has other records of \(name) than were written")
+                throw fault("lacks records of \(name) that were written, or has more")
             }
             for dictionary in table.dictionaries { dictionary?.prepare() }
             var live = 0

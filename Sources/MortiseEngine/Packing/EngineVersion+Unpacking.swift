@@ -3,13 +3,13 @@ import MortiseCore
 extension EngineVersion {
     /// Opens the version that was packed into a file. Reads only the roots of trees now, the rest when it is needed.
     /// - Parameters:
-    ///   - tables: as the packer returned them.
+    ///   - tables: the tables as the packer returned them.
     ///   - file: the packed file.
     ///   - number: the number of the version.
     ///   - nextSequence: the number that the next record gets.
-    ///   - catalog: of the schema that the version had.
-    ///   - source: where the records can be read once more. What cannot be read from the file later is rebuilt from it,
-    ///     unnoticed by readers of the version; without a source, or if it fails, that is damage.
+    ///   - catalog: the catalog of the version's schema.
+    ///   - source: a second source of the records. Regions that cannot be read from the file later are rebuilt from it,
+    ///     unnoticed by readers of the version; without a source, or if it fails, they are damage.
     /// - Returns: the version.
     /// - Throws: `PackedFault`; `FileError`.
     public static func unpack(
@@ -35,10 +35,10 @@ extension EngineVersion {
         return EngineVersion(number: number, nextSequence: nextSequence, tables: found, catalog: catalog, packed: file)
     }
 
-    /// What can be read of a version that was packed into a file, all of its rows now, without indexes. Tables count the
-    /// rows that there should be.
+    /// Reads as much of a packed version as it can: all rows at once, without indexes. The tables' counts include the
+    /// rows that cannot be read.
     /// - Parameters: as for `unpack`.
-    /// - Returns: the version, and what cannot be read. Links are read when they are asked for: `damage` tells of more.
+    /// - Returns: the version and its losses. Links are read when they are used: `damage` then has further losses.
     public static func salvage(
         _ tables: [PackedTable], from file: PackedFile, number: UInt64, nextSequence: UInt64, catalog: Catalog
     ) -> (version: EngineVersion, losses: [PackedLoss]) {
@@ -60,10 +60,11 @@ extension EngineVersion {
         return (version, losses.found)
     }
 
-    /// The first error met in reading what is still in a file; answers given since may lack something.
+    /// The first error of reading a region of the file; answers given since may be incomplete.
     public var damage: (any Error)? { packed?.damage }
 
-    /// - Throws: `damage`; an `ExternalValueError` that the current thread has met in reading values since the last call.
+    /// Checks that all values read from this version so far were complete.
+    /// - Throws: `damage`; an `ExternalValueError` of reading values on the current thread since the last call.
     public func check() throws {
         try checkDamage()
         try catalog.external?.throwNoted()

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Where some bytes of a packed version lie in their file.
+/// A region of a packed version in its file.
 public struct PackedRegion: Hashable, Sendable {
     /// Where the region begins, in bytes from the beginning of the file.
     public var offset: UInt64
     /// The region's length in bytes.
     public var length: UInt32
-    /// CRC32C of the bytes, going on from the file's seed.
+    /// The CRC-32C of the bytes, resumed from the file's seed.
     public var checksum: UInt32
 
     /// Names a region of a file.
@@ -21,9 +21,9 @@ public struct PackedRegion: Hashable, Sendable {
 public struct PackedFault: Error, Hashable, Sendable {
     /// Where the region at fault begins, in bytes from the beginning of the file.
     public var offset: UInt64
-    /// Goes on from "the region".
+    /// What is wrong, worded to follow "the region".
     public var what: String
-    /// Whether the bytes are others than were written; otherwise another program wrote them.
+    /// Whether the bytes changed after they were written. If false, another program wrote them.
     public var isDamage: Bool
 
     init(_ offset: UInt64, _ what: String, isDamage: Bool = false) {

@@ -8,7 +8,7 @@ public struct PackedLoss {
         case strings(slot: Int)
         /// Some of the links between records.
         case links
-        /// Some entries of an index, of which no record is a part.
+        /// Some entries of an index; no record is lost.
         case index
         /// All rows.
         case table
@@ -18,7 +18,7 @@ public struct PackedLoss {
     public var entity: String
     /// What part of the table is lost.
     public var part: Part
-    /// What users of the store get to see.
+    /// The error that users of the store see.
     public var error: any Error
 }
 

@@ -2,11 +2,12 @@ import Foundation
 import MortiseCore
 import Synchronization
 
-/// Where the records of a packed version can be had once more, such as a log that reaches back to its first transaction.
+/// A second source of a packed version's records, such as a log that reaches back to its first transaction.
 public struct PackedSource: Sendable {
     let version: @Sendable () throws -> EngineVersion
     let note: @Sendable (any Error) -> Void
 
+    /// Describes a source.
     /// - Parameters:
     ///   - version: makes the packed version again, under the same schema; called until it succeeds.
     ///   - note: called once, with the first error for which the version had to be rebuilt.

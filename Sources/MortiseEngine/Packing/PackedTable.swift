@@ -1,6 +1,6 @@
-/// Where a table of a packed version lies in its file.
+/// The regions of a packed table in its file.
 public struct PackedTable: Hashable, Sendable {
-    /// The entity's place in the schema.
+    /// The entity's number in the schema.
     public var entity: Int
     /// One more than the highest row, and how many rows there are.
     public var endRow: UInt64
@@ -15,7 +15,7 @@ public struct PackedTable: Hashable, Sendable {
     /// The indexes, in the order of the entity's definitions.
     public var indexes: [Tree] = []
 
-    /// Rows that lie together.
+    /// A run of adjacent rows.
     public struct Chunk: Hashable, Sendable {
         /// Where the chunk lies.
         public var region: PackedRegion
@@ -48,13 +48,13 @@ public struct PackedTable: Hashable, Sendable {
 
     /// An index or a set of links.
     public struct Tree: Hashable, Sendable {
-        /// For an index the slots that it is of; for links their number.
+        /// The slots of an index; for links, the number of their set.
         public var slots: [Int]
         /// Whether nodes keep 16 bytes of each key instead of 8.
         public var isWide: Bool
         /// The number of entries.
         public var count: UInt64
-        /// How many levels lie beneath the root, and its region; nil if the tree is empty.
+        /// The number of levels beneath the root.
         public var level: Int
         /// The region of the root; nil if the tree is empty.
         public var root: PackedRegion?
@@ -76,12 +76,12 @@ public struct PackedTable: Hashable, Sendable {
         self.count = count
     }
 
-    /// How the keys of indexes are made and their nodes are written: 2 since nodes have numbers of few bytes. A version with
-    /// indexes of another form than the readable ones has to be unpacked without them.
+    /// The form of index keys and nodes that this library writes; 2 since nodes are narrow. Indexes of a form that is
+    /// not readable are not unpacked.
     public static let keyForm: UInt32 = 2
     /// The forms of keys that this library reads.
     public static let readableKeyForms: ClosedRange<UInt32> = 1...3
-    /// The form of a version that has external data: as the one before, which has none.
+    /// The form of a version with external data; otherwise the same as form 2.
     public static let keyFormOfReferences: UInt32 = 3
     /// The rows of every chunk but a table's last.
     public static let rowsOfChunk = 256

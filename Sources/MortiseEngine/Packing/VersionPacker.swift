@@ -1,6 +1,6 @@
 import MortiseCore
 
-/// Writes a version down as regions of bytes that can be read one by one.
+/// Writes a version as regions of bytes that can be read one by one.
 ///
 /// The version may be one that others read and later ones are made from. What of it is still in a file is copied without
 /// being kept in memory.
@@ -8,12 +8,13 @@ public struct VersionPacker {
     private let sink: (UnsafeRawBufferPointer) throws -> PackedRegion
     private let isCancelled: () -> Bool
     private var bytes = PackedBytes()
-    /// Whether any data of what was packed are in a file of their own.
+    /// Whether the packed version refers to external data.
     public private(set) var hasReferences = false
 
+    /// Makes a packer.
     /// - Parameters:
-    ///   - isCancelled: asked now and then; where it says so, packing ends with a `CancellationError`.
-    ///   - sink: takes the bytes of a region and says where they lie, each behind all before it.
+    ///   - isCancelled: asked now and then; if it returns true, packing ends with a `CancellationError`.
+    ///   - sink: writes the bytes of a region after all earlier ones, and returns where they are.
     public init(
         isCancelled: @escaping () -> Bool = { false }, sink: @escaping (UnsafeRawBufferPointer) throws -> PackedRegion
     ) {
@@ -21,12 +22,12 @@ public struct VersionPacker {
         self.sink = sink
     }
 
-    /// Regions of the version were made again while it was packed: what was packed before may not fit what came after.
-    /// Packing it anew succeeds, as this happens once to a file at most.
+    /// Regions of the version were rebuilt while it was packed, so that the packed parts may not fit together. Pack it
+    /// again: that succeeds, since this happens at most once for each file.
     public struct PackedTwoStates: Error {}
 
-    /// - Throws: what the sink throws; the error of a region that the version should have and cannot be read;
-    ///   `PackedTwoStates`.
+    /// Packs a version.
+    /// - Throws: what the sink throws; the error of a region that cannot be read; `PackedTwoStates`.
     public mutating func pack(_ version: EngineVersion) throws -> [PackedTable] {
         let restorer = version.packed?.restorer
         let hadRestored = restorer?.hasRestored ?? false

@@ -55,7 +55,7 @@ public final class Catalog: Sendable {
         }
     }
 
-    /// A store that keeps all values in its records.
+    /// Makes the catalog of a store that keeps all values in its records.
     public convenience init(schema: StoredSchema, storeIdentifier: String) {
         self.init(schema: schema, storeIdentifier: storeIdentifier, external: nil)
     }

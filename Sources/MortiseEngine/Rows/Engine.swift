@@ -23,8 +23,8 @@ public protocol CommitSink: AnyObject, Sendable {
 
 /// A transaction that a sink has accepted and not yet made durable.
 public protocol CommitTicket: AnyObject, Sendable {
-    /// Returns when the transaction and all before it are durable. Throws where that failed; the sink then takes no more
-    /// transactions, and all tickets that still wait fail too.
+    /// Returns when the transaction and all before it are durable.
+    /// - Throws: why they did not become durable. The sink then takes no more transactions; all waiting tickets fail.
     func wait() throws
 }
 
@@ -47,11 +47,11 @@ public struct CommittedChanges: Sendable {
     public var inserted: [PersistentIdentifier] = []
     /// The updated records with their changed slots. A record may come several times.
     public var updated: [(record: PersistentIdentifier, slots: SlotSet)] = []
-    /// The deleted records, also those that a delete rule took.
+    /// The deleted records, including those deleted by a delete rule.
     public var deleted: [PersistentIdentifier] = []
     /// The author of the changes; nil if not given.
     public var author: String?
-    /// Everything was removed.
+    /// Whether all records were removed.
     public var isErasure = false
 
     /// Makes an empty set of changes.
@@ -75,7 +75,7 @@ public final class Engine: Sendable {
     /// The thread that has the lock to take in what others have written, and saves nothing; 0 where none does.
     private let follower = Atomic<UInt>(0)
 
-    /// An engine over records that are already there (or none), whose commits go to the sink.
+    /// Makes an engine that starts from a version. Its commits go to the sink; without one, they stay in memory.
     public init(_ initial: EngineVersion, sink: (any CommitSink)? = nil) {
         self.catalog = initial.catalog
         self.sink = sink
@@ -168,6 +168,7 @@ public final class Engine: Sendable {
     }
 
     /// Removes all records of an entity, those of its subentities on request, and every reference to them.
+    /// - Throws: `EngineError`; what the sink throws. Nothing was removed then.
     public func deleteAll(ofEntity name: String, includingSubentities: Bool, author: String?) throws {
         try write { transaction in
             transaction.changes.author = author
@@ -176,6 +177,7 @@ public final class Engine: Sendable {
     }
 
     /// Removes all records. Their numbers are not used again.
+    /// - Throws: `EngineError`; what the sink throws. Nothing was removed then.
     public func erase() throws {
         try write { $0.erase() }
     }

@@ -35,17 +35,19 @@ extension EngineError: CustomStringConvertible {
     /// The record or store at fault and the way out, in one line.
     public var description: String {
         switch self {
-        case .unknownEntity(let name): "The store's schema has no entity \(name)."
+        case .unknownEntity(let name): "The store's schema has no entity \(name). Add its model to the schema."
         case .noSuchRecord(let record): "There is no record \(record); another save may have deleted it. Fetch again."
         case .danglingReference(let entity, let property, let record, let target):
             "\(entity).\(property) of \(record) refers to \(target), which does not exist. Clear the reference first."
         case .wrongDestination(let entity, let property, let record, let target):
-            "\(entity).\(property) of \(record) refers to \(target), whose entity is not the relationship's "
-                + "destination."
+            "\(entity).\(property) of \(record) refers to \(target), which is not of the relationship's destination. "
+                + "Refer to another record."
         case .notUnique(let entity, let properties, let record, let other):
-            "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", "))."
+            "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
+                + "Change one of them."
+        case .unfitValue(_, "", let record, let found): "The record \(record) cannot be inserted: \(found)."
         case .unfitValue(let entity, let property, let record, let found):
-            "\(entity).\(property) of \(record) cannot hold \(found)."
+            "\(entity).\(property) of \(record) cannot hold \(found). Set a value of the property's kind."
         case .codedValueTooLarge(let entity, let property, let record):
             "\(entity).\(property) of \(record) is too large: expected at most \(CodedBudget.deepest) nested arrays and "
                 + "objects, and \(CodedBudget.parts) values, names and containers in all coded properties of a record. Split "

@@ -1,6 +1,6 @@
 public import MortiseCore
 
-/// Builds the first version of an engine from records that come out of a file.
+/// Builds the first version of an engine from the records of a file.
 ///
 /// Only stored values are given; derived relationships and indexes follow from them.
 public final class EngineLoader {
@@ -101,8 +101,8 @@ public final class EngineLoader {
         return EngineVersion(number: number, nextSequence: nextSequence, tables: finished, catalog: catalog)
     }
 
-    /// The records whose unique values others have, as few as are in the way of `finish`, which may not be called after
-    /// this.
+    /// The records to leave out so that no two have the same unique values, as few as possible. `finish` must not be
+    /// called afterwards.
     public func duplicates() -> [PersistentIdentifier] {
         complete()
         var found: Set<PersistentIdentifier> = []

@@ -1,8 +1,8 @@
 public import MortiseCore
 
-/// Brings a version forward by transactions that were made elsewhere, such as those of a log behind its checkpoint.
+/// Brings a version forward by transactions that were made elsewhere, such as those in a log after its checkpoint.
 ///
-/// They are taken as they are: what followed from a save (cleared references, deletions) must be among the changes.
+/// They are applied as they are: the consequences of a save (cleared references, deletions) must be among the changes.
 public final class EngineReplay {
     private let transaction: EngineTransaction
     /// Rows whose values changed and that are in no index now, by entity and number.
@@ -32,6 +32,7 @@ public final class EngineReplay {
         transaction.erase()
     }
 
+    /// Deletes a record.
     /// - Throws: `EngineError.noSuchRecord`.
     public func delete(entity: Int, sequence: UInt64) throws {
         _ = try find(entity, sequence)
@@ -70,7 +71,7 @@ public final class EngineReplay {
         let identifier = transaction.catalog.identifier(sequence, entity)
         if sequence <= (table.endRow > 0 ? table.sequence(table.endRow - 1) : 0) {
             throw EngineError.unfitValue(
-                entity: identifier.entityName, property: "", record: identifier, found: "a number that is not new")
+                entity: identifier.entityName, property: "", record: identifier, found: "its number was used before")
         }
         let row = table.append(sequence)
         for slot in table.plan.columns.indices {
@@ -106,7 +107,7 @@ public final class EngineReplay {
         }
     }
 
-    /// Ends one of the transactions: unique values are unique again.
+    /// Ends a transaction: its unique values are checked and indexed.
     /// - Throws: `EngineError.notUnique`.
     public func endTransaction() throws {
         for place in unindexed {
@@ -121,8 +122,8 @@ public final class EngineReplay {
         transaction.changes = CommittedChanges()
     }
 
-    /// The version after the last transaction that was ended.
-    /// - Throws: the error of what the base should have and cannot be read.
+    /// The version after the last ended transaction.
+    /// - Throws: the error of a region of the base that cannot be read.
     public func finish(number: UInt64, nextSequence: UInt64) throws -> EngineVersion {
         try transaction.finished(number: number, nextSequence: nextSequence)
     }

@@ -2,13 +2,13 @@ public import MortiseCore
 
 /// A state of an engine: every table, with its indexes. Immutable; old versions live as long as they are retained.
 public final class EngineVersion: StoreVersion {
-    /// The limit of record and transaction numbers. A reader of a file has to refuse numbers that are not below it,
-    /// because they would soon run out.
+    /// The limit of record and transaction numbers. Readers of files refuse numbers that are not below it, so that
+    /// numbers never run out.
     public static let numberLimit: UInt64 = 1 << 62
 
     /// The number of the version. Later versions have higher numbers.
     public let number: UInt64
-    /// Greater than the number of every record there has ever been.
+    /// The number of the next new record, greater than that of every record so far.
     public let nextSequence: UInt64
     /// The tables that exist, by entity.
     public let tables: [String: TableVersion]

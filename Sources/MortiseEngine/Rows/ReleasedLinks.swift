@@ -1,7 +1,7 @@
 public import MortiseCore
 
-/// Links for to-many relationships that followed from their inverse in one schema and are kept on their own side in the
-/// next, because the two are no longer each other's inverse. They begin with the members that they showed.
+/// Links of to-many relationships that the old schema derives from their inverse and the new schema stores on their own
+/// side, because the two are no longer each other's inverse. They start with the derived members.
 public struct ReleasedLinks {
     private struct Place: Hashable {
         let record: PersistentIdentifier
@@ -11,10 +11,10 @@ public struct ReleasedLinks {
     private let rules: [String: [SchemaMapping.Release]]
     private var members: [Place: [PersistentIdentifier]] = [:]
 
-    /// Makes the rules of a mapping.
+    /// Makes an empty set of links for the relationships that a mapping releases.
     public init(_ mapping: SchemaMapping) { rules = mapping.releases }
 
-    /// Notes what a record of the old schema refers to.
+    /// Records the references of a record of the old schema.
     /// - Parameters:
     ///   - values: the record's values, by slot of the old layout.
     ///   - owner: the record.
@@ -33,7 +33,7 @@ public struct ReleasedLinks {
         members[Place(record: member, property: property), default: []].append(owner)
     }
 
-    /// The members of each relationship of the new schema that has some.
+    /// Calls `body` with the members of each released relationship that has members.
     public func forEach(_ body: (PersistentIdentifier, _ property: String, StoredValue) throws -> Void) rethrows {
         for (place, members) in members { try body(place.record, place.property, .identifiers(members)) }
     }
@@ -77,7 +77,7 @@ extension SchemaMapping {
 }
 
 extension EngineLoader {
-    /// Gives records that are here the links that they keep from now on.
+    /// Adds released links to the records that were loaded.
     /// - Throws: `EngineError.wrongDestination`.
     public func take(_ links: ReleasedLinks) throws {
         try links.forEach { record, property, members in

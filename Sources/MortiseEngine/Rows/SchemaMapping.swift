@@ -39,6 +39,7 @@ public struct SchemaMapping: Sendable {
     /// By entity of the old schema: links that the other side takes over.
     let releases: [String: [Release]]
 
+    /// Finds the origin of each property of the new schema.
     /// - Throws: `EngineError.schemaMismatch` with every difference that cannot be bridged.
     public init(from old: StoredSchema, to new: StoredSchema, store: String) throws {
         oldLayouts = old.recordLayouts()
@@ -51,7 +52,7 @@ public struct SchemaMapping: Sendable {
         for (name, layout) in newLayouts.sorted(by: { $0.key < $1.key }) {
             guard let before = oldLayouts[name] else { continue }
             if before.superentityName != layout.superentityName {
-                differences.append("\(name) has another superentity than before")
+                differences.append("\(name) has a different superentity; restore the inheritance, or rename the model")
             }
             let origins = Self.origins(of: layout, in: before)
             sources[name] = zip(layout.slots, origins).map { slot, origin in
@@ -146,13 +147,17 @@ public struct SchemaMapping: Sendable {
         }
         let before = old.slots[place]
         if before.role != slot.role, !isReleased(before.role, slot.role) {
-            return .failure(Difference(text: "was \(describe(before)) and is \(describe(slot))"))
+            return .failure(
+                Difference(text: "was \(describe(before)) and is \(describe(slot)); give it another name"))
         }
         if let a = before.property.attribute, let b = slot.property.attribute, a.kind != b.kind {
-            return .failure(Difference(text: "was of kind \(a.kind.rawValue) and is of kind \(b.kind.rawValue)"))
+            return .failure(
+                Difference(
+                    text: "was of kind \(a.kind.rawValue) and is of kind \(b.kind.rawValue); give it another name"))
         }
         if let a = before.property.relationship, let b = slot.property.relationship, a.destination != b.destination {
-            return .failure(Difference(text: "led to \(a.destination) and leads to \(b.destination)"))
+            return .failure(
+                Difference(text: "led to \(a.destination) and leads to \(b.destination); give it another name"))
         }
         if before.property.isOptional, !slot.property.isOptional, !slot.role.isToMany,
             slot.property.attribute?.defaultValue == nil

@@ -2,13 +2,13 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// The initialiser offered to a model class that has none.
+/// The initializer offered to a model class that has none.
 struct MemberwiseInitializer {
     let model: ModelDeclaration
     /// Whether the class must go on to its superclass, whose arguments only the author knows.
     let callsSuper: Bool
 
-    /// Adds the initialiser at the end of the class.
+    /// Adds the initializer at the end of the class.
     var fixIt: FixIt {
         var block = model.syntax.memberBlock
         let indentation = memberIndentation

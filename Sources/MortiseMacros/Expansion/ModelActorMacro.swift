@@ -56,7 +56,7 @@ extension ModelActorMacro: ExtensionMacro {
 }
 
 extension ActorDeclSyntax {
-    /// Whether the body has its own `init(modelContainer:)`, or stored properties that ours could not initialise.
+    /// Whether the body has its own `init(modelContainer:)`, or stored properties that ours could not initialize.
     fileprivate var declaresContainerInitializer: Bool {
         let initializers = memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
         let ours = initializers.contains { initializer in

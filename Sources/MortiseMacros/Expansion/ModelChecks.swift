@@ -89,7 +89,7 @@ struct ModelChecks<Context: MacroExpansionContext> {
 }
 
 extension AttributeSyntax {
-    /// The value of the argument labelled `label`.
+    /// The value of the argument labeled `label`.
     func argument(_ label: String) -> ExprSyntax? {
         labeledArguments.first { $0.label?.text == label }?.expression
     }

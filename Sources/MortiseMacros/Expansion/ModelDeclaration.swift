@@ -21,7 +21,7 @@ struct ModelDeclaration {
         syntax.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
     }
 
-    /// The initialisers written in the body.
+    /// The initializers written in the body.
     var initializers: [InitializerDeclSyntax] {
         syntax.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
     }
@@ -39,7 +39,7 @@ struct ModelDeclaration {
     /// Whether a kept property has observers.
     var hasObservedProperties: Bool { properties.contains { $0.binding.accessorBlock != nil } }
 
-    /// Whether an initialiser may give a model, or an array of them, to a property that has no value before: as far as the
+    /// Whether an initializer may give a model, or an array of them, to a property that has no value before: as far as the
     /// syntax tells, which does not know models from other types.
     var mayBeGivenModels: Bool {
         properties.contains { property in

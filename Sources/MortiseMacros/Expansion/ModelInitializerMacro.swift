@@ -2,12 +2,12 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@_ModelInitializer`, which `@Model` puts on designated initialisers of a class with observed properties, and of one
+/// `@_ModelInitializer`, which `@Model` puts on designated initializers of a class with observed properties, and of one
 /// whose properties may be given models there.
 ///
-/// A property with an initial value is already set when the initialiser begins, so that an assignment to it goes
+/// A property with an initial value is already set when the initializer begins, so that an assignment to it goes
 /// through the setter; the flag tells the setter not to run observers. A property without one is set by its init
-/// accessor, which does not know the object: the other sides of relationships follow when the initialiser ends.
+/// accessor, which does not know the object: the other sides of relationships follow when the initializer ends.
 open class ModelInitializerMacro: BodyMacro {
     /// Wraps an initializer's body, so that values set before the superclass is initialized are kept.
     public static func expansion(
@@ -22,7 +22,7 @@ open class ModelInitializerMacro: BodyMacro {
         let end: CodeBlockItemSyntax = "_isInitializing = false"
         let link: CodeBlockItemSyntax = "self._linkInitialValues()"
         var last: [CodeBlockItemSyntax] = []
-        // A `defer` would also run where the initialiser fails, before there is an object whose flag it could reset.
+        // A `defer` would also run where the initializer fails, before there is an object whose flag it could reset.
         if observes, canFail { last.append(end) }
         if node.says("links", "true") { last.append(link) }
         var statements = last.isEmpty ? Array(written) : Array(ReturnRewriter(before: last).rewrite(written))
@@ -41,7 +41,7 @@ extension AttributeSyntax {
     }
 }
 
-/// Puts statements in front of each `return` that ends an initialiser with success.
+/// Puts statements in front of each `return` that ends an initializer with success.
 private final class ReturnRewriter: SyntaxRewriter {
     private let statements: [CodeBlockItemSyntax]
 

@@ -35,7 +35,7 @@ extension ModelMacro: MemberAttributeMacro {
     ) throws -> [AttributeSyntax] {
         guard let model = ModelDeclaration(declaration) else { return [] }
         if let initializer = member.as(InitializerDeclSyntax.self) {
-            // Swift runs no observers for assignments in a class's own designated initialisers, and what an initialiser gives
+            // Swift runs no observers for assignments in a class's own designated initializers, and what an initializer gives
             // a property that had no value does not go through its setter.
             guard model.hasObservedProperties || model.mayBeGivenModels, initializer.body != nil,
                 !initializer.modifiers.contains(.convenience)

@@ -29,7 +29,7 @@ struct ModelMembers {
     private var access: AccessLevel { model.access }
     private var required: String { model.isFinal ? "" : "required " }
 
-    /// One assignment a line for the peers that keep nothing; they would otherwise be uninitialised.
+    /// One assignment a line for the peers that keep nothing; they would otherwise be uninitialized.
     private var storagePlaceholders: String {
         model.properties.map { "self._\($0.name) = MortiseCore.NoStorage()\n" }.joined()
     }
@@ -170,7 +170,7 @@ struct ModelMembers {
 }
 
 extension ModelDeclaration {
-    /// Whether every stored property has a value without an initialiser giving it one.
+    /// Whether every stored property has a value without an initializer giving it one.
     var isDefaultInitializable: Bool {
         variables.allSatisfy { variable in
             guard variable.isStoredInstanceProperty, !variable.modifiers.contains(.lazy) else { return true }
@@ -180,6 +180,6 @@ extension ModelDeclaration {
 }
 
 extension PatternBindingSyntax {
-    /// Whether an initialiser may leave the binding out: it has a value or an optional type.
+    /// Whether an initializer may leave the binding out: it has a value or an optional type.
     var hasInitialValue: Bool { initializer != nil || typeAnnotation?.type.unwrappedOptional != nil }
 }

@@ -30,7 +30,7 @@ struct ModelProperty {
     }
     var relationship: AttributeSyntax? { declaration.attributes.attribute(named: "Relationship") }
 
-    /// Whether an initialiser of the class may leave the property out.
+    /// Whether an initializer of the class may leave the property out.
     var hasInitialValue: Bool { initialValue != nil || type?.unwrappedOptional != nil }
 
     /// Whether the value passes through a value transformer: `@Attribute(.transformable(by: …))`.

@@ -33,7 +33,7 @@ struct Figure {
     /// The framework's line, those of databases, then plain Swift's: told apart by their dashes too.
     private static let dashes = ["", "7 3", "2 3", "9 3 2 3"]
 
-    // Colours are by class, so that the figure suits a page in the dark as well.
+    // Colors are by class, so that the figure suits a page in the dark as well.
     private static let style = """
         <style>
         text { fill: #24292f; font: 11px system-ui, sans-serif } .title { font-weight: 600; font-size: 12px }

@@ -240,7 +240,7 @@ struct LogConcurrentSaveCheck {
             group.addTask {
                 for _ in 0..<rounds {
                     let parcels = try ModelContext(container).fetch(FetchDescriptor<Parcel>())
-                    // Whoever has a next one was relabelled in the same save.
+                    // Whoever has a next one was relabeled in the same save.
                     let numbers = Set(parcels.map(\.number))
                     for parcel in parcels {
                         #expect((parcel.label == "seen") == numbers.contains(parcel.number + 1))

@@ -29,13 +29,13 @@ struct ClaimingConfiguration: DataStoreConfiguration {
     var name = "claiming"
     var schema: Schema?
     var behaviour: Behaviour
-    /// What the behaviour `unguarded` says of the first conjunct, while it says of all others that they are exact.
+    /// What the behavior `unguarded` says of the first conjunct, while it says of all others that they are exact.
     var guardClaim = FetchPlan.Claim.residual
 
     init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 }
 
-/// A dictionary that evaluates comparisons of its own attributes with constants, and claims what its behaviour says.
+/// A dictionary that evaluates comparisons of its own attributes with constants, and claims what its behavior says.
 final class ClaimingStore: QueryableDataStore {
     typealias Snapshot = DefaultSnapshot
     let identifier = "claiming"

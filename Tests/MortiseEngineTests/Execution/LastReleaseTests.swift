@@ -20,7 +20,7 @@ import Testing
         return context
     }
 
-    /// What non-isolated code releases, as the deinitialiser of a class of the main actor does.
+    /// What non-isolated code releases, as the deinitializer of a class of the main actor does.
     private final class Carrier: @unchecked Sendable {
         // @unchecked: the one thread that has it last only lets go of it.
         private var things: [AnyObject]

@@ -23,7 +23,7 @@ final class Apprentice {
     init(_ name: String) { self.name = name }
 }
 
-/// The to-one is required and has no other side until the initialiser ends.
+/// The to-one is required and has no other side until the initializer ends.
 @Model
 final class Master {
     var name: String
@@ -69,7 +69,7 @@ final class Notice {
     init(_ name: String) { self.name = name }
 }
 
-/// What its initialiser is given reaches no setter: neither the required one nor the array without a default.
+/// What its initializer is given reaches no setter: neither the required one nor the array without a default.
 @Model
 final class Voyage {
     var name: String
@@ -106,7 +106,7 @@ final class Sailor {
     init(_ name: String) { self.name = name }
 }
 
-/// A subclass whose own required relationship is given before its superclass is initialised.
+/// A subclass whose own required relationship is given before its superclass is initialized.
 @Model
 class Errand {
     var name: String

@@ -70,7 +70,7 @@ extension ConformanceCase {
         ConformanceCase(
             "random.conditions", level: .full,
             requirement: "Random conditions of any nesting find what plain Swift finds.",
-            hint: "Read the smallest query below: what it takes to fail is what the store does not mean as Swift does."
+            hint: "Read the smallest query below: it shows what the store evaluates differently from Swift."
         ) { c in
             try questions(c, rounds: 2, each: 60) { numbers in
                 RandomQuery(condition: .random(&numbers, depth: 3))

@@ -55,7 +55,7 @@ public final class ReferenceStorage: Sendable {
     /// Makes an empty storage. Stores opened on it share its records.
     public init() {}
 
-    /// Leaves what a crash after an operation does; after the last one where none is named.
+    /// Leaves the data as a crash right after an operation does; nil means after the last one.
     public func crash(after operation: Int? = nil) {
         let left = medium.withLock { medium in
             let left = medium.images[min(operation ?? .max, medium.images.count - 1)]
@@ -92,11 +92,11 @@ struct ReferenceTransaction: Sendable {
 
 /// What a reference store refuses.
 public enum ReferenceStoreError: Error, Hashable, Sendable {
-    /// The record to be changed or deleted is not there.
+    /// The record to be changed or deleted does not exist.
     case noSuchRecord(PersistentIdentifier)
     /// Two records would have the same unique values.
     case notUnique(entity: String, properties: [String])
-    /// A relationship would lead to a record that is not there.
+    /// A relationship would lead to a record that does not exist.
     case missingTarget(record: PersistentIdentifier, property: String, target: PersistentIdentifier)
     /// The store was closed.
     case closed

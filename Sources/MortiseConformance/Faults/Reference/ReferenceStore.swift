@@ -54,6 +54,7 @@ public final class ReferenceStore: DataStore {
     public var capabilities: StoreCapabilities { work.steps.capabilities([.durability, .erase]) }
     private let work: ReferenceWork
 
+    /// Opens the store.
     /// - Throws: `DataStoreError.unsupportedFeature` for a configuration without schema, which a container never passes;
     ///   `ReferenceStoreError.schemaMismatch`.
     public init(_ configuration: ReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {

@@ -67,7 +67,8 @@ extension ModelContext {
     }
 
     /// Deletes every matching model and saves that at once; in a context with unsaved changes the deletion joins them
-    /// and waits for the next save. Delete rules are followed. ¶
+    /// and waits for the next save. Delete rules are followed.
+    ///
     /// A `BatchChangingDataStore` or a `DataStoreBatching` does the work itself as far as it can; otherwise the
     /// framework creates models for the matches.
     /// - Throws: what `fetch(_:)` and `save()` throw.

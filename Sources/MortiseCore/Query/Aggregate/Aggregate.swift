@@ -37,7 +37,7 @@ extension Aggregate {
     where Value: PersistentScalar & AdditiveArithmetic {
         Aggregate(.sum, keyPath, Value.storageKind) { Value(storedValue: $0) }
     }
-    /// The sum of a property's values, nil ignored; 0 if there are none.
+    /// The sum of a property's values, ignoring nil; 0 if no model has a value.
     public static func sum(_ keyPath: KeyPath<Model, Value?>) -> Aggregate
     where Value: PersistentScalar & AdditiveArithmetic {
         Aggregate(.sum, keyPath, Value.storageKind) { Value(storedValue: $0) }
@@ -46,14 +46,14 @@ extension Aggregate {
     /// The least of a property's values; nil if there are no models.
     public static func minimum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V>) -> Aggregate
     where Value == V? { extreme(.minimum, keyPath) }
-    /// The least of a property's values, nil ignored; nil if there are none.
+    /// The least of a property's values, ignoring nil; nil if no model has a value.
     public static func minimum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V?>) -> Aggregate
     where Value == V? { extreme(.minimum, keyPath) }
 
     /// The greatest of a property's values; nil if there are no models.
     public static func maximum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V>) -> Aggregate
     where Value == V? { extreme(.maximum, keyPath) }
-    /// The greatest of a property's values, nil ignored; nil if there are none.
+    /// The greatest of a property's values, ignoring nil; nil if no model has a value.
     public static func maximum<V: PersistentScalar & Comparable>(_ keyPath: KeyPath<Model, V?>) -> Aggregate
     where Value == V? { extreme(.maximum, keyPath) }
 
@@ -71,7 +71,7 @@ extension Aggregate where Value == Double? {
     public static func average<V: PersistentScalar & BinaryInteger>(_ keyPath: KeyPath<Model, V>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
-    /// The average of a property's values, nil ignored; nil if there are none.
+    /// The average of a property's values, ignoring nil; nil if no model has a value.
     public static func average<V: PersistentScalar & BinaryInteger>(_ keyPath: KeyPath<Model, V?>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
@@ -79,7 +79,7 @@ extension Aggregate where Value == Double? {
     public static func average<V: PersistentScalar & BinaryFloatingPoint>(_ keyPath: KeyPath<Model, V>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
-    /// The average of a property's values, nil ignored; nil if there are none.
+    /// The average of a property's values, ignoring nil; nil if no model has a value.
     public static func average<V: PersistentScalar & BinaryFloatingPoint>(_ keyPath: KeyPath<Model, V?>) -> Aggregate {
         average(keyPath, V.storageKind)
     }
@@ -95,7 +95,7 @@ extension Aggregate where Value == Double? {
 extension Aggregate where Value == Decimal? {
     /// The average of a property's values; nil if there are no models.
     public static func average(_ keyPath: KeyPath<Model, Decimal>) -> Aggregate { decimalAverage(keyPath) }
-    /// The average of a property's values, nil ignored; nil if there are none.
+    /// The average of a property's values, ignoring nil; nil if no model has a value.
     public static func average(_ keyPath: KeyPath<Model, Decimal?>) -> Aggregate { decimalAverage(keyPath) }
 
     private static func decimalAverage(_ keyPath: AnyKeyPath) -> Aggregate {

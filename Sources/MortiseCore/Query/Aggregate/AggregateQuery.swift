@@ -59,9 +59,9 @@ public struct AggregateAnswer: Sendable {
     public var groups: [AggregateGroup]
     /// How many rows the store looked at.
     public var scanned: Int
-    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
     public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says.
+    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds.
     public var isFullScan: Bool?
 
     /// Makes an answer. Groups ascend by their keys, null first.

@@ -199,10 +199,13 @@ extension QueryEvaluationError: CustomStringConvertible, SwiftDataErrorConvertib
         case .divisionByZero(let expression): "\(expression) divides by zero. Test the divisor first."
         case .indexOutOfRange(let expression, let index, let count):
             "\(expression) asks for index \(index) of \(count) elements. Test the count first."
-        case .invalidRange(let expression): "\(expression) is a range that ends before it begins."
-        case .codeUnavailable(let text): "\"\(text)\" can only be evaluated by the program that wrote it."
-        case .unfit(let expression): "\(expression) cannot be evaluated: the types of its parts do not match."
-        case .invalidRegex(let text): "\"\(text)\" is not a valid regular expression."
+        case .invalidRange(let expression):
+            "\(expression) is a range that ends before it begins. Test the bounds first."
+        case .codeUnavailable(let text):
+            "\"\(text)\" can only be evaluated by the program that wrote it. Run the query there."
+        case .unfit(let expression):
+            "\(expression) cannot be evaluated: the types of its parts do not match."
+        case .invalidRegex(let text): "\"\(text)\" is not a valid regular expression. Correct the pattern."
         case .regexTooSlow(let pattern, let limit):
             "Matching the regular expression \"\(pattern)\" against one text took longer than \(limit). Avoid repetitions "
                 + "within repetitions, such as (a*)*, and anchor the pattern with ^ or $."

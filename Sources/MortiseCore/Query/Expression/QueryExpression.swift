@@ -1,12 +1,15 @@
 /// The content of a predicate as a value: typed over a schema's properties, sendable, storable, readable by any
-/// adapter. ¶
+/// adapter.
+///
 /// An expression is evaluated with variables bound to records or values; variable 0 is the record in question.
 /// `QueryEvaluator` defines the meaning of every case: an adapter that evaluates an expression differently must claim
 /// it as superset or residual.
 public indirect enum QueryExpression: Sendable, Hashable, Codable {
+    /// A value that is the same for every record.
     case constant(StoredValue)
     /// Several values: a captured array or set.
     case list([QueryExpression])
+    /// The value bound to the variable of that number; 0 is the record in question.
     case variable(Int)
     /// A property of a record. A null record has null in every property and no members in every to-many relationship.
     case property(QueryExpression, QueryProperty)
@@ -18,13 +21,22 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     /// The identifier of a record.
     case identifier(QueryExpression)
 
+    /// Whether a comparison of two values holds.
     case compare(Comparison, QueryExpression, QueryExpression)
+    /// Whether a condition does not hold.
     case not(QueryExpression)
+    /// Whether all conditions hold; evaluation stops at the first that does not.
     case and([QueryExpression])
+    /// Whether one of the conditions holds; evaluation stops at the first that does.
     case or([QueryExpression])
 
+    /// The result of an operation on two numbers of a kind. Evaluation throws `arithmeticOverflow` or `divisionByZero`
+    /// where integers have no result, and `unfit` for values that are no such numbers, also for null.
     case arithmetic(Arithmetic, QueryExpression, QueryExpression, StorageKind)
+    /// A number of a kind with the opposite sign. Evaluation throws `arithmeticOverflow` if an integer has no opposite,
+    /// and `unfit` for a value that is no such number, also for null.
     case negate(QueryExpression, StorageKind)
+    /// The second value if the first, a condition, holds, else the third.
     case conditional(QueryExpression, QueryExpression, QueryExpression)
     /// The first value unless it is null, else the second.
     case coalesce(QueryExpression, QueryExpression)
@@ -33,25 +45,38 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     /// The value, which must not be null; otherwise evaluation throws `unwrappedNull`.
     case unwrap(QueryExpression)
 
+    /// The number of elements; for a string, of characters.
     case count(QueryExpression)
+    /// Whether a collection or a string has no elements.
     case isEmpty(QueryExpression)
+    /// The first element; null if there is no element.
     case first(QueryExpression)
+    /// The last element; null if there is no element.
     case last(QueryExpression)
-    /// The element at an index; evaluation throws `indexOutOfRange` if there is none.
+    /// The element at an index; evaluation throws `indexOutOfRange` if the index is out of bounds.
     case element(QueryExpression, QueryExpression)
     /// The elements in a range; evaluation throws `indexOutOfRange` if the range is out of bounds.
     case slice(QueryExpression, QueryExpression)
     /// The value of a key in a dictionary; if the key is missing, the last expression, or null without one.
     case lookup(QueryExpression, QueryExpression, QueryExpression?)
+    /// Whether a collection has an element that equals the second value.
     case contains(QueryExpression, QueryExpression)
+    /// Whether a condition holds for at least one element, bound to the variable.
     case exists(QueryExpression, variable: Int, QueryExpression)
+    /// Whether a condition holds for every element, bound to the variable; true for no elements.
     case all(QueryExpression, variable: Int, QueryExpression)
+    /// The elements for which a condition holds, each bound to the variable.
     case filter(QueryExpression, variable: Int, QueryExpression)
+    /// Whether a collection, such as a string, begins with the elements of another.
     case startsWith(QueryExpression, QueryExpression)
+    /// The least element by `<`; null if there is no element.
     case minimum(QueryExpression)
+    /// The greatest element by `<`; null if there is no element.
     case maximum(QueryExpression)
     /// Whether a collection, such as a string, contains another contiguously.
     case containsSequence(QueryExpression, QueryExpression)
+    /// A range from the first value to the second, which belongs to it if `isClosed` is true. Evaluation throws
+    /// `invalidRange` if the second value is less than the first.
     case range(QueryExpression, QueryExpression, isClosed: Bool)
 
     /// Whether a string contains another, ignoring case, diacritics and width.

@@ -154,7 +154,7 @@ enum KeyPathLowering {
         guard let attribute = layout.properties[slot] as? Schema.Attribute,
             attribute.isTransformable || attribute.options.contains(.ephemeral)
         else { return }
-        throw NotLowerable(reason: "\(attribute.name) is not stored as it is")
+        throw NotLowerable(reason: "\(attribute.name) is stored in another form")
     }
 
     private static func isIdentifier<M: PersistentModel>(_ keyPath: AnyKeyPath, of model: M.Type) -> Bool {

@@ -22,10 +22,10 @@ public struct StoreRows<Snapshot: DataStoreSnapshot>: Sendable {
     public var snapshots: [Snapshot]
     /// How many rows the store looked at.
     public var scanned: Int
-    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
     public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says. Never true for
-    /// a query that avoids full scans and whose plan has none.
+    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds. Never
+    /// true for a query that avoids full scans, unless its plan is a full scan.
     public var isFullScan: Bool?
 
     /// Makes an answer; `scanned` counts the rows that the store looked at.
@@ -46,12 +46,12 @@ public struct VersionRows: Sendable {
     /// How many rows the store looked at.
     public var scanned: Int
     /// The number of matches, for a query that only counts and whose conjuncts the plan claims exact; `rows` may then
-    /// be empty. It ignores offset and limit unless the plan applies them. Nil to count `rows`.
+    /// be empty. It ignores offset and limit unless the plan applies them. If nil, `rows` is counted.
     public var count: Int?
-    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
     public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says. Never true for
-    /// a query that avoids full scans and whose plan has none.
+    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds. Never
+    /// true for a query that avoids full scans, unless its plan is a full scan.
     public var isFullScan: Bool?
 
     /// Makes an answer; `scanned` counts the rows that the store looked at.

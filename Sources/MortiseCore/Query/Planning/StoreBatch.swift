@@ -39,7 +39,7 @@ public struct StoreBatch: Sendable, Hashable, Codable {
     /// The author of the batch, for the store's history.
     public var author: String?
     /// The number of the version in which the selection was made; a store that has moved on since throws
-    /// `VersionSuperseded` and changes nothing. Nil for any version.
+    /// `VersionSuperseded` and changes nothing. Nil accepts any version.
     public var baseVersion: UInt64?
 
     /// Makes a batch. With `baseVersion` nil it applies to any version.
@@ -61,9 +61,9 @@ public struct StoreBatchResult: Sendable, Hashable {
     public var deleted: [PersistentIdentifier]
     /// How many rows the store looked at to find the matches; nil if it does not report that.
     public var scanned: Int?
-    /// How the store found the rows, in its own words, if it decided that after planning; nil for what the plan says.
+    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
     public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil for what the plan says.
+    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds.
     public var isFullScan: Bool?
 
     /// Makes a result. `updated` and `deleted` contain each record once, in any order.

@@ -118,9 +118,9 @@ public struct FetchPlan: Sendable, Hashable {
     public var appliesLimit: Bool
     /// How the store finds the rows, in its own words, such as an index or SQL.
     public var detail: String
-    /// Whether nothing bounds the rows that are read: all rows of the entity, or as many as it takes to find enough
-    /// matches. For a query that avoids full scans this must not depend on the records. For others, a store that
-    /// decides by the records reports with the rows what it did.
+    /// Whether the store may read every row of the entity, also if it stops once it has found enough matches. For a
+    /// query that avoids full scans this must not depend on the records. For others, a store that decides by the
+    /// records reports with the rows what it did.
     public var isFullScan: Bool
     /// A declaration that would avoid the scan, such as `#Index<Trip>([\.name])`.
     public var suggestion: String?
@@ -181,7 +181,7 @@ public struct FetchPlan: Sendable, Hashable {
         func illegal(_ conjunct: String?, _ reason: String) -> QueryPlanError {
             .illegalClaim(adapter: adapter, conjunct: conjunct, reason: reason)
         }
-        if query != asked { throw illegal(nil, "the plan is for another query than the one asked") }
+        if query != asked { throw illegal(nil, "the plan is for another query") }
         let known = Set(query.conjuncts.lazy.map(\.id))
         if let unknown = claims.keys.lazy.filter({ !known.contains($0) }).min() {
             throw illegal("conjunct \(unknown)", "the query has no such conjunct")
@@ -192,7 +192,7 @@ public struct FetchPlan: Sendable, Hashable {
         if let (guarded, before) = unguarded {
             throw illegal(
                 "\(guarded.expression)",
-                "its evaluation may fail for a record that \(before.expression) leaves out, which is not claimed exact")
+                "it may throw for records that \(before.expression) rules out, and that condition is not claimed exact")
         }
         if case .prefix(let count) = order, count < 0 || count > query.order.count {
             throw illegal(nil, "the order has \(query.order.count) keys, and the plan claims \(count)")
@@ -247,7 +247,8 @@ extension QueryPlanError: CustomStringConvertible, SwiftDataErrorConvertible {
     public var swiftDataError: SwiftDataError { .unsupportedPredicate }
 }
 
-/// What to do about a fetch, a count, an aggregation or a batch for which a store scans every record. ¶
+/// What to do about a fetch, a count, an aggregation or a batch for which a store scans every record.
+///
 /// A request for all records, without condition and limit, is always allowed.
 public enum FullScanPolicy: Sendable, Hashable {
     /// Run it. A store may scan every record even if it has an index, if that is faster because the index leads to many

@@ -22,10 +22,10 @@ extension SimulatedFileSystem {
         return restarted(replay.volume, losing: loss)
     }
 
-    /// Hands over disks that a crash after each of the operations may have left.
+    /// Calls `body` with the disks that a crash after each operation may leave.
     ///
-    /// Of several operations in a row that leave the disk alone only the last is visited, because a promise made by then
-    /// must be kept. The run itself is not disturbed, and the images are the same each time.
+    /// Of several operations in a row that do not change the disk, only the last is visited, because promises made by
+    /// then must be kept. The run itself is not disturbed, and the images are the same each time.
     ///
     /// - Parameters:
     ///   - operations: Which crash points to visit; `nil` means all from 0 to ``operationCount``.

@@ -1,19 +1,19 @@
 extension SimulatedFileSystem {
     /// What an operation does instead of succeeding.
     public enum Fault: Sendable, Hashable {
-        /// It does nothing and reports this.
+        /// It does nothing and fails with this code.
         ///
         /// A failed sync of a file, and a failed beginning to write it, also loses track of what was unsynced, as kernels do:
         /// programs still read it, later syncs succeed, and each 512-byte sector of it is on the disk or is not, as the seed
         /// decides. So does a failed sync of a directory with each creation, renaming and removal in it.
         case fail(FileError.Code)
-        /// It does its work and then reports this nevertheless, as network file systems can.
+        /// It does its work and fails with this code all the same, as network file systems can.
         case failAfterwards(FileError.Code)
         /// A read or write moves at most this many bytes (at least one); anything else is unaffected.
         case shorten(to: Int)
     }
 
-    /// What there is only so much of; `nil` is without end.
+    /// Resource limits; `nil` means unlimited.
     public struct Limits: Sendable, Hashable {
         /// All bytes of all files together.
         ///
@@ -57,9 +57,9 @@ extension SimulatedFileSystem {
 
     /// An operation that was asked for, whether or not it succeeded.
     public struct TracedOperation: Sendable, Hashable {
-        /// What was asked.
+        /// The kind of operation.
         public var operation: FileError.Operation
-        /// The path it was asked for.
+        /// The path that it was called with.
         public var path: String
     }
 
@@ -72,10 +72,10 @@ extension SimulatedFileSystem {
     /// Makes a coming operation fail or fall short.
     ///
     /// - Parameters:
-    ///   - fault: What it shall do.
-    ///   - number: Which one, counted from now on; 1 is the next.
-    ///   - operation: Count and hit only these; `nil` means all.
-    ///   - times: How many of them in a row.
+    ///   - fault: What the operation does instead.
+    ///   - number: The first operation to hit, counted from now; 1 is the next.
+    ///   - operation: The kind of operations to count and hit; `nil` means all.
+    ///   - times: The number of operations in a row to hit.
     public func inject(_ fault: Fault, at number: Int = 1, of operation: FileError.Operation? = nil, times: Int = 1) {
         let pending = SimulatedDisk.Pending(fault, number: number, operation: operation, times: times)
         disk.access { $0.faults.append(pending) }
@@ -86,10 +86,10 @@ extension SimulatedFileSystem {
     /// It runs on the thread of the operation and may use the disk; what it does is counted like everything else.
     ///
     /// - Parameters:
-    ///   - number: Before which one, counted from now on; 1 is the next.
-    ///   - operation: Count only these; `nil` means all.
-    ///   - times: Before how many of them in a row.
-    ///   - body: What to do. With a clock to move instead of a sleep the run stays deterministic and quick.
+    ///   - number: The first operation to precede, counted from now; 1 is the next.
+    ///   - operation: The kind of operations to count; `nil` means all.
+    ///   - times: The number of operations in a row to precede.
+    ///   - body: What to do. Advance a clock instead of sleeping, so that the run stays deterministic and fast.
     public func interject(
         at number: Int = 1, of operation: FileError.Operation? = nil, times: Int = 1,
         _ body: @escaping @Sendable () -> Void

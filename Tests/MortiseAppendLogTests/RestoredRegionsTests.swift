@@ -230,11 +230,25 @@ struct RestoredRegionsTests {
         var restored = 0
         for number in 0..<count {
             var program = try Program(seed: seed &+ UInt64(number))
-            let (hasRestored, fault) = try program.run()
-            #expect(fault == nil, "seed \(seed &+ UInt64(number))")
-            if hasRestored { restored += 1 }
+            do {
+                let (hasRestored, fault) = try program.run()
+                #expect(fault == nil, "seed \(seed &+ UInt64(number))")
+                if hasRestored { restored += 1 }
+            } catch {
+                Issue.record(error, "seed \(seed &+ UInt64(number))")
+            }
         }
         #expect(restored > count / 10, "\(restored) of \(count)")
+    }
+
+    /// Bug: the rows of records that had one key were placed without regard to the branches above them, which tell them apart
+    /// by their rows. About one program in 400 shows it.
+    @Test(arguments: [20_261_535, 20_261_794, 20_261_927, 20_262_063])
+    func rowsLieWhereBranchesSay(_ seed: UInt64) throws {
+        var program = try Program(seed: seed)
+        let (hasRestored, fault) = try program.run()
+        #expect(fault == nil)
+        #expect(hasRestored)
     }
 
     /// What was packed before the file could not be read any more may have another layout than what comes after.

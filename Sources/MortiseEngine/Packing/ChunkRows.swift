@@ -19,63 +19,58 @@ struct ChunkRows {
     }
 
     /// The numbers of all rows in order, each with the row that its record is taken from; nil for a deleted one.
-    /// - Parameter known: the numbers of records by their row in the table, as far as indexes name them.
-    /// - Returns: nil if the rows cannot be as the file says.
-    func sequences(at known: [Int: UInt64]) -> [(sequence: UInt64, row: Int?)]? {
-        guard live.count <= place.rows, live.first.map({ $0.sequence >= place.first }) ?? true else { return nil }
-        var offsets: [UInt64: Int] = [:]
-        for offset in 0..<place.rows {
-            if let sequence = known[place.firstRow + offset] { offsets[sequence] = offset }
+    /// - Parameter known: the rows of the table among which a record's row is, by the record's number, as far as indexes say.
+    /// - Returns: nil if the rows cannot be as the file and the indexes say.
+    func sequences(within known: [UInt64: ClosedRange<Int>]) -> [(sequence: UInt64, row: Int?)]? {
+        guard var points = points(within: known) else { return nil }
+        // From the last one back: then each place leaves one for the next, whatever comes before.
+        for index in points.indices.dropLast().reversed() {
+            let next = points[index + 1]
+            points[index].low = max(points[index].low, next.low - points[index].span(to: next))
+            points[index].high = min(points[index].high, next.high - 1)
         }
-        // The first row's number is known, and so is that of each row that an index names.
-        var fixed: [(offset: Int, sequence: UInt64, row: Int?)] = []
-        var free: [Row] = []
-        for row in live {
-            if row.sequence == place.first {
-                fixed.append((0, row.sequence, row.row))
-            } else if let offset = offsets[row.sequence] {
-                fixed.append((offset, row.sequence, row.row))
-            } else {
-                free.append(row)
-            }
-        }
-        if fixed.first?.offset != 0 { fixed.insert((0, place.first, nil), at: 0) }
-        fixed.append((place.rows, place.limit, nil))
         var result: [(sequence: UInt64, row: Int?)] = []
-        for (start, end) in zip(fixed, fixed.dropFirst()) {
-            guard end.offset > start.offset, end.sequence > start.sequence else { return nil }
-            result.append((start.sequence, start.row))
-            let between = free.filter { $0.sequence > start.sequence && $0.sequence < end.sequence }
-            guard let filled = Self.fill(between, end.offset - start.offset - 1, start.sequence, end.sequence) else {
-                return nil
+        for (point, next) in zip(points, points.dropFirst()) {
+            guard result.count >= point.low, result.count <= point.high else { return nil }
+            result.append((point.sequence, point.row))
+            // Deleted rows under numbers that are free, as many as may be.
+            let end = min(next.high, result.count - 1 + point.span(to: next))
+            var sequence = point.sequence
+            while result.count < end {
+                sequence += 1
+                result.append((sequence, nil))
             }
-            result += filled
         }
-        return result
+        return result.count == place.rows ? result : nil
     }
 
-    /// Adds deleted rows to some records, under numbers that are free, until there are as many as there should be.
-    private static func fill(
-        _ live: [Row], _ count: Int, _ lower: UInt64, _ upper: UInt64
-    ) -> [(sequence: UInt64, row: Int?)]? {
-        guard live.count <= count else { return nil }
-        var result: [(sequence: UInt64, row: Int?)] = []
-        var missing = count - live.count
-        var next = lower + 1
+    /// A row whose number is known, and the offsets in the chunk that it may have.
+    private struct Point {
+        let sequence: UInt64
+        let row: Int?
+        var low: Int
+        var high: Int
+
+        /// How far apart two rows may be at most: between them, each number is that of one row or of none.
+        func span(to next: Point) -> Int { Int(clamping: next.sequence - sequence) }
+    }
+
+    /// The first row, those of records, and the one behind the last; nil if they are not in order.
+    private func points(within known: [UInt64: ClosedRange<Int>]) -> [Point]? {
+        var points: [Point] = []
+        if live.first?.sequence != place.first {
+            points.append(Point(sequence: place.first, row: nil, low: 0, high: 0))
+        }
         for row in live {
-            while missing > 0, next < row.sequence {
-                result.append((next, nil))
-                missing -= 1
-                next += 1
-            }
-            result.append((row.sequence, row.row))
-            next = row.sequence + 1
+            let isFirst = row.sequence == place.first
+            let range = known[row.sequence]
+            points.append(
+                Point(
+                    sequence: row.sequence, row: row.row,
+                    low: max(0, (range?.lowerBound ?? 0) - place.firstRow),
+                    high: isFirst ? 0 : range.map { $0.upperBound - place.firstRow } ?? place.rows))
         }
-        while missing > 0, next < upper {
-            result.append((next, nil))
-            missing -= 1
-            next += 1
-        }
-        return missing == 0 ? result : nil
+        points.append(Point(sequence: place.limit, row: nil, low: place.rows, high: place.rows))
+        return zip(points, points.dropFirst()).allSatisfy { $0.sequence < $1.sequence } ? points : nil
     }
 }

@@ -46,8 +46,8 @@ final class PackedRestorer: @unchecked Sendable {
         /// of the records say where each is. Until a region cannot be read, of the chunks that readers have got, which may
         /// be unreadable since; from then on, of all that are known or chosen.
         var layouts: [Key: [UInt64]] = [:]
-        /// Of what readers have got of indexes: what is made again has to fit it.
-        var leaves: [Key: [Leaf]] = [:]
+        /// What readers have got of indexes: what is made again has to fit it.
+        var nodes: [Key: [RankedNode]] = [:]
         /// The chunks whose layout nobody knows any more and was chosen, and their entities: what the file has of those
         /// counts no more, even if it can be read again.
         var chosenChunks: Set<Key> = []
@@ -61,7 +61,7 @@ final class PackedRestorer: @unchecked Sendable {
         let number: Int
     }
 
-    private struct Leaf {
+    fileprivate struct RankedNode {
         /// How many entries of the index come before.
         let rank: Int
         let node: IndexNode
@@ -108,13 +108,12 @@ final class PackedRestorer: @unchecked Sendable {
     func accept(_ node: IndexNode, _ place: PackedNode.Place, _ rules: PackedTreeRules, isKept: Bool) throws
         -> IndexNode
     {
-        guard node.isLeaf, let tree = rules.tree, case .index(let number) = tree.kind, hasGaps(tree.entity),
-            hasRestored || isKept
+        guard let tree = rules.tree, case .index(let number) = tree.kind, hasGaps(tree.entity), hasRestored || isKept
         else { return node }
         return try lock.withLock {
             guard let other = state.other else {
                 let key = Key(entity: tree.entity, number: number)
-                if isKept { state.leaves[key, default: []].append(Leaf(rank: place.rank, node: node)) }
+                if isKept { state.nodes[key, default: []].append(RankedNode(rank: place.rank, node: node)) }
                 return node
             }
             guard state.chosenEntities.contains(tree.entity) else { return node }
@@ -215,7 +214,7 @@ final class PackedRestorer: @unchecked Sendable {
                 }
             }
             if !unknown.isEmpty { choose(unknown, own, table, &state) }
-            state.leaves = state.leaves.filter { $0.key.entity != packed.entity }
+            state.nodes = state.nodes.filter { $0.key.entity != packed.entity }
         }
     }
 
@@ -223,20 +222,13 @@ final class PackedRestorer: @unchecked Sendable {
     private func choose(
         _ unknown: [(key: Key, rows: ChunkRows)], _ own: TableVersion, _ table: TableVersion, _ state: inout State
     ) {
-        // The entries of an index come in the same order in both versions.
-        var sequences: [Int: UInt64] = [:]
+        var places = RecordPlaces(of: table)
         for (number, index) in own.indexes.enumerated() where index.count == table.indexes[number].count {
-            let entries = table.indexes[number].rowsInOrder()
-            let known = state.leaves[Key(entity: own.plan.number, number: number)] ?? []
-            let readable = index.readableLeaves().map { Leaf(rank: $0.rank, node: $0.node) }
-            for leaf in known + readable {
-                for entry in 0..<leaf.node.count where leaf.rank + entry < entries.count {
-                    sequences[Int(leaf.node.row(entry))] = table.sequence(ofRow: entries[leaf.rank + entry])
-                }
-            }
+            let known = state.nodes[Key(entity: own.plan.number, number: number)] ?? []
+            for node in known + index.readableNodes() { places.note(node, of: table.indexes[number]) }
         }
         for (key, rows) in unknown {
-            guard let rows = rows.sequences(at: sequences) else { continue }
+            guard let rows = rows.sequences(within: places.ranges) else { continue }
             state.layouts[key] = rows.map { $0.sequence | ($0.row == nil ? Self.deleted : 0) }
             state.chosenChunks.insert(key)
             state.chosenEntities.insert(own.plan.number)
@@ -413,30 +405,66 @@ extension TableVersion {
     }
 }
 
-extension OrderedIndex {
-    /// The row of each entry.
-    fileprivate func rowsInOrder() -> [Int] {
-        var rows: [Int] = []
-        rows.reserveCapacity(count)
-        guard let first = entry(at: 0) else { return rows }
-        forEachRun(from: first, to: nil) { node, run in
-            for entry in run { rows.append(Int(node.row(entry))) }
-            return true
+/// Where the rows of records are in a version whose indexes can be read in part, by another version that has the records.
+private struct RecordPlaces {
+    private let table: TableVersion
+    /// The rows that a record may have, by its number.
+    private(set) var ranges: [UInt64: ClosedRange<Int>] = [:]
+
+    init(of table: TableVersion) { self.table = table }
+
+    /// Takes in what a node says. Its entries come in the same order in the other version's index.
+    mutating func note(_ known: PackedRestorer.RankedNode, of index: OrderedIndex) {
+        let node = known.node
+        if node.isLeaf {
+            guard let first = index.entry(at: known.rank) else { return }
+            var place = 0
+            index.forEachRun(from: first, to: nil) { others, run in
+                for entry in run where place < node.count {
+                    let row = Int(node.row(place))
+                    narrow(others.row(entry), to: row...row)
+                    place += 1
+                }
+                return place < node.count
+            }
+            return
         }
-        return rows
+        // The first entry of a branch bounds nothing. Another one bounds rows only where the entries beside it have its key.
+        var rank = known.rank
+        for child in 1..<max(1, node.count) {
+            rank += node.counts[child - 1]
+            let row = Int(clamping: node.row(child))
+            if let before = index.entry(at: rank - 1), node.hasKey(child, before) {
+                narrow(before.row, to: 0...max(0, row - 1))
+            }
+            if let behind = index.entry(at: rank), node.hasKey(child, behind) { narrow(behind.row, to: row...Int.max) }
+        }
     }
 
-    /// The leaves of an index that lies in a file, as far as they can be read, each with the number of entries before it.
-    fileprivate func readableLeaves() -> [(rank: Int, node: IndexNode)] {
-        var leaves: [(rank: Int, node: IndexNode)] = []
+    private mutating func narrow(_ other: UInt64, to range: ClosedRange<Int>) {
+        ranges[table.sequence(ofRow: Int(other)), default: 0...Int.max].narrow(to: range)
+    }
+}
+
+extension ClosedRange<Int> {
+    /// Keeps what is in both; what excludes each other stays as it is, since nothing can be made of it.
+    fileprivate mutating func narrow(to other: ClosedRange<Int>) {
+        if overlaps(other) { self = clamped(to: other) }
+    }
+}
+
+extension OrderedIndex {
+    /// The nodes of an index that lies in a file, as far as they can be read.
+    fileprivate func readableNodes() -> [PackedRestorer.RankedNode] {
+        var nodes: [PackedRestorer.RankedNode] = []
         func read(_ node: IndexNode, _ rank: Int) {
-            if node.isLeaf { leaves.append((rank, node)) }
+            nodes.append(.init(rank: rank, node: node))
             for case .packed(let child) in node.cells {
                 if let node = try? child.read() { read(node, child.place.rank) }
             }
         }
         if let root { read(root, 0) }
-        return leaves
+        return nodes
     }
 }
 

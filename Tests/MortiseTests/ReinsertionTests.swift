@@ -60,6 +60,25 @@ import Testing
         #expect(found.map(\.name) == ["hero"])
     }
 
+    /// A deletion's own changes may be dropped without a word when others have deleted the record; the program's may not.
+    @Test func whatWasSetBeforeIsMissedWhenOthersHaveDeletedTheModel() throws {
+        let container = try householdContainer()
+        let context = ModelContext(container)
+        let (hero, first, second) = (Node("hero"), Node("first"), Node("second"))
+        hero.admirers = [first]
+        context.insert(hero)
+        context.insert(second)
+        try context.save()
+        hero.admirers.append(second)
+        context.delete(first)
+        context.processPendingChanges()
+        let other = ModelContext(container)
+        for node in try other.fetch(FetchDescriptor<Node>()) where node.name == "hero" { other.delete(node) }
+        try other.save()
+        let identifier = hero.persistentModelID
+        #expect(throws: ModelContextError.noSuchModel(identifier)) { try context.save() }
+    }
+
     /// Bug: a member that a deletion had taken out and that was put back counted as added here, so that others could not
     /// take it out.
     @Test func whatOthersTakeOutStaysOutOnceADeletionIsTakenBack() throws {

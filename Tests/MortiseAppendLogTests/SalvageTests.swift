@@ -83,7 +83,7 @@ struct SalvageTests {
         #expect(found.problems.map(\.path) == [logPath + ".checkpoint"], "\(found.problems)")
         #expect(
             found.problems.allSatisfy {
-                knowsItsLog ? $0.fault == .checkpointOfAnother : "\($0)".contains("other records")
+                knowsItsLog ? $0.fault == .checkpointOfAnother : "\($0)".contains("different records")
             })
         // A salvage says the same.
         let salvaged = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: mixed)

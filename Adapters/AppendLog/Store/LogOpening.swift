@@ -165,13 +165,15 @@ struct LogOpening {
         if names.isEmpty || content.schema != schema { return }
         // What a torn end, or a checkpoint that was left aside, would have named is not known.
         guard content.end == .clean, content.ignoredCheckpoint == nil else { return }
+        // Some of it is read only now.
+        func isSound() -> Bool { content.fallback?.fault == nil }
         guard configuration.sharing == .shared else {
-            external.sweep(names) { version }
+            external.sweep(names, where: isSound) { version }
             return
         }
         // Other processes may read older versions. A process that opens the log now waits for the turn, which this
         // process has.
-        if try lock.change(to: .exclusive) { external.sweep(names) { version } }
+        if try lock.change(to: .exclusive) { external.sweep(names, where: isSound) { version } }
         _ = try lock.change(to: .shared)
     }
 

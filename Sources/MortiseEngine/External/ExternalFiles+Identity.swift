@@ -23,8 +23,10 @@ extension ExternalFiles {
         state.withLock { $0.makeStore = make }
     }
 
-    /// - Throws: `FileError` where the mark is there and cannot be read.
+    /// - Throws: `FileError` where the mark is there and cannot be read; `symbolicLink` where it is a link.
     func mark(of owner: String) throws(FileError) -> Mark {
+        // It would say whose another folder is, and be replaced where it leads.
+        try fileSystem.refuseLink(at: markPath)
         guard try fileSystem.infoIfPresent(markPath, followingLinks: false) != nil else { return .missing }
         let bytes = try fileSystem.readWhole(markPath, limit: 4_096).bytes
         if bytes.elementsEqual((owner + "\n").utf8) { return .mine }

@@ -26,12 +26,14 @@ extension ExternalFiles {
     /// - Parameters:
     ///   - names: files, as `present()` gave them before anything else was asked for.
     ///   - dropping: what is removed instead, also of what was moved aside before.
+    ///   - isCertain: asked once all records have been read; false leaves everything where it is.
     ///   - version: gives the records. It is on the disk, names of files included, so that none comes back that names more;
     ///     nobody else writes.
     /// - Returns: how many were moved aside or removed.
     @discardableResult
     package func sweep(
-        _ names: [ExternalReference.Name], dropping: Dropping = .nothing, keeping version: () throws -> EngineVersion
+        _ names: [ExternalReference.Name], dropping: Dropping = .nothing, where isCertain: () -> Bool = { true },
+        keeping version: () throws -> EngineVersion
     ) rethrows -> Int {
         guard let aside = try? self.names(in: asideFolder), !names.isEmpty || !aside.isEmpty else { return 0 }
         // In this order: what is settled meanwhile is named by the version that is asked for next.
@@ -46,7 +48,7 @@ extension ExternalFiles {
         } catch {
             return 0
         }
-        guard let owner, isMarked(for: owner, named, names, aside) else { return 0 }
+        guard let owner, isCertain(), isMarked(for: owner, named, names, aside) else { return 0 }
         let kept = named.union(unsettled)
         restore(aside.filter(kept.contains))
         let unnamed = names.filter { !kept.contains($0) }

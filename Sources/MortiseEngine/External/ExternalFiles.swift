@@ -204,6 +204,7 @@ package final class ExternalFiles: Sendable {
                 } catch {
                     // A sweep for an older copy of the store may have moved it.
                     guard error.reason == .notFound else { throw error }
+                    try fileSystem.refuseLink(at: asideFolder)
                     return try openForReading(asidePath(of: reference.name))
                 }
             })
@@ -216,7 +217,8 @@ package final class ExternalFiles: Sendable {
     }
 
     private func openForReading(_ path: String) throws(FileError) -> any OpenFile {
-        try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: .read) }
+        try fileSystem.refuseLink(at: path)
+        return try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: .read) }
     }
 
     private func outcome<R>(

@@ -201,6 +201,83 @@ import MortiseJSONFile
         #expect(disk.paths.filter { $0.hasPrefix("/copy") || $0 == path + ".lock" } == [])
     }
 
+    /// The mark was read through a link that somebody had put there, and replaced where it led.
+    @Test(arguments: PictureStore.allCases, [Array("of somebody\n".utf8), nil])
+    func aLinkInThePlaceOfTheMarkIsRefusedAndItsTargetStays(store: PictureStore, content: [UInt8]?) throws {
+        let disk = SimulatedFileSystem(seed: 3)
+        let container = try store.open(disk)
+        let context = ModelContext(container)
+        context.insert(Picture("small", content: Data([1])))
+        try context.save()
+        let foreign = "/foreign/file"
+        try disk.install(.directory, at: "/foreign")
+        if let content { try disk.install(content, at: foreign) }
+        try disk.install(.directory, at: store.folder)
+        try disk.installLink(to: foreign, at: store.folder + "/store")
+        context.insert(Picture("large", content: Pictures.data(9)))
+        #expect(reason { try context.save() } == .symbolicLink(target: foreign))
+        #expect(disk.contents(at: foreign) == content)
+        #expect(store.dataFiles(on: disk) == [])
+        try disk.unlink(store.folder + "/store")
+        try context.save()
+        #expect(disk.contents(at: foreign) == content)
+        #expect(store.dataFiles(on: disk).count == 1)
+        try container.close()
+    }
+
+    /// A copy of the right mark, anywhere, made any folder the store's own.
+    @Test(arguments: PictureStore.allCases) func aFolderWhoseMarkIsALinkIsNotSwept(store: PictureStore) throws {
+        let disk = try makeDisk(store, states: 5)
+        let mark = store.folder + "/store"
+        try disk.install(try #require(disk.contents(at: mark)), at: "/foreign/store")
+        try disk.unlink(mark)
+        try disk.installLink(to: "/foreign/store", at: mark)
+        let files = store.dataFiles(on: disk)
+        try store.open(disk).close()
+        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        #expect(store.dataFiles(on: disk) == files && files.count > 3)
+        #expect(aside(store, on: disk) == [])
+        #expect(try state(store, on: disk) == 5)
+    }
+
+    @Test(arguments: PictureStore.allCases)
+    func aLinkInThePlaceOfTheFolderAsideIsNotFollowed(store: PictureStore) throws {
+        let disk = try makeDisk(store, states: 5)
+        let foreign = "/foreign/" + String(repeating: "0a", count: 16)
+        try disk.install([1, 2, 3], at: foreign)
+        try disk.installLink(to: "/foreign", at: store.folder + "/aside")
+        let files = store.dataFiles(on: disk)
+        try store.open(disk).close()
+        #expect(store.dataFiles(on: disk) == files && files.count > 3)
+        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        #expect(disk.paths.filter { $0.hasPrefix("/foreign/") } == [foreign])
+        #expect(disk.contents(at: foreign) == [1, 2, 3])
+        // What a record names is not read from there either.
+        #expect(try state(store, on: disk) == 5)
+        let named = try #require(store.dataFiles(on: disk).first)
+        try disk.rename(named, to: "/foreign" + named.dropFirst(store.folder.count))
+        #expect(throws: ExternalValueError.self) { try state(store, on: disk) }
+        try store.open(disk).close()
+        #expect(disk.contents(at: named) == nil)
+    }
+
+    @Test(arguments: PictureStore.allCases) func aLinkInThePlaceOfDataIsNotRead(store: PictureStore) throws {
+        let disk = try makeDisk(store)
+        // So that each of the files is named.
+        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        let named = try #require(store.dataFiles(on: disk).first)
+        try disk.rename(named, to: "/foreign")
+        try disk.installLink(to: "/foreign", at: named)
+        #expect {
+            try state(store, on: disk)
+        } throws: { error in
+            guard case .unreadable(let fault)? = (error as? ExternalValueError)?.reason else { return false }
+            return fault.reason == .symbolicLink(target: "/foreign") && fault.path == named
+        }
+        let found = try #require(store.configuration(disk) as? any VerifiableConfiguration).verifyStore()
+        #expect(!found.problems.isEmpty)
+    }
+
     /// A folder of a program that wrote no marks is marked once a record names what is in it.
     @Test(arguments: PictureStore.allCases) func aFolderWithoutAMarkIsTakenOver(store: PictureStore) throws {
         let disk = try makeDisk(store)
@@ -258,6 +335,78 @@ import MortiseJSONFile
         #expect(try state(store, on: disk, path: "/copy") == 6)
     }
 
+    /// Its records are those of the log; but what has become of one file may have become of the other.
+    @Test func nothingIsSweptWhereTheCheckpointCannotBeRead() throws {
+        let store = PictureStore.log
+        let checkpoint = store.path + ".checkpoint"
+        let disk = SimulatedFileSystem(seed: 3)
+        let container = try store.openLog(disk, history: .keepAll)
+        for state in 1...5 { try container.advancePictures(to: state) }
+        try #require(container.store(AppendLogStore.self)).checkpoint()
+        try container.close()
+        let sound = try #require(disk.contents(at: checkpoint))
+        let files = store.dataFiles(on: disk)
+        let everything = disk.paths.compactMap { path in disk.contents(at: path).map { (path, $0) } }
+        var (unread, swept) = (0, 0)
+        for place in stride(from: 0, to: sound.count, by: isFullSize ? 1 : 13) {
+            let other = SimulatedFileSystem(seed: 3)
+            for (path, bytes) in everything { try other.install(bytes, at: path) }
+            var rotten = sound
+            rotten[place] ^= 0x10
+            try other.install(rotten, at: checkpoint)
+            let container = try store.openLog(other, history: .keepAll)
+            let isUnread = container.store(AppendLogStore.self)?.recovery?.ignoredCheckpoint != nil
+            #expect(try Pictures.state(of: container) == 5, "byte \(place)")
+            if isUnread {
+                unread += 1
+                #expect(store.dataFiles(on: other) == files, "byte \(place)")
+                #expect(aside(store, on: other) == [], "byte \(place)")
+            } else if store.dataFiles(on: other).count < files.count {
+                swept += 1
+            }
+            try container.close()
+        }
+        #expect(unread > 5 && swept > 0, "\(unread) not read, \(swept) swept")
+    }
+
+    /// A store that compacts itself drops what it has written itself, and nothing that another copy of it may name.
+    @Test func aCompactionInTheBackgroundDropsOnlyWhatItsProcessHasWritten() throws {
+        let store = PictureStore.log
+        let disk = try makeDisk(store)
+        let older = try #require(disk.contents(at: store.path))
+        let container = try store.open(disk)
+        for state in 4...7 { try container.advancePictures(to: state) }
+        try container.close()
+        let newer = try #require(disk.contents(at: store.path))
+        try disk.install(older, at: store.path)
+        let again = try store.openLog(disk, compaction: .automatic)
+        let movedAside = aside(store, on: disk)
+        #expect(movedAside.count > 2)
+        let before = Set(store.dataFiles(on: disk))
+        for number in 0..<40 {
+            let context = ModelContext(again)
+            let descriptor = FetchDescriptor<Picture>(sortBy: [SortDescriptor(\.name)])
+            let picture = try #require(try context.fetch(descriptor).first)
+            picture.name = String(repeating: "a", count: 500) + "\(number)"
+            picture.content = Pictures.data(2_000 + number)
+            try context.save()
+            again.store(AppendLogStore.self)?.waitForBackgroundWork()
+        }
+        // Forty values were written. All but the last, and what was written since the last compaction, are gone for good.
+        let written = Set(store.dataFiles(on: disk)).subtracting(before)
+        #expect(written.count < 30, "\(written.count) are left")
+        let later = aside(store, on: disk)
+        #expect(Set(movedAside).isSubset(of: later))
+        // The value that the picture had at first.
+        #expect(later.count <= movedAside.count + 1, "\(later)")
+        try again.close()
+        try disk.install(newer, at: store.path)
+        try disk.unlink(store.path + ".checkpoint")
+        #expect(try state(store, on: disk) == 7)
+        try store.open(disk).close()
+        #expect(try state(store, on: disk) == 7)
+    }
+
     /// What was acknowledged may be in a part that cannot be read.
     @Test func nothingIsSweptWhereTheLogWasCutOrTheTextWasEdited() throws {
         for store in PictureStore.allCases {
@@ -275,5 +424,18 @@ import MortiseJSONFile
             }
             #expect(store.dataFiles(on: disk) == files)
         }
+    }
+}
+
+extension PictureStore {
+    /// Opens a log of pictures.
+    fileprivate func openLog(
+        _ disk: SimulatedFileSystem, history: AppendLogHistory = .keep(days: 0),
+        compaction: AppendLogCompaction = .onCall
+    ) throws -> ModelContainer {
+        var configuration = AppendLogConfiguration(path: path, history: history, compaction: compaction, in: disk)
+        configuration.allocationStep = 4_096
+        configuration.leastGarbage = 8_192
+        return try ModelContainer(for: Schema([Picture.self]), configurations: [configuration])
     }
 }

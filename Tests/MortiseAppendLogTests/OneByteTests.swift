@@ -76,11 +76,11 @@ struct OneByteTests {
         for length in (last + 1)..<log.count { #expect(try !Self.isRefused(Array(log[..<length])), "\(length)") }
     }
 
-    private static func offsets(_ log: [UInt8]) throws -> [Int] {
+    private static func offsets(_ log: [UInt8], after base: UInt64 = 0) throws -> [Int] {
         let header = try FileHeader(Array(log.prefix(FileHeader.size)), expecting: .log)
         var found: [Int] = []
         let reader = FrameReader(BytesFile(log), size: Int64(log.count), seed: header.seed)
-        _ = try reader.scan(from: .first) { frame in
+        _ = try reader.scan(from: .first, allowingGapsTo: base) { frame in
             found.append(Int(frame.position.offset))
             return true
         }
@@ -106,10 +106,60 @@ struct OneByteTests {
 
     // MARK: All that look at a log
 
-    private func openableState(_ bytes: [UInt8], allowsSave: Bool) throws -> String {
-        let disk = try makeDisk(with: bytes)
+    /// How much of a store is in its log.
+    enum Form: CaseIterable {
+        /// All of it.
+        case plain
+        /// All of it; the first half is in a checkpoint, too.
+        case checkpointed
+        /// The second half. The first is in a checkpoint.
+        case compacted
+    }
+
+    /// The files of a store.
+    private struct Files {
+        var log: [UInt8]
+        let checkpoint: [UInt8]?
+        /// How many transactions are not in the log.
+        let base: UInt64
+        /// Up to where opening does not read the log.
+        let covered: Int
+
+        func disk() throws -> SimulatedFileSystem { try makeDisk(with: log, checkpoint: checkpoint) }
+    }
+
+    private static let saves = 60
+
+    private func makeFiles(_ form: Form, _ generator: inout TestGenerator) throws -> Files {
+        let disk = try makeDisk()
+        func save(_ numbers: Range<Int>) throws {
+            try withLog(logConfiguration(disk)) { context in
+                for number in numbers {
+                    let name = String(repeating: "x", count: Int.random(in: 0...90, using: &generator))
+                    context.insert(Item("\(name)\(number)", count: number % 3 == 0 ? 0 : number, tags: []))
+                    try context.save()
+                }
+            }
+        }
+        try save(0..<Self.saves / 2)
+        var covered = 0
+        if form != .plain {
+            let store = try openStore(logConfiguration(disk, history: form == .compacted ? .keep(days: 0) : .keepAll))
+            if form == .compacted { _ = try store.compact() } else { try store.checkpoint() }
+            covered = Int(try #require(store.opened.sink).writer.state.position.end)
+            try store.close()
+        }
+        try save(Self.saves / 2..<Self.saves)
+        let log = try #require(disk.contents(at: logPath))
+        let header = try FileHeader(Array(log.prefix(FileHeader.size)), expecting: .log)
+        let checkpoint = disk.contents(at: logPath + ".checkpoint")
+        #expect((checkpoint == nil) == (form == .plain) && (header.base > 0) == (form == .compacted))
+        return Files(log: log, checkpoint: checkpoint, base: header.base, covered: covered)
+    }
+
+    private func openableState(_ files: Files, allowsSave: Bool) throws -> String {
         do {
-            let store = try openStore(logConfiguration(disk, allowsSave: allowsSave))
+            let store = try openStore(logConfiguration(files.disk(), allowsSave: allowsSave))
             defer { try? store.close() }
             return "\(store.recovery?.droppedBytes ?? 0) bytes torn at \(store.engine.version.number)"
         } catch let error as AppendLogError {
@@ -118,51 +168,52 @@ struct OneByteTests {
         }
     }
 
-    private func verifiedState(_ bytes: [UInt8]) throws -> String {
-        let found = try AppendLogStore.verify(logPath, in: makeDisk(with: bytes))
-        return found.isSound ? "\(found.tornBytes) bytes torn at \(found.transactions)" : "damaged"
+    private func verifiedState(_ files: Files) throws -> String {
+        let found = try AppendLogStore.verify(logPath, in: files.disk())
+        return found.isSound ? "\(found.tornBytes) bytes torn at \(files.base + UInt64(found.transactions))" : "damaged"
     }
 
-    private func salvagedState(_ bytes: [UInt8]) throws -> String {
+    private func salvagedState(_ files: Files) throws -> String {
         do {
-            let found = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: makeDisk(with: bytes))
-            return found.lost.isEmpty ? "\(found.tornBytes) bytes torn at \(found.transactions)" : "damaged"
+            let found = try AppendLogStore.salvage(logPath, to: "/data/new.log", in: files.disk())
+            let transactions = files.base + UInt64(found.transactions)
+            return found.lost.isEmpty ? "\(found.tornBytes) bytes torn at \(transactions)" : "damaged"
         } catch is AppendLogError {
             return "damaged"
         }
     }
 
-    private func backupState(_ bytes: [UInt8]) throws -> String {
+    private func backupState(_ files: Files) throws -> String {
         do {
-            let report = try logConfiguration(makeDisk(with: bytes)).backUpStore(to: "/data/new.log")
+            let report = try logConfiguration(files.disk()).backUpStore(to: "/data/new.log")
             return "sound at \(report.figures.first { $0.name == "transactions" }?.value ?? -1)"
         } catch is AppendLogError {
             return "damaged"
         }
     }
 
-    private func describedState(_ bytes: [UInt8]) throws -> Bool {
-        let disk = try makeDisk(with: bytes)
-        return (try? logConfiguration(disk).storedSchema()) != nil
+    /// Whether the headers alone, which `info` reads, show no damage.
+    private func describedState(_ files: Files) throws -> Bool {
+        (try? logConfiguration(files.disk()).storedSchema()) != nil
     }
 
-    @Test func openingVerifyingSalvagingAndBackupsSayTheSame() throws {
+    @Test(arguments: Form.allCases) func openingVerifyingSalvagingAndBackupsSayTheSame(form: Form) throws {
         let seed = testSeed()
         var generator = TestGenerator(seed: seed)
-        let disk = try makeDisk()
-        try withLog(logConfiguration(disk)) { context in
-            for number in 0..<60 {
-                let name = String(repeating: "x", count: Int.random(in: 0...90, using: &generator))
-                context.insert(Item("\(name)\(number)", count: number % 3 == 0 ? 0 : number, tags: []))
-                try context.save()
-            }
-        }
-        let log = try #require(disk.contents(at: logPath))
+        let files = try makeFiles(form, &generator)
+        let log = files.log
+        let last = try #require(try Self.offsets(log, after: files.base).last)
         let isFull = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
-        for _ in 0..<(isFull ? 3_000 : 120) {
+        var draws = (0..<(isFull ? 3_000 : 120)).map { _ in
+            (Int.random(in: 0..<6, using: &generator), Int.random(in: 0..<log.count, using: &generator))
+        }
+        // What a write leaves that was cut short, and its neighbours; around what opening reads first.
+        draws += [(0, log.count - 1), (0, log.count - 2), (1, log.count - 1), (2, log.count - 1)]
+        for place in (files.covered - 2)...(files.covered + 2) where log.indices.contains(place) {
+            draws += (0..<6).map { ($0, place) }
+        }
+        for (kind, place) in draws {
             var bytes = log
-            let place = Int.random(in: 0..<log.count, using: &generator)
-            let kind = Int.random(in: 0..<6, using: &generator)
             switch kind {
             case 0: bytes.remove(at: place)
             case 1: bytes.insert(bytes[place], at: place)
@@ -171,15 +222,27 @@ struct OneByteTests {
             case 4: bytes.removeSubrange(place...)
             default: bytes.removeSubrange(place..<min(place + Int.random(in: 2...90, using: &generator), bytes.count))
             }
+            var changed = files
+            changed.log = bytes
             let what = "seed \(seed): mutation \(kind) at \(place) of \(log.count)"
-            let opened = try openableState(bytes, allowsSave: true)
-            if kind < 3 { #expect(opened == "damaged" || bytes == log, "\(what)") }
-            #expect(try openableState(bytes, allowsSave: false) == opened, "\(what), read only")
-            #expect(try verifiedState(bytes) == opened, "\(what), verified")
-            #expect(try salvagedState(bytes) == opened, "\(what), salvaged")
-            let copied = try backupState(bytes)
-            #expect((copied == "damaged") == (opened == "damaged"), "\(what), backed up: \(copied)")
-            if opened != "damaged" { #expect(try describedState(bytes), "\(what), described") }
+            let opened = try openableState(changed, allowsSave: true)
+            if bytes == log.dropLast() {
+                #expect(opened == "\(bytes.count - last) bytes torn at \(Self.saves - 1)", "\(what)")
+            } else if kind < 3 {
+                #expect(opened == "damaged", "\(what)")
+            }
+            #expect(try openableState(changed, allowsSave: false) == opened, "\(what), read only")
+            let verified = try verifiedState(changed)
+            // What a checkpoint has is not read in opening. Bytes that move are noticed nevertheless.
+            if kind == 3, place < files.covered, verified == "damaged" {
+                #expect(opened == "damaged" || opened == "0 bytes torn at \(Self.saves)", "\(what)")
+            } else {
+                #expect(verified == opened, "\(what), verified")
+            }
+            #expect(try salvagedState(changed) == verified, "\(what), salvaged")
+            let copied = try backupState(changed)
+            #expect((copied == "damaged") == (verified == "damaged"), "\(what), backed up: \(copied)")
+            if verified != "damaged" { #expect(try describedState(changed), "\(what), described") }
         }
     }
 

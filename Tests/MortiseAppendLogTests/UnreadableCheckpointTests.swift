@@ -60,8 +60,20 @@ struct UnreadableCheckpointTests {
         return found + ["\(count)"]
     }
 
+    /// How the log is opened.
+    enum Opening: CaseIterable { case alone, reading, shared }
+
+    private func configuration(_ disk: any FileSystem, _ opening: Opening) -> AppendLogConfiguration {
+        var configuration = AppendLogConfiguration(
+            path: logPath, allowsSave: opening != .reading, sharing: opening == .shared ? .shared : .exclusive, in: disk
+        )
+        configuration.allocationStep = 4_096
+        return configuration
+    }
+
     /// Each byte of the file in turn, or each of many: whatever it is a part of.
-    @Test func whateverByteHasRottenTheAnswersAreThoseOfTheLog() throws {
+    @Test(arguments: Opening.allCases)
+    func whateverByteHasRottenTheAnswersAreThoseOfTheLog(opening: Opening) throws {
         let disk = try makeDisk()
         try makeLog(on: disk)
         let expected = try withLog(logConfiguration(disk), answers)
@@ -74,7 +86,7 @@ struct UnreadableCheckpointTests {
             rotten[place] ^= 0x10
             let other = try makeDisk(with: log, checkpoint: rotten)
             let events = Events()
-            let container = try openLog(logConfiguration(other))
+            let container = try openLog(configuration(other, opening))
             let store = try #require(container.store(AppendLogStore.self))
             store.reportEvents { events.add($0) }
             if store.recovery?.ignoredCheckpoint != nil { atOpening += 1 }
@@ -83,12 +95,56 @@ struct UnreadableCheckpointTests {
             #expect(store.engine.version.inconsistencies() == [], "byte \(place)")
             later += events.unreadable.count
             #expect(events.unreadable.count <= 1, "byte \(place)")
+            // Closing does not wait for the checkpoint of a shared log.
+            store.waitForBackgroundWork()
             try container.close()
-            // The next checkpoint takes its place, and the store is as sound as it was.
-            #expect(try AppendLogStore.verify(logPath, in: other).problems == [], "byte \(place)")
+            if opening == .reading {
+                #expect(other.contents(at: logPath) == log && other.contents(at: checkpointPath) == rotten)
+            } else {
+                // The next checkpoint takes its place, and the store is as sound as it was.
+                #expect(try AppendLogStore.verify(logPath, in: other).problems == [], "byte \(place)")
+            }
             #expect(try withLog(logConfiguration(other), answers) == expected, "byte \(place)")
         }
         #expect(atOpening > 0 && later > 10, "\(atOpening) at opening, \(later) later")
+    }
+
+    /// All regions at once, when the log has already more than it had at opening.
+    @Test(arguments: [Opening.reading, .shared])
+    func whatOthersSaveMeanwhileIsShownWithWhatTheLogHas(opening: Opening) throws {
+        let disk = try makeDisk()
+        try makeLog(on: disk)
+        let (mine, others) = (disk.process(100), disk.process(101))
+        let writer = try openLog(configuration(others, opening == .shared ? .shared : .alone))
+        let container = try openLog(configuration(mine, opening))
+        let store = try #require(container.store(AppendLogStore.self))
+        let events = Events()
+        store.reportEvents { events.add($0) }
+        let writing = ModelContext(writer)
+        func save(_ name: String) throws {
+            let box = Box("box of \(name)")
+            writing.insert(box)
+            for number in 0..<5 { writing.insert(Item("\(name) \(number)", count: number, box: box)) }
+            let boxes = try writing.fetch(FetchDescriptor<Box>(sortBy: [SortDescriptor(\.label)]))
+            boxes[boxes.count / 2].label = "moved by \(name)"
+            writing.delete(boxes[boxes.count / 3])
+            try writing.save()
+        }
+        try save("before")
+        let expected = try answers(writing)
+        // Of the regions that this process reads only now.
+        let size = try #require(disk.contents(at: checkpointPath)).count
+        mine.limits.unreadable[checkpointPath] = [0..<size]
+        #expect(try answers(ModelContext(container)) == expected)
+        #expect(events.unreadable.count == 1)
+        try save("after")
+        #expect(try answers(ModelContext(container)) == answers(writing))
+        #expect(store.engine.version.inconsistencies() == [])
+        #expect(events.unreadable.count == 1)
+        mine.limits.unreadable = [:]
+        try container.close()
+        try writer.close()
+        #expect(try AppendLogStore.verify(logPath, in: disk).problems == [])
     }
 
     /// All regions at once, first touched by a save.

@@ -25,12 +25,15 @@ public struct AppendLogError: Error, Hashable, Sendable {
 
 /// A fault of a log or a checkpoint.
 public enum LogFault: Error, Hashable, Sendable {
+    /// The file has no bytes.
     case empty
     /// The file ends within its header.
     case tooShort(bytes: Int)
+    /// The file does not begin like a log or a checkpoint.
     case notALog
     /// A log where a checkpoint is expected, or the other way round.
     case wrongKindOfFile
+    /// The file has a version of the format that this library does not know.
     case unsupportedVersion(UInt16)
     /// The header's checksum is wrong.
     case damagedHeader
@@ -44,8 +47,9 @@ public enum LogFault: Error, Hashable, Sendable {
     case unknownFlags(offset: Int64, flags: UInt8)
     /// The disk fails to read the file, from the offset on if that is known.
     case unreadable(offset: Int64?, error: FileError)
-    /// The checksum is right and the content is not: another program wrote it.
-    case malformed(offset: Int64, what: String)
+    /// The checksum is right and the content is not: another program wrote it. `what` follows the part in a sentence; the
+    /// offset is nil if the fault has no single one.
+    case malformed(part: Part, offset: Int64?, what: String)
     /// A frame has another number than its position requires.
     case outOfOrder(offset: Int64, expected: UInt64, found: UInt64)
     /// The log begins behind this transaction, and there is no checkpoint of it.
@@ -60,12 +64,32 @@ public enum LogFault: Error, Hashable, Sendable {
     case schemaMissing(transactions: Int)
     /// A schema of more entities, or of more properties in all, than the format allows.
     case schemaTooLarge(entities: Int, properties: Int)
-    /// A value that the format cannot keep bit for bit.
+    /// A value that the format cannot keep bit for bit. Nothing was written.
     case unwritableValue(entity: String, property: String)
+    /// A default value in the schema that the format cannot keep bit for bit. Nothing was written.
+    case unwritableDefault(entity: String, property: String)
+    /// A part of a checkpoint would have more bytes than the format allows, 4 GiB - 1. The old checkpoint stays.
+    case regionTooLarge(bytes: Int)
     /// Data that are in a file of their own cannot be read.
     case damagedValue(entity: String, property: String, record: UInt64, reason: ExternalValueError.Reason)
     /// The file was written while it was read, again and again.
     case unstable
+
+    /// A part of a log or a checkpoint, as its errors name it.
+    public enum Part: String, Hashable, Sendable {
+        /// The first 64 bytes of a log or a checkpoint.
+        case fileHeader = "file header"
+        /// A frame of the log, with its header.
+        case frame
+        /// The log as a whole.
+        case log
+        /// The directory of a checkpoint.
+        case directory = "directory of the checkpoint"
+        /// A region of a checkpoint.
+        case region = "region of the checkpoint"
+        /// The checkpoint as a whole.
+        case checkpoint
+    }
 }
 
 extension AppendLogError: CustomStringConvertible, SwiftDataErrorConvertible {
@@ -99,8 +123,9 @@ extension LogFault: CustomStringConvertible {
         case .unreadable(let offset, let error):
             (offset.map { "From offset \($0) on: " } ?? "")
                 + "\(error). If it stays unreadable, salvage the store or restore a backup."
-        case .malformed(let offset, let what):
-            "At offset \(offset) the content \(what). Salvage the store, or restore a backup."
+        case .malformed(let part, let offset, let what):
+            (offset.map { "At offset \($0) the " } ?? "The ")
+                + "\(part.rawValue) \(what). Salvage the store, or restore a backup."
         case .outOfOrder(let offset, let expected, let found):
             "The frame at offset \(offset) has number \(found); expected \(expected). Salvage the store, or "
                 + "restore a backup."
@@ -126,6 +151,11 @@ extension LogFault: CustomStringConvertible {
         case .unwritableValue(let entity, let property):
             "\(entity).\(property) has a value that would not read back unchanged. Change the value, or store "
                 + "it as Data."
+        case .unwritableDefault(let entity, let property):
+            "The default value of \(entity).\(property) would not read back unchanged. Change it, or remove it."
+        case .regionTooLarge(let bytes):
+            "A part of the checkpoint would have \(bytes) bytes; the limit is \(UInt32.max). Give the attributes with "
+                + "large values the option externalStorage."
         case .damagedValue(let entity, let property, let record, let reason):
             "\(entity).\(property) of record \(record) cannot be read: \(reason)"
         case .unstable: "Another process kept changing the file while it was read. Try again."

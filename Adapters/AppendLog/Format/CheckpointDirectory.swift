@@ -21,7 +21,7 @@ struct CheckpointDirectory {
 }
 
 extension ByteWriter {
-    mutating func directory(_ directory: CheckpointDirectory, store: String) throws(UnwritableValue) {
+    mutating func directory(_ directory: CheckpointDirectory, store: String) throws(LogFault) {
         try schema(directory.schema, store: store)
         varint(directory.transaction)
         varint(directory.nextSequence)

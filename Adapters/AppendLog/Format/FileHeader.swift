@@ -54,7 +54,7 @@ struct FileHeader: Hashable {
         guard let kind = Kind(rawValue: found.kind), kind == expected else { throw .wrongKindOfFile }
         guard found.reserved == 0 else { throw .unsupportedVersion(found.version) }
         guard found.base < EngineVersion.numberLimit else {
-            throw .malformed(offset: 48, what: "has a number that is not below 2^62")
+            throw .malformed(part: .fileHeader, offset: 48, what: "has a number that is not below 2^62")
         }
         self.init(kind: kind, store: found.store, file: found.file, base: found.base)
     }

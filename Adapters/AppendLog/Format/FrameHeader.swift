@@ -85,9 +85,9 @@ struct FrameHeader: Hashable {
         guard isSealed(raw, seed: seed), FrameHeader(raw, seed: seed) == nil else { return nil }
         if raw[5] & ~1 != 0 { return .unknownFlags(offset: offset, flags: raw[5]) }
         if raw[6] | raw[7] != 0 {
-            return .malformed(offset: offset + 6, what: "has a header with unknown bytes set")
+            return .malformed(part: .frame, offset: offset + 6, what: "has a header with unknown bytes set")
         }
-        return .malformed(offset: offset + 8, what: "has a header with a number that is not below 2^62")
+        return .malformed(part: .frame, offset: offset + 8, what: "has a header with a number that is not below 2^62")
     }
 
     init(

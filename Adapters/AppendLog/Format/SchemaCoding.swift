@@ -2,7 +2,7 @@ import MortiseCore
 
 extension ByteWriter {
     /// The schema's payload.
-    mutating func schema(_ schema: StoredSchema, store: String) throws(UnwritableValue) {
+    mutating func schema(_ schema: StoredSchema, store: String) throws(LogFault) {
         // Default values hold no references, so the catalog serves them although it is of this very schema.
         let catalog = LogCatalog(schema, store: store)
         varint(UInt64(clamping: schema.version.major))
@@ -13,7 +13,13 @@ extension ByteWriter {
             text(entity.name)
             optionalText(entity.superentity)
             varint(entity.properties.count)
-            for property in entity.properties { try self.property(property, catalog) }
+            for property in entity.properties {
+                do throws(UnwritableValue) {
+                    try self.property(property, catalog)
+                } catch {
+                    throw .unwritableDefault(entity: entity.name, property: property.name)
+                }
+            }
             varint(entity.uniquenessConstraints.count)
             for names in entity.uniquenessConstraints { texts(names) }
             varint(entity.indices.count)

@@ -36,7 +36,7 @@ let payloadEnd: UInt8 = 0xFF
 extension ByteWriter {
     /// Writes the payload of a transaction from the version `before`, where deleted records are read, to the version
     /// `after`.
-    /// - Throws: `LogFault.unwritableValue`.
+    /// - Throws: `LogFault.unwritableValue`; `EngineError.noSuchRecord` for a new record that `after` does not have.
     mutating func transaction(
         _ changes: CommittedChanges, from before: EngineVersion, to after: EngineVersion, origin: TransactionOrigin,
         catalog: LogCatalog
@@ -89,9 +89,8 @@ extension ByteWriter {
             }
         }
         try groups(changes.inserted, catalog) { (writer, entity, records) throws in
-            guard let rows = after.tables[catalog.names[entity]] else {
-                throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
-            }
+            guard let first = records.first else { return }
+            guard let rows = after.tables[catalog.names[entity]] else { throw EngineError.noSuchRecord(first) }
             var bytes = RecordBytes(writer, rows, entity, catalog)
             // A second reference to the bytes would have them copied.
             writer = ByteWriter(capacity: 0)
@@ -99,7 +98,7 @@ extension ByteWriter {
             var run = 0..<0
             for number in records.indices {
                 guard let row = rows.row(of: records[number], expectedAt: run.upperBound) else {
-                    throw LogFault.unwritableValue(entity: catalog.names[entity], property: "")
+                    throw EngineError.noSuchRecord(records[number])
                 }
                 if row == run.upperBound, number != Self.sample {
                     run = run.lowerBound..<(row + 1)

@@ -62,7 +62,7 @@ extension AppendLogConfiguration: BackupConfiguration {
         switch error {
         case let error as AppendLogError: error.fault
         case let fault as LogFault: fault
-        case let fault as PayloadFault: .malformed(offset: Int64(fault.offset), what: fault.what)
+        case let fault as PayloadFault: .malformed(part: .frame, offset: Int64(fault.offset), what: fault.what)
         default: .unstable
         }
     }

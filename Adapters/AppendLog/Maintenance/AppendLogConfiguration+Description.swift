@@ -85,7 +85,7 @@ extension AppendLogError: ClassifiedStoreError {
     /// What sort of thing went wrong.
     public var errorClass: StoreErrorClass {
         switch fault {
-        case .unwritableValue: .conflict
+        case .unwritableValue, .unwritableDefault, .regionTooLarge, .schemaTooLarge: .conflict
         case .unstable: .locked
         default: .damaged
         }

@@ -174,7 +174,8 @@ struct CheckpointContent {
             do throws(PayloadFault) {
                 directory = try reader.directory()
             } catch {
-                throw LogFault.malformed(offset: Int64(footer.offset) + Int64(error.offset), what: error.what)
+                throw LogFault.malformed(
+                    part: .directory, offset: Int64(footer.offset) + Int64(error.offset), what: error.what)
             }
             guard PackedTable.readableKeyForms.contains(directory.keyForm) else {
                 throw LogFault.unsupportedVersion(UInt16(truncatingIfNeeded: directory.keyForm))
@@ -194,7 +195,7 @@ extension LogFault {
         self =
             fault.isDamage
             ? .damagedRegion(offset: offset, what: fault.what)
-            : .malformed(offset: offset, what: "of the region \(fault.what)")
+            : .malformed(part: .region, offset: offset, what: fault.what)
     }
 }
 

@@ -29,7 +29,7 @@ struct LogRecords {
         switch frame.header.kind {
         case .schema: try apply(try frame.reading { try $0.schema() }, frame)
         case .transaction, .transactionWithFiles: try applyTransaction(frame)
-        default: throw LogFault.malformed(offset: frame.position.offset, what: "is not that of a log")
+        default: throw LogFault.malformed(part: .frame, offset: frame.position.offset, what: "is not one of a log")
         }
     }
 
@@ -65,7 +65,7 @@ struct LogRecords {
             }
             replay = current
         } else {
-            throw LogFault.malformed(offset: frame.position.offset, what: "has no schema before it")
+            throw LogFault.malformed(part: .frame, offset: frame.position.offset, what: "has no schema before it")
         }
     }
 

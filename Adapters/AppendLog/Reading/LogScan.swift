@@ -14,7 +14,7 @@ struct ScannedFrame {
             return try body(&reader)
         } catch let fault as PayloadFault {
             throw LogFault.malformed(
-                offset: position.offset + Int64(FrameHeader.size + fault.offset), what: fault.what)
+                part: .frame, offset: position.offset + Int64(FrameHeader.size + fault.offset), what: fault.what)
         }
     }
 }

@@ -129,13 +129,19 @@ struct LogSurvey {
         } else if let fault = fault as? PayloadFault {
             problems.append(
                 AppendLogError(
-                    path: path ?? self.path, fault: .malformed(offset: Int64(fault.offset), what: fault.what)))
+                    path: path ?? self.path,
+                    fault: .malformed(part: part(at: path), offset: Int64(fault.offset), what: fault.what)))
         } else if let error = fault as? FileError {
             note(unreadable: error, at: nil, of: path)
         } else {
-            problems.append(AppendLogError(path: path ?? self.path, fault: .malformed(offset: 0, what: "\(fault)")))
+            problems.append(
+                AppendLogError(
+                    path: path ?? self.path,
+                    fault: .malformed(part: part(at: path), offset: nil, what: "cannot be read: \(fault)")))
         }
     }
+
+    private func part(at path: String?) -> LogFault.Part { path == checkpointPath ? .checkpoint : .log }
 
     private mutating func note(unreadable error: FileError, at offset: Int64?, of path: String? = nil) {
         problems.append(AppendLogError(path: path ?? self.path, fault: .unreadable(offset: offset, error: error)))
@@ -179,7 +185,9 @@ struct LogSurvey {
             let inconsistencies = found.version.inconsistencies()
             try found.version.readAll()
             for what in inconsistencies {
-                note(LogFault.malformed(offset: 0, what: what), of: checkpointPath)
+                note(
+                    LogFault.malformed(part: .checkpoint, offset: nil, what: "contradicts itself: \(what)"),
+                    of: checkpointPath)
             }
             hasWholeCheckpoint = true
             return isNeeded ? CheckpointSalvage(found, try found.tables()) : nil

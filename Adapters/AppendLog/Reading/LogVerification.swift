@@ -42,7 +42,8 @@ extension AppendLogStore {
         case .success(let sound):
             var result = AppendLogVerification(
                 problems: sound.inconsistencies.map {
-                    AppendLogError(path: path, fault: .malformed(offset: 0, what: $0))
+                    AppendLogError(
+                        path: path, fault: .malformed(part: .log, offset: nil, what: "contradicts itself: \($0)"))
                 },
                 transactions: sound.transactions, records: sound.records, tornBytes: sound.tornBytes)
             try sound.version?.forEachReference { table, slot, row, reference in

@@ -64,7 +64,8 @@ struct SoundReading {
         // What follows the checkpoint may have a schema of its own, which hides that.
         if !hasSchema {
             throw AppendLogError(
-                path: checkpointPath, fault: .malformed(offset: 0, what: "has a different schema from the log's"))
+                path: checkpointPath,
+                fault: .malformed(part: .checkpoint, offset: nil, what: "has a different schema from the log's"))
         }
         if case .torn(let bytes) = scan.end { tornBytes = bytes }
         let last = scan.position.transaction
@@ -77,12 +78,12 @@ struct SoundReading {
         let followed = try behind?.version(last, for: schema).version
         behind = nil
         for what in checkpoint?.version.inconsistencies() ?? [] {
-            throw LogFault.malformed(offset: 0, what: "contradicts itself: \(what)")
+            throw LogFault.malformed(part: .checkpoint, offset: nil, what: "contradicts itself: \(what)")
         }
         if let made, let followed, try !made.hasSameRecords(as: followed) {
             throw AppendLogError(
                 path: checkpointPath,
-                fault: .malformed(offset: 0, what: "has different records from the log's"))
+                fault: .malformed(part: .checkpoint, offset: nil, what: "has different records from the log's"))
         }
         try followed?.readAll()
         try checkpoint?.version.readAll()
@@ -98,7 +99,7 @@ struct SoundReading {
             return
         }
         guard let catalog else {
-            throw LogFault.malformed(offset: frame.position.offset, what: "has no schema before it")
+            throw LogFault.malformed(part: .frame, offset: frame.position.offset, what: "has no schema before it")
         }
         var ignored = IgnoredRecords()
         try frame.reading { try $0.transaction(catalog, to: &ignored) }

@@ -256,11 +256,7 @@ extension LogCatalog {
             throw LogFault.schemaTooLarge(entities: schema.entities.count, properties: properties)
         }
         var writer = ByteWriter(capacity: 1024)
-        do throws(UnwritableValue) {
-            try writer.schema(schema, store: store)
-        } catch {
-            throw LogFault.unwritableValue(entity: "schema", property: "default value")
-        }
+        try writer.schema(schema, store: store)
         writer.byte(payloadEnd)
         return writer.bytes
     }

@@ -45,17 +45,8 @@ struct CheckpointWriter {
                 places: places,
                 keyForm: packer.hasReferences ? PackedTable.keyFormOfReferences : PackedTable.keyForm, tables: tables)
             var payload = ByteWriter(capacity: 1 << 16)
-            do throws(UnwritableValue) {
-                try payload.directory(directory, store: catalog.store)
-            } catch {
-                throw LogFault.unwritableValue(entity: "schema", property: "default value")
-            }
-            let region = try payload.bytes.withUnsafeBytes { bytes in
-                guard bytes.count <= Int(UInt32.max) else {
-                    throw LogFault.unwritableValue(entity: "checkpoint", property: "directory")
-                }
-                return try Self.append(bytes, to: file, seed)
-            }
+            try payload.directory(directory, store: catalog.store)
+            let region = try payload.bytes.withUnsafeBytes { try Self.append($0, to: file, seed) }
             try Self.pad(file)
             let footer = CheckpointFooter(
                 offset: region.offset, length: UInt64(region.length), checksum: region.checksum, tail: tail)
@@ -73,7 +64,7 @@ struct CheckpointWriter {
         _ bytes: UnsafeRawBufferPointer, to file: FileWriter, _ seed: UInt32
     ) throws -> PackedRegion {
         guard let length = UInt32(exactly: bytes.count) else {
-            throw LogFault.unwritableValue(entity: "checkpoint", property: "values that lie together")
+            throw LogFault.regionTooLarge(bytes: bytes.count)
         }
         try pad(file)
         let offset = UInt64(file.offset)

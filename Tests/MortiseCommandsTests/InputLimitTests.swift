@@ -71,15 +71,37 @@ import Testing
 
     @Test func infoReadsTheHeadersOfALargeStoreUnlessAskedForMore() throws {
         let folder = try ToolFolder()
-        let store = try folders(folder, 40_000)
+        let store = try folders(folder, 60_000)
         let quick = try ToolRun("info", store)
         #expect(
             quick.status == 0 && quick.output.contains("not counted; pass --check"), "\(quick.output)\(quick.errors)")
         #expect(quick.output.contains("name: string, parent: Folder?"))
         let json = try ToolRun("info", store, "--format", "json")
         #expect(json.output.contains("\"state\":\"notChecked\"") && json.output.contains("\"records\":null"))
+        // Nothing in the middle is read, of either kind.
+        let log = folder.storeURL("folders.log")
+        #expect(try ToolRun("copy", store, log).status == 0)
+        for (name, url) in [("folders.json", store), ("folders.log", log)] {
+            let file = folder.url.appending(path: name)
+            let sound = try Data(contentsOf: file)
+            #expect(sound.count > 4_000_000)
+            var damaged = sound
+            damaged[damaged.count / 2] ^= 0x80
+            try damaged.write(to: file)
+            #expect(try ToolRun("info", url).status == 0, "\(name)")
+            #expect(try ToolRun("info", url, "--check").status == ToolExitStatus.damaged, "\(name)")
+            try sound.write(to: file)
+        }
         let whole = try ToolRun("info", store, "--check")
-        #expect(whole.output.contains("records       40,000") && whole.output.contains("every byte was checked"))
+        #expect(whole.output.contains("records       60,000") && whole.output.contains("every byte was checked"))
+    }
+
+    @Test func aStoreOpenForReadingIsNamedInTheTerms() throws {
+        let folder = try ToolFolder()
+        let (store, target) = (try folders(folder), folder.storeURL("copy.log"))
+        #expect(try ToolRun("copy", store, target).status == 0)
+        let run = try ToolRun("copy", store, target + "?allowsSave=false", "--replace")
+        #expect(run.status != 0 && run.errors.contains("without ?allowsSave=false"), "\(run.errors)")
     }
 
     @Test func mistakesAreNamedInTheTerms() throws {

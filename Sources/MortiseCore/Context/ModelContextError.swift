@@ -33,7 +33,8 @@ extension ModelContextError: CustomStringConvertible {
                 + "or fetch again."
         case .containerClosed: "The container is closed. Create a new one."
         case .readOnly(let configuration):
-            "The configuration \"\(configuration)\" does not allow saving. Open it with allowsSave: true."
+            "The configuration \"\(configuration)\" does not allow saving. Open it with allowsSave: true, or its URL "
+                + "without ?allowsSave=false."
         case .unsavedChanges:
             "enumerate requires a context without unsaved changes. Save first, or pass allowEscapingMutations: true."
         case .notUnique(let entity, let properties, let model, let other):

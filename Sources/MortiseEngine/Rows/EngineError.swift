@@ -54,13 +54,16 @@ extension EngineError: CustomStringConvertible {
                 + "the value over several records, or store it as Data."
         case .noMoreNumbers(let store):
             "The store \(store) has used up its record numbers (all below 2^62). Copy its records to a new store."
-        case .readOnly(let store): "The store \(store) is open for reading only. Open it with allowsSave: true."
+        case .readOnly(let store):
+            "The store \(store) is open for reading only. Open it with allowsSave: true, or its URL without "
+                + "?allowsSave=false."
         case .closed(let store): "The store \(store) was closed. Open it again."
         case .latched(let store, let cause):
             "The store \(store) refuses saves because a write failed (\(cause)). Resolve the cause, then open "
                 + "the store again."
         case .openWithOtherOptions(let path):
-            "\(path) is already open in this process with other options. Use the same options, or close it first."
+            "\(path) is already open in this process with other options. Use the same options, in code or behind the "
+                + "? of its URL, or close it first."
         case .schemaMismatch(let store, let differences):
             "The store \(store) was made for another schema: " + differences.joined(separator: "; ") + "."
         }

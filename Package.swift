@@ -170,7 +170,9 @@ let package = Package(
             path: "Tests/Faults/Workload"),
         .executableTarget(
             name: "fault-helper",
-            dependencies: ["FaultWorkload", "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            dependencies: [
+                "FaultWorkload", "TestSupport", "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile",
+            ],
             path: "Tests/Faults/Helper"),
         .target(
             name: "ReaderFuzzing",
@@ -208,7 +210,7 @@ let package = Package(
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseProgram", "MortiseCore", "MortiseEngine",
                 "MortiseInMemory",
-                "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics",
+                "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics", "TestSupport",
                 .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
             ]),
         .testTarget(

@@ -49,15 +49,9 @@ enum FormatReader {
     static let page = folder.appending(path: "../../Adapters/AppendLog/FORMAT.md")
     static let goldenFiles = ((try? FileManager.default.contentsOfDirectory(atPath: golden.path)) ?? [])
         .filter { $0.hasSuffix(".log") }.sorted()
-    static let python = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+    /// As the shell finds it, which installs it where it is missing.
+    static let python = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
-
-    static func seed(_ test: String = #function) -> UInt64 {
-        let given = ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) }
-        let seed = given ?? .random(in: 1 ... .max)
-        print("\(test): MORTISE_TEST_SEED=\(seed)")
-        return seed
-    }
 
     static func temporaryFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "mortise-format-\(UUID())")
@@ -124,11 +118,17 @@ enum FormatReader {
         return records
     }
 
+    private static func hexadecimal(_ bits: UInt64) -> String {
+        let digits = String(bits, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
     private static func node(_ transaction: StoredTransaction) -> Node {
         func name(_ record: PersistentIdentifier) -> String { "\(record.entityName)/\(record.sequenceNumber ?? 0)" }
         return .object([
             "number": .string("\(transaction.number)"), "author": transaction.author.map { .string($0) } ?? .null,
-            "process": .string(transaction.process),
+            "process": .string(transaction.process), "erasure": .bool(transaction.isErasure),
+            "time": .string(hexadecimal(transaction.timestamp.timeIntervalSinceReferenceDate.bitPattern)),
             "inserted": .array(transaction.inserted.map(name).sorted().map { .string($0) }),
             "deleted": .array(transaction.deleted.map(name).sorted().map { .string($0) }),
             "updated": .object(

@@ -1,9 +1,18 @@
 import FaultWorkload
 import Foundation
 import MortiseCore
+import MortiseEngine
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+
+/// The files themselves: a test over none of them would pass.
+struct GoldenFileTests {
+    @Test func theGoldenFilesAreThere() {
+        #expect(FormatReader.goldenFiles.count >= 6)
+    }
+}
 
 /// The pages on the format say enough for another program: `FormatReader/read_log.py`, which knows nothing else, reads
 /// what Mortise reads.
@@ -18,7 +27,7 @@ struct FormatReaderTests {
     /// Every kind of value, key, link and node, which no golden file has: the reader compares all indexes and links with
     /// the records.
     @Test func theReaderReadsWhatIsWrittenNow() throws {
-        var generator = TestGenerator(seed: FormatReader.seed())
+        var generator = TestGenerator(seed: testSeed())
         let folder = try FormatReader.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "all.log").path
@@ -30,6 +39,10 @@ struct FormatReaderTests {
         #expect(read.content == (try FormatReader.content(of: store.store)))
         // Indexes of several levels: a node has 128 entries at most.
         #expect(read.entries > 2 * 128 * KindsLog.indexCount)
+        try store.store.engine.erase()
+        let erased = try FormatReader.read(path)
+        #expect(erased.content == (try FormatReader.content(of: store.store)))
+        #expect("\(erased.content)".contains("erasure: true"))
         try store.store.close()
     }
 

@@ -57,6 +57,13 @@ struct GroupCommitTests {
         try store.close()
     }
 
+    /// The failed sync itself, or that it has failed before.
+    private func isOfSync(_ error: any Error) -> Bool {
+        if let error = error as? FileError { return error.operation == .sync && error.reason == .io }
+        if case .latched = error as? EngineError { return true }
+        return false
+    }
+
     @Test func aFailedSyncFailsEverybodyWhoWaitedForIt() throws {
         let disk = try makeDisk()
         let store = try openStore(logConfiguration(disk))
@@ -65,7 +72,12 @@ struct GroupCommitTests {
         disk.inject(.fail(.io), of: .sync)
         let failed = Atomic(0)
         onThreads(6) { thread in
-            do { try insert("\(thread)", into: store) } catch { failed.add(1, ordering: .relaxed) }
+            do {
+                try insert("\(thread)", into: store)
+            } catch {
+                #expect(isOfSync(error), "\(error)")
+                failed.add(1, ordering: .relaxed)
+            }
         }
         #expect(failed.load(ordering: .relaxed) == 6)
         #expect(store.engine.version.number == 1)
@@ -212,7 +224,12 @@ struct GroupCommitTests {
         onThreads(6) { thread in
             let context = ModelContext(container)
             context.insert(Box("\(thread)"))
-            do { try context.save() } catch { if context.hasChanges { dirty.add(1, ordering: .relaxed) } }
+            do {
+                try context.save()
+            } catch {
+                #expect(isOfSync(error), "\(error)")
+                if context.hasChanges { dirty.add(1, ordering: .relaxed) }
+            }
         }
         #expect(dirty.load(ordering: .relaxed) == 6)
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Box>()) == 0)

@@ -1,6 +1,7 @@
 import FaultWorkload
 import Foundation
 import MortiseCore
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -137,7 +138,7 @@ struct HostileCheckpointTests {
         let origin = try makeLog()
         let log = try #require(origin.contents(at: logPath))
         let checkpoint = try Resealed(try #require(origin.contents(at: Self.checkpointPath)))
-        var generator = TestGenerator(seed: 7)
+        var generator = TestGenerator(seed: testSeed())
         var refused = 0
         for region in checkpoint.regions {
             // All that stands at the beginning, where lengths and directories are, and some of the rest.

@@ -2,6 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -63,7 +64,7 @@ struct LazyCheckpointTests {
     @Test func whatIsSavedBehindACheckpointIsThereWithIndexesAndLinks() throws {
         let disk = try makeDisk()
         try makeLog(2_000, on: disk)
-        var generator = TestGenerator(seed: 5)
+        var generator = TestGenerator(seed: testSeed())
         for round in 0..<4 {
             let expected = try withLog(logConfiguration(disk)) { context in
                 let items = try context.fetch(FetchDescriptor<Item>())

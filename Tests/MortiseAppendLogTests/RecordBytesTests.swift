@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -11,7 +12,7 @@ struct RecordBytesTests {
         let disk = try makeDisk()
         try withLog(logConfiguration(disk)) { context in
             let boxes = (0..<3).map { Box("box \($0)") }
-            var random = TestGenerator(seed: 7)
+            var random = TestGenerator(seed: testSeed())
             for length in Array(0..<40) + [127, 128, 1_000, 4_000, 4_085, 4_096, 4_097, 5_000, 20_000] {
                 for _ in 0..<4 {
                     // Strings that repeat are kept by number, the others as they are.

@@ -3,6 +3,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -447,9 +448,12 @@ struct SharingTests {
             var said = SharedAccount()
             var processes: [(process: Process, output: Pipe)] = []
             var started = 0
+            let seed = testSeed()
             func start() throws {
                 started += 1
-                let process = try HelperProcess.process(["share", path, "\(started)"])
+                let process = try HelperProcess.process([
+                    "share", path, "\(started)", "\(Int.max)", "\(seed &+ UInt64(started))",
+                ])
                 let output = Pipe()
                 process.standardOutput = output
                 try process.run()

@@ -1,6 +1,7 @@
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
+import TestSupport
 import Testing
 
 /// What the text of a predicate becomes, and what is said of a text that is none.
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func randomTextsGiveAResultOrAnError() {
-        var generator = SplitMix(seed: 20_260_501)
+        var generator = SeededGenerator(seed: testSeed())
         let words = [
             "seats", "name", "price", "stops", "guide", "any", "all", "count", "(", ")", "[", "]", "and", "or", "not",
             "==",
@@ -195,17 +196,5 @@ import Testing
                 Issue.record("\(text): \(error)")
             }
         }
-    }
-}
-
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -83,6 +83,14 @@ import Testing
         try subject.check(Self.failing)
     }
 
+    @Test func aRefusalIsCountedApartAndIsNoPass() throws {
+        let case_ = try #require(ConformanceCase.all.first { $0.testsRefusal(by: .reference) })
+        let report = ConformanceRun(.reference, only: [case_, Self.passing]).report()
+        #expect(report.passed == 1 && report.refused == 1 && report.isClean)
+        #expect(report.countsLine == "1 passed, 1 refused as declared, 0 failed, 0 skipped")
+        #expect(report.text.contains("(not claimed; refuses cleanly)"))
+    }
+
     @Test func exclusionsAreHeldToAccount() {
         let subject = ConformanceSubject.reference.excluding([
             ConformanceExclusion("own.always-passes", .bug, reason: "once"),

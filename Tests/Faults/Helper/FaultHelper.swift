@@ -38,7 +38,9 @@ import MortiseJSONFile
             case "pictures": try pictures(path, upTo: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1)
             case "share":
                 try SharedWork(path: path, process: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
-                    .run(saves: arguments.count > 4 ? Int(arguments[4]) ?? .max : .max)
+                    .run(
+                        saves: arguments.count > 4 ? Int(arguments[4]) ?? .max : .max,
+                        seed: arguments.count > 5 ? UInt64(arguments[5]) ?? 0 : 0)
             case "watch": try SharedWork(path: path, process: 0).watch()
             case "measure": measure { try open(path) }
             case "read": measure { try read(path) }

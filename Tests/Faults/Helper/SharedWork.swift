@@ -2,6 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseAppendLog
 import MortiseCore
+import TestSupport
 
 /// What one of several processes does to a log that they share.
 ///
@@ -15,12 +16,12 @@ struct SharedWork {
     let path: String
     let process: Int
 
-    func run(saves: Int) throws {
+    func run(saves: Int, seed: UInt64) throws {
         let container = try Workload.open(path: path, sharing: .shared)
         let context = ModelContext(container)
         // By the default the later of two counts would win.
         context.mergePolicy = .error
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed: seed)
         for round in 0..<saves {
             switch round % 4 {
             case 1: try count(context, Int.random(in: 0..<Self.tallies, using: &random))

@@ -64,6 +64,7 @@ def read_log(path):
         last, start = number, r.at
         found = transaction(r, schema, replayed, path + ".external")
         transactions.append(dict(number=number, author=found["author"], process=found["process"], updated=found["updated"],
+                                 time=found["time"], erasure=found["bits"] & 2 != 0,
                                  inserted=sorted(found["inserted"]), deleted=sorted(found["deleted"])))
         if checkpoint and sequence >= checkpoint["next"]:
             r.at = start

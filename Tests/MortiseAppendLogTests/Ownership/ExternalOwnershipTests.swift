@@ -79,7 +79,9 @@ import MortiseJSONFile
     @Test(arguments: PictureStore.allCases)
     func oneAnswerThatTheFileIsMissingShowsNoEmptyStore(store: PictureStore) throws {
         for operation in [FileError.Operation.open, .info] {
-            for number in 1...12 {
+            var fired = 0
+            // Until one after the last is reached, which fails nothing.
+            for number in 1...100 {
                 let disk = SimulatedFileSystem(seed: 3)
                 let made = try store.open(disk)
                 let context = ModelContext(made)
@@ -87,15 +89,22 @@ import MortiseJSONFile
                 try context.save()
                 try made.close()
                 let expected = try #require(disk.contents(at: store.path))
+                let before = disk.faultsFired
                 disk.inject(.fail(.noEntry), at: number, of: operation)
-                if let container = try? store.open(disk) {
+                let opened = try? store.open(disk)
+                let hasFired = disk.faultsFired > before
+                #expect(hasFired || opened != nil, "\(operation) \(number)")
+                if let container = opened {
                     disk.removeFaults()
                     #expect(try Pictures.lines(in: container).count == 1, "\(operation) \(number)")
                     try container.close()
                 }
                 disk.removeFaults()
                 #expect(disk.contents(at: store.path) == expected, "\(operation) \(number)")
+                if !hasFired { break }
+                fired += 1
             }
+            #expect(fired > 0 && fired < 100, "\(operation)")
         }
     }
 

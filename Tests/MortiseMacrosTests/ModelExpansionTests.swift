@@ -1,3 +1,7 @@
+@testable import MortiseMacroExpansion
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacroExpansion
 import Testing
 
 /// What `@Model` adds to a class that stands at the root of its hierarchy.
@@ -31,6 +35,7 @@ struct ModelExpansionTests {
                 var cache: Int = 0
                 static let limit = 10
                 var label: String { name }
+                @_ModelInitializer(links: true, observes: false)
                 public init(name: String) {
                     self.name = name
                 }
@@ -105,6 +110,7 @@ struct ModelExpansionTests {
             open class Asset {
                 @_PersistedProperty(0)
                 var weather: Weather = .clear
+                @_ModelInitializer(links: true, observes: false)
                 public init() {}
 
                 @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
@@ -193,7 +199,7 @@ struct ModelExpansionTests {
 
                 @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
 
-                var _modelState: MortiseCore.ModelState {
+                nonisolated var _modelState: MortiseCore.ModelState {
                     _read {
                         yield _ownState
                     }
@@ -329,6 +335,42 @@ struct ModelExpansionTests {
             extension Trip: Swift.Sendable {
             }
             """#)
+    }
+
+    @Test(arguments: [
+        "var other: Trip", "var other: Trip?", "let other: Trip?", "var other: Optional<Trip>", "var others: [Trip]",
+        "var others: [Trip] = []", "var others: [Trip]? = nil", "var others: Array<Trip> = []", "var other = Trip()",
+        "var other = Park.first", "var others = [Trip()]", "var hero: Character", "var data: Data?",
+        "var days: [Date] = []",
+        "var range: Duration = .zero", "var link: URL?",
+    ])
+    func initializersThatMayBeGivenModelsLinkThem(property: String) {
+        #expect(initializerIsMarked(in: property))
+    }
+
+    @Test(arguments: [
+        "var name: String", "var name: String?", "var number = 1", "var number: Int = 1", "var flag: Bool",
+        "var id: UUID",
+        "var id = UUID()", "var price: Decimal", "var names: [String] = []", "var counts: [String: Int]",
+        "var when: Foundation.Date", "var mark: Swift.Character?", "var numbers = [1, 2]", "var text = \"a\"",
+        "@Attribute(.transformable(by: \"names\")) var place: Place", "@Transient var other: Trip? = nil",
+    ])
+    func initializersOfModelsWithoutRelationshipsStayAsTheyAre(property: String) {
+        #expect(!initializerIsMarked(in: property))
+    }
+
+    private func initializerIsMarked(in property: String) -> Bool {
+        guard
+            let model = DeclSyntax("final class Trip { \(raw: property)\n init() {} }").as(ClassDeclSyntax.self),
+            let initializer = model.memberBlock.members.last?.decl
+        else {
+            Issue.record("\(property) is not understood")
+            return false
+        }
+        let attributes = try? ModelMacro.expansion(
+            of: "@Model", attachedTo: model, providingAttributesFor: initializer,
+            in: BasicMacroExpansionContext())
+        return attributes?.map(\.trimmedDescription) == ["@_ModelInitializer(links: true, observes: false)"]
     }
 
     @Test func observedPropertyMarksDesignatedInitializers() {

@@ -2,7 +2,7 @@ import Testing
 
 /// What `@Model` says about relationships, `#Unique` and `#Index`.
 struct RelationshipDiagnosticsTests {
-    @Test(arguments: ["Int", "String?", "[Date]", "[UUID]?", "Foundation.Data"])
+    @Test(arguments: ["Int", "String?", "[Decimal]", "[UUID]?", "Foundation.Data", "Swift.Character?"])
     func scalarIsNoRelationship(type: String) {
         expectDiagnostic(
             "scalarRelationship",
@@ -27,6 +27,12 @@ struct RelationshipDiagnosticsTests {
     func modelsAreRelationships(type: String) {
         expectNoDiagnostics(
             in: "@Model final class Trip { @Relationship(inverse: \\Stop.trip) var x: \(type); init() {} }")
+    }
+
+    /// Bug: models of these names were refused.
+    @Test(arguments: ["Character", "Data?", "[Date]", "[Duration]?", "URL", "Cast.Character"])
+    func modelsMayBeNamedLikeScalars(type: String) {
+        expectNoDiagnostics(in: "@Model final class Trip { @Relationship var x: \(type); init() {} }")
     }
 
     @Test func inverseWithoutRootGetsTheModel() {

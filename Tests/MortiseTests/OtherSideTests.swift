@@ -67,6 +67,74 @@ import Testing
         #expect(try stored(Delivery.self) == 1)
     }
 
+    enum Given: CaseIterable { case inASubclass, beforeTheRest, array, spelledOut, inferred }
+
+    /// Bug: nothing linked what an initializer gave, before `self` was complete, to a relationship that had an initial value.
+    @Test(arguments: Given.allCases) func whatHasAnInitialValueIsLinkedWhenItIsGivenEarly(_ given: Given) throws {
+        let context = ModelContext(try depotContainer())
+        /// Makes a model for a depot; what the depot must hold.
+        func make(_ depot: Depot) -> (any PersistentModel, [any PersistentModel]) {
+            switch given {
+            case .inASubclass:
+                let truck = Truck(depot)
+                return (truck, depot.trucks)
+            case .beforeTheRest:
+                let stop = Stop(depot)
+                return (stop, depot.stops)
+            case .array:
+                let route = Route([depot, depot])
+                return (route, depot.routes)
+            case .spelledOut:
+                let sign = Sign(depot)
+                return (sign, depot.signs)
+            case .inferred:
+                let badge = Badge(depot)
+                return (badge, depot.badges)
+            }
+        }
+        // The depot has no context when the other is made, then it has one, then it is stored.
+        let depot = Depot("d")
+        var made: [any PersistentModel] = []
+        for step in 0..<3 {
+            let (model, held) = make(depot)
+            made.append(model)
+            #expect(held.count == step + 1 && held.last === model, "\(step)")
+            if step == 0 { context.insert(depot) }
+            #expect(model.modelContext === context, "\(step)")
+            if step == 1 { try context.save() }
+        }
+        try context.save()
+        #expect(!context.hasChanges)
+        let other = ModelContext(context.container)
+        let stored = try #require(
+            try other.fetch(FetchDescriptor<Depot>(predicate: #Predicate { $0.name == "d" })).first)
+        let count = [
+            stored.trucks.count, stored.stops.count, stored.routes.count, stored.signs.count, stored.badges.count,
+        ]
+        #expect(count.max() == 3 && count.reduce(0, +) == 3)
+        // Nothing was given to these, or a depot that is nobody's.
+        _ = (Truck(nil), Stop(nil), Route([]), Sign(nil), Badge(Depot("e")))
+        try context.save()
+        #expect(try other.fetchCount(FetchDescriptor<Depot>(predicate: #Predicate { $0.name == "e" })) == 0)
+        #expect(try other.fetchCount(FetchDescriptor<Stop>()) == (given == .beforeTheRest ? 3 : 0))
+    }
+
+    /// Bug: a model that is named like a scalar was taken for one, and not linked.
+    @Test func aModelThatIsNamedLikeAScalarIsLinked() throws {
+        let context = ModelContext(try memory(Play.Character.self, Play.Date.self))
+        let (hero, date) = (Play.Character("h"), Play.Date("p"))
+        let (scene, ticket) = (Play.Scene(hero, 1), Play.Ticket(date, 1))
+        #expect(hero.scenes == [scene] && date.tickets == [ticket])
+        context.insert(hero)
+        context.insert(date)
+        try context.save()
+        _ = (Play.Scene(hero, 2), Play.Ticket(date, 2))
+        try context.save()
+        let other = ModelContext(context.container)
+        #expect(try onlyModel(Play.Character.self, in: other).scenes.map(\.number) == [1, 2])
+        #expect(try onlyModel(Play.Date.self, in: other).tickets.map(\.number) == [1, 2])
+    }
+
     @Test(arguments: 0..<6) func aRelatedModelLivesAsLongAsTheOneThatRefersToIt(_ way: Int) throws {
         /// The model through which the others are held.
         func make() -> any PersistentModel {

@@ -43,16 +43,24 @@ import Testing
             #expect(Set(["KeyPath", "Int", "Bool", "Schema", "PersistentModel", "NoStorage"]).isSubset(of: names))
             let more = [
                 "Member", "Result", "Value", "Root", "State", "Context", "ModelType", "String", "Data", "Error", "Task",
+                "Character", "Date", "Duration", "URL",
             ]
             let all = Set(names).union(more).sorted()
+            // Relationships to these of another class are taken for a mistake if they say that they are relationships.
+            let scalars: Set = ["Bool", "Int", "String"]
             var source = "import SwiftData\n"
             for (number, name) in all.enumerated() {
+                let next = all[(number + 1) % all.count]
                 source += """
                     @Model final class \(name) {
                         var p\(number): Swift.Int = 1
                         var q\(number): Swift.String? { didSet { p\(number) += 1 } }
                         @Relationship(deleteRule: .cascade) var r\(number): [\(name)] = []
-                        init(p: Swift.Int) { p\(number) = p }
+                        \(scalars.contains(next) ? "" : "@Relationship ")var s\(number): \(next)
+                        init(p: Swift.Int, s: \(next)) {
+                            s\(number) = s
+                            p\(number) = p
+                        }
                     }
 
                     """

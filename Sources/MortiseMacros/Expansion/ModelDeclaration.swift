@@ -39,16 +39,13 @@ struct ModelDeclaration {
     /// Whether a kept property has observers.
     var hasObservedProperties: Bool { properties.contains { $0.binding.accessorBlock != nil } }
 
-    /// Whether an initializer may give a model, or an array of them, to a property that has no value before: as far as the
-    /// syntax tells, which does not know models from other types.
+    /// Whether an initializer may give a model, or an array of them, to a property before `self` is complete: as far as the
+    /// syntax tells, which does not know models from other types. An initial value does not keep an initializer from that.
     var mayBeGivenModels: Bool {
         properties.contains { property in
-            guard !property.isTransformable, let type = property.type, !property.binding.hasInitialValue else {
-                return false
-            }
-            let held = type.collectionElement ?? type
-            guard let name = held.baseName else { return false }
-            return !ReservedNames.scalarTypes.contains(name) && !held.is(DictionaryTypeSyntax.self)
+            guard !property.isTransformable else { return false }
+            guard let type = property.type else { return property.initialValue?.mayBeModel == true }
+            return type.mayHoldModels
         }
     }
 
@@ -94,4 +91,27 @@ struct StateNames {
 extension TypeSyntax {
     /// The type without attributes such as `@unchecked`.
     fileprivate var unattributed: TypeSyntax { self.as(AttributedTypeSyntax.self)?.baseType ?? self }
+}
+
+extension TypeSyntax {
+    /// Whether the type may be a model, an optional model or an array of models.
+    fileprivate var mayHoldModels: Bool {
+        let held = collectionElement ?? unwrappedOptional ?? self
+        let model = held.unwrappedOptional ?? held
+        return model.baseName != nil && !model.isScalar
+    }
+}
+
+extension ExprSyntax {
+    /// Whether a property with this initial value, and without a written type, may be a relationship.
+    fileprivate var mayBeModel: Bool {
+        if let call = self.as(FunctionCallExprSyntax.self) { return call.calledExpression.mayBeModel }
+        if let array = self.as(ArrayExprSyntax.self) {
+            return array.elements.first.map { $0.expression.mayBeModel } ?? false
+        }
+        if let name = self.as(DeclReferenceExprSyntax.self) {
+            return !ReservedNames.scalarTypes.contains(name.baseName.text)
+        }
+        return self.is(MemberAccessExprSyntax.self)
+    }
 }

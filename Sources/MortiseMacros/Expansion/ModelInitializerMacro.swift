@@ -5,9 +5,9 @@ import SwiftSyntaxMacros
 /// `@_ModelInitializer`, which `@Model` puts on designated initializers of a class with observed properties, and of one
 /// whose properties may be given models there.
 ///
-/// A property with an initial value is already set when the initializer begins, so that an assignment to it goes
-/// through the setter; the flag tells the setter not to run observers. A property without one is set by its init
-/// accessor, which does not know the object: the other sides of relationships follow when the initializer ends.
+/// Until all properties of the class have a value, assignments go through init accessors, also those to properties that
+/// have an initial value. An init accessor does not know the object, so that the other sides of relationships follow when
+/// the initializer ends. Later assignments go through setters; the flag tells them not to run observers.
 open class ModelInitializerMacro: BodyMacro {
     /// Wraps an initializer's body, so that values set before the superclass is initialized are kept.
     public static func expansion(

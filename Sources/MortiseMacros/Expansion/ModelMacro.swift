@@ -36,7 +36,7 @@ extension ModelMacro: MemberAttributeMacro {
         guard let model = ModelDeclaration(declaration) else { return [] }
         if let initializer = member.as(InitializerDeclSyntax.self) {
             // Swift runs no observers for assignments in a class's own designated initializers, and what an initializer gives
-            // a property that had no value does not go through its setter.
+            // a property before `self` is complete does not go through its setter.
             guard model.hasObservedProperties || model.mayBeGivenModels, initializer.body != nil,
                 !initializer.modifiers.contains(.convenience)
             else { return [] }

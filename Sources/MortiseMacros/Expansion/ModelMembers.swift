@@ -69,7 +69,7 @@ struct ModelMembers {
                 @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
                 """,
                 """
-                \(raw: access.member)var _modelState: MortiseCore.ModelState {
+                nonisolated \(raw: access.member)var _modelState: MortiseCore.ModelState {
                     _read {
                         yield _ownState
                     }

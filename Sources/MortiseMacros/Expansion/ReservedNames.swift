@@ -18,11 +18,14 @@ enum ReservedNames {
         "Published", "Query", "SceneStorage", "State", "StateObject", "TaskLocal", "UserDefault",
     ]
 
-    /// Foundation's and the standard library's values, which a relationship cannot hold.
+    /// Values of the standard library and Foundation, whose names no model has. `Character`, `Data`, `Date`, `Duration` and
+    /// `URL` are not among them: those are words that models are named by as well.
     static let scalarTypes: Set<String> = [
-        "Bool", "String", "Substring", "Character", "Int", "Int8", "Int16", "Int32", "Int64", "Int128", "UInt",
-        "UInt8", "UInt16", "UInt32", "UInt64", "UInt128", "Float", "Float16", "Float32", "Float64", "Double",
-        "CGFloat", "Decimal", "Date", "Data", "UUID", "URL", "DateComponents", "TimeInterval", "Duration",
-        "PersistentIdentifier",
+        "Bool", "String", "Substring", "Int", "Int8", "Int16", "Int32", "Int64", "Int128", "UInt", "UInt8", "UInt16",
+        "UInt32", "UInt64", "UInt128", "Float", "Float16", "Float32", "Float64", "Double", "CGFloat", "Decimal", "UUID",
+        "DateComponents", "TimeInterval", "PersistentIdentifier",
     ]
+
+    /// The modules that have scalars and no models.
+    static let scalarModules: Set<String> = ["Swift", "Foundation"]
 }

@@ -76,6 +76,16 @@ extension TypeSyntax {
         return self.as(MemberTypeSyntax.self)?.name.text
     }
 
+    /// Whether the type is a scalar for certain, and no model that is named like one.
+    var isScalar: Bool {
+        if let member = self.as(MemberTypeSyntax.self), let module = member.baseType.baseName,
+            ReservedNames.scalarModules.contains(module)
+        {
+            return true
+        }
+        return baseName.map(ReservedNames.scalarTypes.contains) ?? false
+    }
+
     /// The type as it can stand after `as`, where `T!` is not allowed.
     var coercible: TypeSyntax {
         guard let optional = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) else { return trimmed }

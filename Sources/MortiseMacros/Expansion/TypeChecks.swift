@@ -37,7 +37,7 @@ struct TypeChecks<Context: MacroExpansionContext> {
     private func checkRelationship(_ relationship: AttributeSyntax, type: TypeSyntax) {
         let held = type.collectionElement ?? type.unwrappedOptional ?? type
         let model = held.unwrappedOptional ?? held
-        if let name = model.baseName, ReservedNames.scalarTypes.contains(name), name != className {
+        if model.isScalar, model.baseName != className {
             context.diagnose(
                 MacroDiagnostic(
                     "scalarRelationship",

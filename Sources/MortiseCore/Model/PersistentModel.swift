@@ -40,6 +40,14 @@ extension PersistentModel {
     public static func == (lhs: Self, rhs: Self) -> Bool { lhs === rhs }
     /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    // Not left to the compiler, which makes it a member of each class: Swift 6.3 crashed on that of a class that has
+    // subclasses, depending on which files it compiled together.
+    /// The hash of the object's identity, equal for equal models within one run of the program.
+    public var hashValue: Int {
+        var hasher = Hasher()
+        hash(into: &hasher)
+        return hasher.finalize()
+    }
 
     /// The model's `persistentModelID`. It changes when a new model is saved for the first time.
     public var id: PersistentIdentifier { persistentModelID }

@@ -108,14 +108,21 @@ import MortiseJSONFile
         }
     }
 
-    @Test(arguments: PictureStore.allCases, [true, false])
-    func anOlderCopyPutBackCostsTheNewerOneNothing(store: PictureStore, hasMark: Bool) throws {
-        let disk = try makeDisk(store)
+    /// The main file as it is, and as it is in state 7, which is on the disk then.
+    private func twoCopies(
+        _ store: PictureStore, on disk: SimulatedFileSystem
+    ) throws -> (older: [UInt8], newer: [UInt8]) {
         let older = try #require(disk.contents(at: store.path))
         let container = try store.open(disk)
         for state in 4...7 { try container.advancePictures(to: state) }
         try container.close()
-        let newer = try #require(disk.contents(at: store.path))
+        return (older, try #require(disk.contents(at: store.path)))
+    }
+
+    @Test(arguments: PictureStore.allCases, [true, false])
+    func anOlderCopyPutBackCostsTheNewerOneNothing(store: PictureStore, hasMark: Bool) throws {
+        let disk = try makeDisk(store)
+        let (older, newer) = try twoCopies(store, on: disk)
         // As a program made it that marked no folders.
         if !hasMark { try disk.unlink(store.folder + "/store") }
         for round in 0..<2 {
@@ -172,11 +179,7 @@ import MortiseJSONFile
     @Test(arguments: PictureStore.allCases)
     func aCompactionDropsNothingThatARecordNames(store: PictureStore) throws {
         let disk = try makeDisk(store)
-        let older = try #require(disk.contents(at: store.path))
-        let container = try store.open(disk)
-        for state in 4...7 { try container.advancePictures(to: state) }
-        try container.close()
-        let newer = try #require(disk.contents(at: store.path))
+        let (older, newer) = try twoCopies(store, on: disk)
         try disk.install(older, at: store.path)
         try store.open(disk).close()
         try disk.install(newer, at: store.path)
@@ -382,11 +385,7 @@ import MortiseJSONFile
     @Test func aCompactionInTheBackgroundDropsOnlyWhatItsProcessHasWritten() throws {
         let store = PictureStore.log
         let disk = try makeDisk(store)
-        let older = try #require(disk.contents(at: store.path))
-        let container = try store.open(disk)
-        for state in 4...7 { try container.advancePictures(to: state) }
-        try container.close()
-        let newer = try #require(disk.contents(at: store.path))
+        let (older, newer) = try twoCopies(store, on: disk)
         try disk.install(older, at: store.path)
         let again = try store.openLog(disk, compaction: .automatic)
         let movedAside = aside(store, on: disk)

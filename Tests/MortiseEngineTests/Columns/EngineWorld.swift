@@ -149,7 +149,7 @@ struct EngineWorld {
             .joined()
     }
 
-    mutating func values(of layout: RecordLayout, alive: [PersistentIdentifier]) -> Values {
+    mutating func values(of layout: RecordLayout, alive: Targets) -> Values {
         var values: Values = []
         for slot in layout.slots {
             switch slot.role {
@@ -165,11 +165,10 @@ struct EngineWorld {
                     values.append(slot.property.isOptional && random.chance(3) ? .null : value(kind))
                 }
             case .toOne:
-                let target = alive.filter { fits($0, slot) }.randomElement(using: &random)
+                let target = alive[slot].randomElement(using: &random)
                 values.append(random.chance(3) ? .null : target.map { .identifier($0) } ?? .null)
             case .toManyStored:
-                let members = alive.filter { fits($0, slot) }.shuffled(using: &random).prefix(
-                    .random(in: 0...3, using: &random))
+                let members = alive[slot].shuffled(using: &random).prefix(.random(in: 0...3, using: &random))
                 values.append(.identifiers(Array(members)))
             case .toManyDerived: values.append(.identifiers([]))
             }
@@ -177,9 +176,30 @@ struct EngineWorld {
         return values
     }
 
-    private func fits(_ identifier: PersistentIdentifier, _ slot: RecordLayout.Slot) -> Bool {
-        guard let destination = slot.property.relationship?.destination else { return false }
-        return catalog.schema.subtree(of: destination).contains(identifier.entityName)
+    /// What relationships may lead to, by their destinations: looking at all records for each value took most of the time.
+    struct Targets: ExpressibleByArrayLiteral {
+        private var identifiers: [String: [PersistentIdentifier]] = [:]
+        /// The destinations that an entity's records fit.
+        private var destinations: [String: [String]] = [:]
+
+        init(arrayLiteral: Never...) {}
+
+        init(_ all: [PersistentIdentifier], in schema: StoredSchema) {
+            for destination in schema.entities.map(\.name) {
+                for entity in schema.subtree(of: destination) { destinations[entity, default: []].append(destination) }
+            }
+            for identifier in all { append(identifier) }
+        }
+
+        mutating func append(_ identifier: PersistentIdentifier) {
+            for destination in destinations[identifier.entityName] ?? [] {
+                identifiers[destination, default: []].append(identifier)
+            }
+        }
+
+        subscript(slot: RecordLayout.Slot) -> [PersistentIdentifier] {
+            slot.property.relationship.flatMap { identifiers[$0.destination] } ?? []
+        }
     }
 
     // MARK: A random save
@@ -191,6 +211,8 @@ struct EngineWorld {
         let kept = alive.filter { !gone.contains($0) }
         for identifier in gone { next[identifier] = nil }
 
+        let targets = Targets(kept, in: catalog.schema)
+        var targetsOfNew = targets
         var inserted: [(temporary: PersistentIdentifier, Record)] = []
         var entity = ""
         for number in 0..<inserting {
@@ -198,18 +220,15 @@ struct EngineWorld {
                 entity = ["Thing", "Thing", "Special", "Owner", "Tag"].randomElement(using: &random) ?? "Tag"
             }
             guard let layout = catalog.layouts[entity] else { continue }
-            let temporaries = inserted.map(\.temporary)
-            inserted.append(
-                (
-                    .temporary(entityName: entity),
-                    Record(entity: entity, values: values(of: layout, alive: kept + temporaries))
-                ))
+            let values = values(of: layout, alive: targetsOfNew)
+            inserted.append((.temporary(entityName: entity), Record(entity: entity, values: values)))
+            if let (temporary, _) = inserted.last { targetsOfNew.append(temporary) }
         }
         var updated: [(PersistentIdentifier, Values, SlotSet)] = []
         let clearing = next.filter { refersToAny(of: gone, $0.value) }.map(\.key).sorted()
         for identifier in Set(kept.shuffled(using: &random).prefix(updating) + clearing).sorted() {
             guard let record = next[identifier], let layout = catalog.layouts[record.entity] else { continue }
-            let fresh = values(of: layout, alive: kept)
+            let fresh = values(of: layout, alive: targets)
             var slots = SlotSet(layout.slots.indices.filter { _ in random.chance(3) })
             for slot in layout.slots.indices where layout.slots[slot].role.isRelationship { slots.insert(slot) }
             updated.append((identifier, fresh, slots))
@@ -221,7 +240,7 @@ struct EngineWorld {
         }
         if breaksNextSave, let layout = catalog.layouts["Thing"], let code = layout.slot(named: "code") {
             for _ in 0..<2 {
-                var values = values(of: layout, alive: kept)
+                var values = values(of: layout, alive: targets)
                 values[code] = .string("twice")
                 inserted.append((.temporary(entityName: "Thing"), Record(entity: "Thing", values: values)))
             }

@@ -142,7 +142,7 @@ extension ModelConfiguration: DataStoreConfiguration {
     public typealias Store = DefaultStore
 
     /// The longest file name that common file systems take, in bytes, less what a log's checkpoint appends to it.
-    private static let longestFileName = 255 - 52
+    fileprivate static let longestFileName = 255 - 52
 
     /// - Throws: `SwiftDataError.configurationFileNameTooLong`, `.configurationFileNameContainsInvalidCharacters`, and
     ///   `.loadIssueModelContainer` for CloudKit databases and app groups off Apple platforms.
@@ -168,9 +168,14 @@ extension ModelConfiguration: DataStoreConfiguration {
 
 /// Why a `ModelConfiguration` cannot be used.
 public enum ModelConfigurationError: Error, Hashable, Sendable {
+    /// The configuration asks for a CloudKit database. No store offers one.
     case noCloudKit(configuration: String, database: String)
+    /// The configuration asks for the container of an app group, where the system has none.
     case noAppGroups(configuration: String, group: String)
+    /// The file's name takes more than 203 bytes of UTF-8. File systems allow 255, and the names of files beside the
+    /// store are up to 52 bytes longer than its own.
     case fileNameTooLong(configuration: String, bytes: Int)
+    /// The configuration's name, from which the file is named, is empty, `.`, `..`, or contains a slash or NUL.
     case invalidFileName(configuration: String, file: String)
 }
 
@@ -186,7 +191,8 @@ extension ModelConfigurationError: CustomStringConvertible, SwiftDataErrorConver
             "The configuration \"\(configuration)\" asks for the app group \(group), but app groups are not available. "
                 + "Give the store's url instead."
         case .fileNameTooLong(let configuration, let bytes):
-            "The file name of the configuration \"\(configuration)\" is \(bytes) bytes long; file systems allow 255. "
+            "The file name of the configuration \"\(configuration)\" is too long: expected at most "
+                + "\(ModelConfiguration.longestFileName) bytes, which leaves room for the files beside it, found \(bytes). "
                 + "Shorten it."
         case .invalidFileName(let configuration, let file):
             "\"\(file)\" cannot be the file name of the configuration \"\(configuration)\". Use a name without "

@@ -2,7 +2,9 @@ import MortiseCore
 
 /// Why a schema cannot be kept in a JSON store's file.
 public enum StoredSchemaFault: Error, Hashable, Sendable {
+    /// Two entities have the same name.
     case duplicateEntity(entity: String)
+    /// The entity inherits from one that the schema does not have.
     case unknownSuperentity(entity: String, superentity: String)
     /// The entity inherits from itself.
     case inheritanceCycle(entity: String)
@@ -10,6 +12,7 @@ public enum StoredSchemaFault: Error, Hashable, Sendable {
     case duplicateProperty(entity: String, property: String)
     /// `$id` is the name of the record's number.
     case reservedName(entity: String, property: String)
+    /// The relationship leads to an entity that the schema does not have.
     case unknownDestination(entity: String, property: String, destination: String)
     /// The destination has no relationship of that name.
     case unknownInverse(entity: String, property: String, inverse: String)

@@ -4,7 +4,12 @@ import MortiseCore
 extension ConformanceReport {
     /// The forms of a report.
     public enum Format: String, CaseIterable, Sendable {
-        case text, json, markdown
+        /// Lines for a terminal.
+        case text
+        /// One JSON object, for programs.
+        case json
+        /// A Markdown document with tables, for a repository.
+        case markdown
     }
 
     /// The report in one of the forms.

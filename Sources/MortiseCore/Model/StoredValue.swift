@@ -6,15 +6,25 @@ public import Foundation
 /// A property's Swift type maps to exactly one kind. `Int` is `int64`, `UInt` is `uint64`, an enum has the kind of its
 /// raw value, and every other `Codable` type (structs, arrays, dictionaries) is `coded`.
 public enum StorageKind: String, Sendable, Codable, CaseIterable {
+    /// `Bool`.
     case bool
+    /// A signed integer of as many bits. `Int` is `int64`.
     case int8, int16, int32, int64
+    /// An unsigned integer of as many bits. `UInt` is `uint64`.
     case uint8, uint16, uint32, uint64
+    /// An IEEE 754 number of 32 or 64 bits, with every bit kept: the sign of zero and the payload of a NaN too.
     case float, double
+    /// `Decimal`: up to 38 digits and an exponent of ten.
     case decimal
+    /// `String`, kept as it is, not normalized.
     case string
+    /// `Data`.
     case data
+    /// `Date`: seconds from the start of 2001, UTC, as 64-bit floating point.
     case date
+    /// `UUID`.
     case uuid
+    /// `URL`.
     case url
     /// A tree of nulls, booleans, numbers, strings, arrays and objects, as `StoredValueEncoder` writes it.
     case coded
@@ -29,21 +39,37 @@ public enum StorageKind: String, Sendable, Codable, CaseIterable {
 /// Equality is that of the stored bits, not of a query: `double(.nan)` equals itself, `-0.0` differs from `0.0`.
 /// Strings are equal when canonically equivalent.
 public enum StoredValue: Sendable {
+    /// No value. Only optional properties may have it.
     case null
+    /// A value of `StorageKind.bool`.
     case bool(Bool)
+    /// A value of `int8` to `int64` or `uint8` to `uint32`, within the bounds of its kind.
     case integer(Int64)
+    /// A value of `StorageKind.uint64`.
     case unsigned(UInt64)
+    /// A value of `StorageKind.float`.
     case float(Float)
+    /// A value of `StorageKind.double`.
     case double(Double)
+    /// A value of `StorageKind.decimal`.
     case decimal(Decimal)
+    /// A value of `StorageKind.string`.
     case string(String)
+    /// A value of `StorageKind.data`.
     case data(Data)
+    /// A value of `StorageKind.date`.
     case date(Date)
+    /// A value of `StorageKind.uuid`.
     case uuid(UUID)
+    /// A value of `StorageKind.url`.
     case url(URL)
+    /// The target of a to-one relationship.
     case identifier(PersistentIdentifier)
+    /// The members of a to-many relationship, each once, in any order.
     case identifiers([PersistentIdentifier])
+    /// A list within a value of `StorageKind.coded`.
     case array([StoredValue])
+    /// A keyed container within a value of `StorageKind.coded`.
     case object([String: StoredValue])
 
     /// Whether this is `null`.

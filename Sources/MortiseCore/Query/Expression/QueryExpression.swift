@@ -97,15 +97,20 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
 
     /// A comparison of two values, with the meaning of `ValueSemantics`.
     public enum Comparison: String, Sendable, Hashable, Codable {
+        /// The operators `==`, `!=`, `<`, `<=`, `>` and `>=`.
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     }
     /// An operation on two numbers of the same kind.
     public enum Arithmetic: String, Sendable, Hashable, Codable {
+        /// The operators `+`, `-`, `*`, `/` and `%`. Integers that overflow or are divided by zero throw `QueryEvaluationError`.
         case add, subtract, multiply, divide, remainder
     }
     /// A kind of comparison of two strings.
     public enum StringComparison: String, Sendable, Hashable, Codable {
-        case caseInsensitive, localized
+        /// `caseInsensitiveCompare(_:)`, without regard to the locale.
+        case caseInsensitive
+        /// `localizedCompare(_:)`, in the current locale.
+        case localized
     }
 }
 

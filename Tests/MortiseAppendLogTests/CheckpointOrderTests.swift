@@ -117,6 +117,37 @@ struct CheckpointOrderTests {
         }
     }
 
+    /// What an earlier version wrote: 300 parcels saved one by one with descending numbers, then compacted, so that the log
+    /// alone does not have them. That version refused its own file.
+    @Test func aCheckpointWithAStaleFirstSeparatorIsRead() throws {
+        let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+        let disk = try makeDisk()
+        for suffix in ["", ".checkpoint"] {
+            let file = golden.appending(path: "format-1-descending.log\(suffix)")
+            try disk.install([UInt8](try Data(contentsOf: file)), at: logPath + suffix)
+        }
+        #expect(try AppendLogStore.verify(logPath, in: disk).problems == [])
+        for added in 0..<3 {
+            let container = try Workload.open(logConfiguration(disk))
+            defer { try? container.close() }
+            let context = ModelContext(container)
+            let store = try #require(container.store(AppendLogStore.self))
+            #expect(store.recovery == nil)
+            #expect(store.engine.version.inconsistencies() == [])
+            for number in (1 - added)...300 {
+                let one = FetchDescriptor<Parcel>(predicate: #Predicate { $0.number == number })
+                let parcel = try #require(try context.fetch(one).first)
+                #expect(parcel.label == "parcel \(number)")
+                #expect(number < 1 || parcel.courier?.name == "courier \(number % 3)")
+            }
+            let couriers = try context.fetch(FetchDescriptor<Courier>(sortBy: [SortDescriptor(\.name)]))
+            #expect(couriers.map(\.parcels.count) == [100, 100, 100])
+            context.insert(Parcel(number: -added, label: "parcel \(-added)"))
+            try context.save()
+            if added == 1 { try store.compact() }
+        }
+    }
+
     /// Keys, owners and saves in every order, with deletions, changes of keys and insertions under keys that were free
     /// again; then a checkpoint of each kind, and a look at all of it.
     @Test(arguments: 0..<(isFullSize ? 40 : 4))
@@ -150,9 +181,11 @@ struct CheckpointOrderTests {
         var next = Int.random(in: 4_000_000...6_000_000, using: &generator)
         for _ in 0..<saves {
             let boxes = try context.fetch(FetchDescriptor<Box>())
+            var taken = Set(boxes.map(\.label))
             for _ in 0..<[1, 1, 3, 20, 60].randomElement(using: &generator)! {
                 next = step == 0 ? Int.random(in: 0...9_999_999, using: &generator) : max(0, next + step)
                 let box = Box(key(next))
+                taken.insert(box.label)
                 context.insert(box)
                 for _ in 0..<Int.random(in: 0...2, using: &generator) {
                     context.insert(
@@ -163,7 +196,11 @@ struct CheckpointOrderTests {
                 if Bool.random(using: &generator) {
                     context.delete(box)
                 } else {
-                    box.label = key(Int.random(in: 0...9_999_999, using: &generator))
+                    // A key that another box has is refused, once in a few hundred programs.
+                    var label = box.label
+                    while taken.contains(label) { label = key(Int.random(in: 0...9_999_999, using: &generator)) }
+                    taken.insert(label)
+                    box.label = label
                 }
             }
             try context.save()

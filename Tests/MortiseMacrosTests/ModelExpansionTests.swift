@@ -40,7 +40,7 @@ struct ModelExpansionTests {
                     self.name = name
                 }
 
-                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Trip.self)
 
                 public init(_modelState: consuming MortiseCore.ModelState) {
                     self._name = MortiseCore.NoStorage()
@@ -113,7 +113,7 @@ struct ModelExpansionTests {
                 @_ModelInitializer(links: true, observes: false)
                 public init() {}
 
-                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Asset.self)
 
                 open func _adoptInitialValues() {
                 }
@@ -197,7 +197,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 var label = ""
 
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState(of: Tag.self)
 
                 nonisolated var _modelState: MortiseCore.ModelState {
                     _read {
@@ -282,7 +282,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(1)
                 var start: Date!
 
-                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Trip.self)
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._name = MortiseCore.NoStorage()
@@ -392,7 +392,7 @@ struct ModelExpansionTests {
                 init(count: Int) { self.count = count }
                 convenience init() { self.init(count: 1) }
 
-                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Counter.self)
 
                 nonisolated(unsafe) private var _isInitializing: Swift.Bool = false
 
@@ -455,7 +455,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 var `default`: Int = 1
 
-                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Row.self)
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._default = MortiseCore.NoStorage()

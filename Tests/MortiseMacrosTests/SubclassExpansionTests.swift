@@ -26,7 +26,7 @@ struct SubclassExpansionTests {
                 }
                 var description: String { "" }
 
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: BusinessTrip.self)
 
                 private static var _firstSlot: Swift.Int {
                     Trip._modelSlotCount
@@ -45,6 +45,7 @@ struct SubclassExpansionTests {
 
                 required init(_modelState: consuming MortiseCore.ModelState) {
                     self._budget = MortiseCore.NoStorage()
+                    MortiseCore.ModelState._continueMaking(Trip.self)
                     super.init(_modelState: _modelState)
                 }
 
@@ -116,7 +117,7 @@ struct SubclassExpansionTests {
                     super.init(name: name)
                 }
 
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: Flight.self)
 
                 private static var _firstSlot: Swift.Int {
                     Trip._modelSlotCount
@@ -134,6 +135,7 @@ struct SubclassExpansionTests {
                 }
 
                 public required init(_modelState: consuming MortiseCore.ModelState) {
+                    MortiseCore.ModelState._continueMaking(Trip.self)
                     super.init(_modelState: _modelState)
                 }
 

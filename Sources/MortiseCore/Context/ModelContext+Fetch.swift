@@ -223,7 +223,7 @@ extension ModelTable {
         let frozen = FrozenRow(
             table: self, source: source ?? self.source, row: row, ignoresPendingChanges: ignoresPendingChanges)
         func make<T: PersistentModel>(_ type: T.Type) -> T {
-            Materializing.run { type.init(_modelState: ModelState(readingOnly: frozen)) }
+            Materializing.make(type, ModelState(readingOnly: frozen))
         }
         return make(layout.type)
     }

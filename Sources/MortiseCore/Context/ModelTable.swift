@@ -41,10 +41,8 @@ public final class ModelTable {
 
     private func model<T: PersistentModel>(of type: T.Type, row: Int) -> T {
         if let known = locked({ registry.object(row: row) }) { return unsafeDowncast(known, to: T.self) }
-        return Materializing.run {
-            let model = type.init(_modelState: ModelState(table: self, row: row))
-            return register(model, row: row).map { unsafeDowncast($0, to: T.self) } ?? model
-        }
+        let model = Materializing.make(type, ModelState(table: self, row: row))
+        return register(model, row: row).map { unsafeDowncast($0, to: T.self) } ?? model
     }
 
     /// Makes a model stand for a row.
@@ -90,7 +88,7 @@ public final class ModelTable {
     @inline(__always)
     private func models<T: PersistentModel>(count: Int, of type: T.Type, _ row: (Int) -> Int) -> [T] {
         var missing: [Int] = []
-        return Materializing.run {
+        return Materializing.makeMany(type) { beginNext in
             [T](unsafeUninitializedCapacity: count) { models, made in
                 guard let models = models.baseAddress else { return }
                 while made < count {
@@ -111,9 +109,9 @@ public final class ModelTable {
                         return true
                     }
                     if hasPage {
-                        make(type, at: missing, in: models, ofPage: number, row)
+                        make(type, at: missing, in: models, ofPage: number, row, beginNext)
                     } else {
-                        make(type, at: made..<end, in: models, ofPage: number, row)
+                        make(type, at: made..<end, in: models, ofPage: number, row, beginNext)
                     }
                     made = end
                 }
@@ -124,11 +122,12 @@ public final class ModelTable {
     @inline(__always)
     private func make<T: PersistentModel>(
         _ type: T.Type, at places: some RandomAccessCollection<Int>, in models: UnsafeMutablePointer<T>,
-        ofPage number: Int, _ row: (Int) -> Int
+        ofPage number: Int, _ row: (Int) -> Int, _ beginNext: () -> Void
     ) {
         if places.isEmpty { return }
         state.hold(places.count)
         for place in places {
+            beginNext()
             (models + place).initialize(to: type.init(_modelState: ModelState(countedIn: self, row: row(place))))
         }
         var others: [(place: Int, outcome: ModelRegistry.Outcome)] = []
@@ -155,7 +154,7 @@ public final class ModelTable {
     /// Makes the model of a record that is gone, for which there was no model before.
     func makeDetached(_ frozen: FrozenRow) -> any PersistentModel {
         func make<T: PersistentModel>(_ type: T.Type) -> T {
-            Materializing.run { type.init(_modelState: ModelState(detached: frozen)) }
+            Materializing.make(type, ModelState(detached: frozen))
         }
         return make(layout.type)
     }

@@ -53,9 +53,17 @@ public struct ModelState: ~Copyable {
     var place: UInt32 = 0
 
     /// The state of a model created by one of its own initializers.
-    public init() {
-        if Materializing.isActive { flags = .ignoresInitialValues }
+    public init() {}
+
+    /// The state of a model of that class or of a subclass, as the default value of its property. A fetch that makes such
+    /// a model replaces it, and it keeps no initial values until then.
+    /// - Parameter type: the class that declares the property.
+    public init(of type: AnyObject.Type) {
+        if Materializing.begins(type) { flags = .ignoresInitialValues }
     }
+
+    /// Used by macro expansions: the initializer of a fetched model goes on to that superclass.
+    public static func _continueMaking(_ superclass: AnyObject.Type) { Materializing.goOn(to: superclass) }
 
     /// The state of a fetched model.
     init(table: ModelTable, row: Int) {
@@ -256,8 +264,13 @@ public struct InitialValues {
     var draft: Draft?
     private let isIgnored: Bool
 
-    /// Makes an empty set of values. While a model is created for a fetched row, values are ignored.
-    public init() { isIgnored = Materializing.isActive }
+    /// Makes an empty set of values.
+    public init() { isIgnored = false }
+
+    /// The initial values of a model of that class or of a subclass, as the default value of its property. Where a fetch
+    /// makes the model, they are ignored.
+    /// - Parameter type: the class that declares the property.
+    public init(of type: AnyObject.Type) { isIgnored = Materializing.begins(type) }
 
     /// Whether there are values that `ModelState.adopt(_:)` has not taken yet.
     public var isPending: Bool { draft != nil }
@@ -277,8 +290,9 @@ public struct NoStorage: Sendable {
     @inlinable public init() {}
 }
 
-/// Whether the current thread is creating a model for a fetched row. A model's initializers cannot get that as an
-/// argument, since property defaults run before any argument is evaluated.
+/// The class of the model that the current thread is making for a fetched row. A model's initializers cannot get that as an
+/// argument, since property defaults run before any argument is evaluated. It is no mere flag: a default may make other
+/// models, which have no row and keep what they are given.
 enum Materializing {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -286,12 +300,40 @@ enum Materializing {
         return key
     }()
 
-    static var isActive: Bool { pthread_getspecific(key) != nil }
+    /// The class whose properties come next, those of a subclass before those of its superclass; nil from when they have
+    /// begun, so that a default value may make a model of the same class.
+    private static var next: UnsafeMutableRawPointer? {
+        get { pthread_getspecific(key) }
+        set { pthread_setspecific(key, newValue) }
+    }
 
-    static func run<R>(_ body: () -> R) -> R {
-        let outer = pthread_getspecific(key)
-        pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1))
-        defer { pthread_setspecific(key, outer) }
-        return body()
+    private static func identity(_ type: AnyObject.Type) -> UnsafeMutableRawPointer? {
+        UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(type)))
+    }
+
+    /// Whether the properties that a class declares are now made for a row, and not those of another model.
+    static func begins(_ type: AnyObject.Type) -> Bool {
+        guard let expected = next, expected == identity(type) else { return false }
+        next = nil
+        return true
+    }
+
+    static func goOn(to superclass: AnyObject.Type) { next = identity(superclass) }
+
+    /// Makes one model.
+    static func make<Model: PersistentModel>(_ type: Model.Type, _ state: consuming ModelState) -> Model {
+        let outer = next
+        next = identity(type)
+        defer { next = outer }
+        return type.init(_modelState: state)
+    }
+
+    /// Runs a body that makes models of one class, and calls what it is given before each of them.
+    @inline(__always)
+    static func makeMany<Model: PersistentModel, R>(_ type: Model.Type, _ body: (_ beginNext: () -> Void) -> R) -> R {
+        let outer = next
+        let identity = identity(type)
+        defer { next = outer }
+        return body { next = identity }
     }
 }

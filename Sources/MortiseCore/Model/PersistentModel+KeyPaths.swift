@@ -143,7 +143,7 @@ public final class DefaultBackingData<Model: PersistentModel>: BackingData {
     /// A model that keeps the values that this storage has; itself where it is a view.
     private var model: Model {
         if let viewed { return viewed }
-        let model = Materializing.run { Model(_modelState: takeState()) }
+        let model = Materializing.make(Model.self, takeState())
         viewed = model
         return model
     }

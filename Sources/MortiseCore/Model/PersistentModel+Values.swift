@@ -251,7 +251,7 @@ extension PersistentModel {
         if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
             // Against its contract the store has no such record: a getter cannot throw, the next fetch or save does.
             _modelState.table?.state.latch(ModelContextError.noSuchModel(identifier))
-            return Materializing.run { T(_modelState: ModelState(missing: identifier)) }
+            return Materializing.make(T.self, ModelState(missing: identifier))
         }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }

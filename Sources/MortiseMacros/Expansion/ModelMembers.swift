@@ -12,11 +12,11 @@ struct ModelMembers {
         if model.hasObservedProperties {
             members.append("nonisolated(unsafe) private var _isInitializing: Swift.Bool = false")
         }
-        if superclass == nil {
+        if let superclass {
+            members += subclassInitializers(of: superclass)
+        } else {
             members += rootInitializers
             members.append(persistentBackingData)
-        } else {
-            members += subclassInitializers
         }
         if model.initializers.isEmpty, superclass == nil, model.isDefaultInitializable {
             members.append("init() {}")
@@ -38,7 +38,7 @@ struct ModelMembers {
         guard let superclass else { return rootState }
         return [
             """
-            @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues()
+            @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: \(raw: model.name).self)
             """,
             """
             private static var _firstSlot: Swift.Int {
@@ -66,7 +66,7 @@ struct ModelMembers {
         if model.stateNames.mayHaveSuperclass {
             members = [
                 """
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState(of: \(raw: model.name).self)
                 """,
                 """
                 nonisolated \(raw: access.member)var _modelState: MortiseCore.ModelState {
@@ -91,7 +91,7 @@ struct ModelMembers {
         } else {
             members = [
                 """
-                @exclusivity(unchecked) nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState()
+                @exclusivity(unchecked) nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: \(raw: model.name).self)
                 """
             ]
         }
@@ -121,11 +121,12 @@ struct ModelMembers {
         ]
     }
 
-    private var subclassInitializers: [DeclSyntax] {
+    private func subclassInitializers(of superclass: TypeSyntax) -> [DeclSyntax] {
         [
             """
             \(raw: access.member)required init(_modelState: consuming MortiseCore.ModelState) {
-                \(raw: storagePlaceholders)super.init(_modelState: _modelState)
+                \(raw: storagePlaceholders)MortiseCore.ModelState._continueMaking(\(superclass.trimmed).self)
+                super.init(_modelState: _modelState)
             }
             """,
             """

@@ -70,11 +70,11 @@ extension PersistentModel {
         _write(.model(target), at: slot)
         guard let layout = _modelState.table?.layout else {
             let layout = ModelLayout.of(type(of: self))
-            if let old, _isNew, old._isNew { old._unlink(self, throughInverseOf: slot, of: layout) }
+            if let old, _isNew, old._isNew { old._unlink(self, throughInverseOf: slot, of: layout, isSet: true) }
             if let target { _linkDetached(target, at: slot, of: layout) }
             return
         }
-        if let old { old._unlink(self, throughInverseOf: slot, of: layout) }
+        if let old { old._unlink(self, throughInverseOf: slot, of: layout, isSet: true) }
         if let target {
             if target._modelState.table == nil { _modelState.table?.state.insert(target) }
             guard _belongTogether(target, at: slot) else { return }
@@ -165,7 +165,7 @@ extension PersistentModel {
         for model in leaving {
             _removeMember(model, at: slot)
             if _modelState.table != nil || (_isNew && model._isNew) {
-                model._unlink(self, throughInverseOf: slot, of: layout)
+                model._unlink(self, throughInverseOf: slot, of: layout, isSet: true)
             }
         }
         // What is set here is kept here.
@@ -245,8 +245,16 @@ extension PersistentModel {
         }
     }
 
-    func _unlink(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
-        guard let inverse = layout.inverseSlots[slot] else { return }
+    /// Takes the owner out of the inverse of its relationship, on this side. With `isSet`, the owner was set to refer to this
+    /// model no more, and relationships that share the owner's as their inverse let go of it too. Where the owner is deleted,
+    /// the delete rules of each say what follows.
+    func _unlink(
+        _ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout, isSet: Bool = false
+    ) {
+        guard let inverse = layout.inverseSlots[slot] else {
+            if isSet { _releaseFromSharers(owner, of: slot, in: layout) }
+            return
+        }
         // One of the others that share the inverse may hold this model still.
         if !owner._modelState.flags.contains(.isDeleted),
             layout.sharingSlots[slot].contains(where: { owner._refers(to: self, at: $0) })
@@ -260,6 +268,15 @@ extension PersistentModel {
         } else if _refers(to: owner, at: inverse) {
             _clearTarget(previous: owner, at: inverse, mine)
         }
+    }
+
+    /// Lets go of a model, whose relationship leads here no more, in all relationships that share it as their inverse.
+    private func _releaseFromSharers(_ other: any PersistentModel, of slot: Int, in layout: ModelLayout) {
+        let sharers = layout.sharers(of: slot)
+        if sharers.isEmpty { return }
+        if _modelState.table == nil { _adoptInitialValues() }
+        let mine = _modelState.table?.layout ?? ModelLayout.of(type(of: self))
+        for place in sharers where _refers(to: other, at: place) { _release(other, at: place, mine) }
     }
 
     private func _clearTarget(previous: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
@@ -562,13 +579,20 @@ extension PersistentModel {
     /// sides.
     func _settlePartners(in layout: ModelLayout) {
         guard let changed = _modelState.draft?.changed, let state = _modelState.table?.state else { return }
-        for slot in layout.record.slots.indices where changed.contains(slot) && layout.record.slots[slot].role == .toOne
-        {
-            guard let inverse = layout.inverseSlots[slot], layout.sharingSlots[slot].isEmpty,
-                case .identifier(let identifier) = _modelState.rowValue(at: slot),
+        for slot in layout.record.slots.indices where changed.contains(slot) {
+            if layout.record.slots[slot].role != .toOne {
+                if !layout.sharingSlots[slot].isEmpty { _settleMembers(at: slot, of: layout) }
+                continue
+            }
+            guard layout.sharingSlots[slot].isEmpty, case .identifier(let identifier) = _modelState.rowValue(at: slot),
                 let stored = state.model(for: identifier), stored !== _heldTarget(at: slot),
-                !stored._modelState.flags.contains(.isDeleted), stored._refers(to: self, at: inverse)
+                !stored._modelState.flags.contains(.isDeleted)
             else { continue }
+            guard let inverse = layout.inverseSlots[slot] else {
+                stored._releaseFromSharers(self, of: slot, in: layout)
+                continue
+            }
+            guard stored._refers(to: self, at: inverse) else { continue }
             // Nobody has set what a delete rule has cleared.
             if _wasReleased(at: slot, in: state) {
                 _forgetChange(at: slot)
@@ -578,6 +602,18 @@ extension PersistentModel {
         }
         _forgetStoredReleases()
         state.noteUnchanged(self)
+    }
+
+    /// If other contexts have given members another owner than was set here, the owner set here wins. The members of
+    /// relationships that share their inverse are stored on both sides, so that each side has to be settled.
+    private func _settleMembers(at slot: Int, of layout: ModelLayout) {
+        guard let inverse = layout.inverseSlots[slot], case .models(let changes)? = _modelState.draft?[slot],
+            let other = layout.destinations[slot], other.record.slots[inverse].role == .toOne
+        else { return }
+        for member in changes.added
+        where !member._modelState.flags.contains(.isDeleted) && member._heldTarget(at: inverse) !== self {
+            member._link(self, throughInverseOf: slot, of: layout)
+        }
     }
 
     /// Applies the delete rules of this deleted model's relationships.

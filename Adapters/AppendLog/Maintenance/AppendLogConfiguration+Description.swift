@@ -3,7 +3,7 @@ import MortiseEngine
 
 extension AppendLogConfiguration: SelfDescribingConfiguration {
     /// The schema that was written last: the checkpoint's, unless the log behind it has another. Of the log's frames only
-    /// the headers are read.
+    /// the headers are read, as long as nothing is wrong with them.
     /// - Throws: `FileError`; `AppendLogError` for damage on the way.
     public func storedSchema() throws -> StoredSchema? {
         let files = try StoreFiles.log(path, in: fileSystem)
@@ -26,7 +26,7 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
                 throw LogFault.checkpointOfAnother
             }
             let start = isUsable ? checkpoint?.position ?? .first : .first
-            let (last, position) = try reader.lastSchema(from: start)
+            let (last, position) = try reader.lastSchema(from: start, allowingGapsTo: header.base)
             guard let schema = last ?? (isUsable ? checkpoint?.schema : nil) else {
                 throw LogFault.damagedFrame(
                     offset: position.offset, sequence: position.sequence, reason: "the schema is missing")

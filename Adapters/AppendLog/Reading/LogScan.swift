@@ -69,9 +69,25 @@ extension FrameReader {
         return (position, try end(at: position), firstUnsynced < unsynced.count ? unsynced[firstUnsynced] : position)
     }
 
-    /// The last schema from a position on, and where the frames end. The payloads of transactions are not looked at.
-    /// - Throws: `LogFault`.
-    func lastSchema(from start: LogPosition) throws -> (schema: StoredSchema?, end: LogPosition) {
+    /// The last schema from a position on, and where the frames end. The payloads of transactions are read only where the
+    /// headers show a fault: a payload that was torn, or has a byte too many, shows in the header behind it.
+    /// - Throws: the `LogFault` that `scan` throws.
+    func lastSchema(
+        from start: LogPosition, allowingGapsTo base: UInt64
+    ) throws -> (schema: StoredSchema?, end: LogPosition) {
+        do {
+            return try lastSchemaOfHeaders(from: start)
+        } catch is LogFault {
+            var schema: StoredSchema?
+            let scan = try scan(from: start, allowingGapsTo: base) { frame in
+                if frame.header.kind == .schema { schema = try frame.reading { try $0.schema() } }
+                return true
+            }
+            return (schema, scan.position)
+        }
+    }
+
+    private func lastSchemaOfHeaders(from start: LogPosition) throws -> (schema: StoredSchema?, end: LogPosition) {
         var position = start
         var schema: StoredSchema?
         while let header = try header(at: position.offset), hasWhole(header, at: position.offset) {

@@ -38,18 +38,24 @@ struct FirstTouchTests {
         { try $0.fetch(FetchDescriptor<Item>(predicate: #Predicate { $0.box?.label == "box 5" })).count },
     ]
 
-    @Test(arguments: [false, true])
-    func threadsThatTouchACheckpointFirstGetTheSameAnswers(isUnreadable: Bool) throws {
+    /// Opened by one process for itself, or by two that share it, whose threads are at work at the same time.
+    @Test(arguments: [false, true], [AppendLogSharing.exclusive, .shared])
+    func threadsThatTouchACheckpointFirstGetTheSameAnswers(isUnreadable: Bool, sharing: AppendLogSharing) throws {
         let disk = try makeDisk()
         try makeLog(on: disk)
         let expected = try withLog(logConfiguration(disk)) { context in try Self.questions.map { try $0(context) } }
         for _ in 0..<(isFullSize ? 12 : 3) {
-            let container = try openLog(logConfiguration(disk))
+            let containers = try (0..<(sharing == .shared ? 2 : 1)).map { number in
+                var configuration = AppendLogConfiguration(
+                    path: logPath, sharing: sharing, in: disk.process(Int32(100 + number)))
+                configuration.allocationStep = 4_096
+                return try openLog(configuration)
+            }
             if isUnreadable { disk.limits.unreadable[checkpointPath] = [4_096..<(1 << 30)] }
             let answers = Mutex<[Int: Int]>([:])
             let wrong = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { thread in
-                let context = ModelContext(container)
+                let context = ModelContext(containers[thread % containers.count])
                 for step in Self.questions.indices {
                     let number = (thread + step) % Self.questions.count
                     do {
@@ -66,7 +72,7 @@ struct FirstTouchTests {
             #expect(wrong.withLock { $0 } == [])
             #expect(answers.withLock { $0.count } == Self.questions.count)
             disk.limits.unreadable = [:]
-            try container.close()
+            for container in containers { try container.close() }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Mortise
 import Testing
 
@@ -69,4 +70,29 @@ func testSeed(_ test: String = #function) -> UInt64 {
         ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1 ... .max)
     print("\(test): MORTISE_TEST_SEED=\(seed)")
     return seed
+}
+
+/// What was logged, as `level message [key: value, key: value]`.
+final class LogLines: LogHandler, @unchecked Sendable {
+    // @unchecked: guarded by the lock.
+    private let lock = NSLock()
+    private var recorded: [String] = []
+    var all: [String] { lock.withLock { recorded } }
+
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+    func log(event: LogEvent) {
+        let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        lock.withLock { recorded.append("\(event.level) \(event.message) [\(details.joined(separator: ", "))]") }
+    }
 }

@@ -20,7 +20,7 @@ import Testing
     enum Leaving: CaseIterable {
         case storedAndRelated, inserted, insertedToOne, insertedManyToMany, insertedRequired, insertedOneToOne
         case deleted, deletedAndMoved, failedSave, thrown, rolledBack, insertedAndDeleted, insertedDeletedAndRolledBack
-        case insertedDeletedAndSaved, replaced, undeleted
+        case insertedDeletedAndSaved, replaced, undeleted, conflicting, conflictingInDeletion
     }
 
     /// Leaves a context without saving, in some way.
@@ -77,6 +77,19 @@ import Testing
             guild.apprentices = [apprentice]
             context.delete(guild)
             #expect(throws: ModelValidationError.self) { try context.save() }
+        case .conflicting, .conflictingInDeletion:
+            context.insert(guild)
+            context.insert(apprentice)
+            try context.save()
+            let other = ModelContext(context.container)
+            try onlyModel(Guild.self, in: other).name = "there"
+            try onlyModel(Apprentice.self, in: other).name = "there"
+            context.mergePolicy = .error
+            guild.name = "here"
+            guild.apprentices = [apprentice, Apprentice("b")]
+            if way == .conflictingInDeletion { context.delete(apprentice) }
+            try other.save()
+            #expect(throws: SaveConflict.self) { try context.save() }
         case .thrown:
             guild.apprentices = [apprentice]
             context.insert(guild)
@@ -143,6 +156,69 @@ import Testing
         let container = try ModelContainer(for: Guild.self, store: store + "?keepDays=0")
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 0)
         try container.close()
+    }
+
+    /// The main context saves what is pending before it goes with its container, and then the log is free.
+    @MainActor @Test func theLockOfALogIsGivenFreeWithAMainContextThatIsYetToSave() async throws {
+        let folder = try Folder()
+        let store = "log:\(folder.path("a.log"))"
+        var witnesses = Witnesses()
+        func run() throws {
+            let container = try ModelContainer(for: Guild.self, store: store)
+            let context = container.mainContext
+            (witnesses.container, witnesses.context) = (container, context)
+            let guild = Guild("g")
+            context.insert(guild)
+            guild.apprentices = [Apprentice("a")]
+            witnesses.watch(guild)
+            #expect(context.hasChanges && context.autosaveEnabled)
+        }
+        try run()
+        for _ in 0..<2_000 where !witnesses.areGone { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(witnesses.areGone)
+        let container = try ModelContainer(for: Guild.self, store: store + "?keepDays=0")
+        let guild = try onlyModel(Guild.self, in: ModelContext(container))
+        #expect(guild.name == "g" && guild.apprentices.map(\.name) == ["a"])
+        try container.close()
+    }
+
+    /// Without automatic saving the main context drops what is unsaved.
+    @MainActor @Test func theLockOfALogIsGivenFreeWithAMainContextThatSavesNothing() throws {
+        let folder = try Folder()
+        let store = "log:\(folder.path("a.log"))"
+        func run() throws {
+            let container = try ModelContainer(for: Guild.self, store: store)
+            container.mainContext.autosaveEnabled = false
+            let guild = Guild("g")
+            container.mainContext.insert(guild)
+            guild.apprentices = [Apprentice("a")]
+        }
+        try run()
+        let container = try ModelContainer(for: Guild.self, store: store + "?keepDays=0")
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 0)
+        try container.close()
+    }
+
+    /// Its jobs may be on their way out yet when its last reference goes.
+    @Test func nothingIsLeftOfAModelActorThatGoesUnsaved() async throws {
+        let folder = try Folder()
+        let store = "log:\(folder.path("a.log"))"
+        weak var container: ModelContainer?
+        weak var context: ModelContext?
+        weak var executor: (any ModelExecutor)?
+        let models: WeakModels
+        do {
+            let opened = try ModelContainer(for: Guild.self, store: store)
+            let actor = Foreman(modelContainer: opened)
+            (container, executor, context) = (opened, actor.modelExecutor, actor.modelExecutor.modelContext)
+            models = await actor.relate()
+        }
+        for _ in 0..<2_000 where context != nil || container != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(container == nil && context == nil && executor == nil)
+        #expect(models.guild == nil && models.apprentice == nil)
+        let again = try ModelContainer(for: Guild.self, store: store + "?keepDays=0")
+        #expect(try ModelContext(again).fetchCount(FetchDescriptor<Guild>()) == 0)
+        try again.close()
     }
 
     @Test func modelsThatOutliveTheirContextKeepWhatIsTheirs() throws {
@@ -223,5 +299,28 @@ import Testing
         #expect(container.mainContext.insertedModelsArray.count == 1)
         try container.mainContext.save()
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 1)
+    }
+}
+
+@ModelActor
+private actor Foreman {
+    /// Relates models, stored and new, and saves nothing.
+    func relate() -> WeakModels {
+        let (guild, apprentice) = (Guild("g"), Apprentice("a"))
+        modelContext.insert(guild)
+        guild.apprentices = [apprentice]
+        _ = Master("m", guild)
+        return WeakModels(guild, apprentice)
+    }
+}
+
+private final class WeakModels: @unchecked Sendable {
+    // @unchecked: set once; weak references may be read anywhere.
+    private(set) weak var guild: Guild?
+    private(set) weak var apprentice: Apprentice?
+
+    init(_ guild: Guild, _ apprentice: Apprentice) {
+        self.guild = guild
+        self.apprentice = apprentice
     }
 }

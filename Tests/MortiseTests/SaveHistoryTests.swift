@@ -30,6 +30,12 @@ import Testing
     }
 
     private func save(_ models: any PersistentModel...) throws -> [String: any HistoryToken]? {
+        for model in models { insert(model, into: context) }
+        return try tokens { try context.save() }
+    }
+
+    /// What the one `didSave` tells that the body causes.
+    private func tokens(_ body: () throws -> Void) throws -> [String: any HistoryToken]? {
         let received = Received()
         let observer = NotificationCenter.default.addObserver(
             forName: ModelContext.didSave, object: context, queue: nil
@@ -38,8 +44,7 @@ import Testing
             received.tokens.append(notification.userInfo?[key] as? [String: any HistoryToken])
         }
         defer { NotificationCenter.default.removeObserver(observer) }
-        for model in models { context.insert(model) }
-        try context.save()
+        try body()
         #expect(received.tokens.count == 1)
         return received.tokens.last ?? nil
     }
@@ -55,6 +60,77 @@ import Testing
         let last = history.last { $0.storeIdentifier == ships }
         #expect(last?.token == tokens[ships] as? DefaultHistoryToken)
         #expect(history.last { $0.storeIdentifier == guilds }?.token == tokens[guilds] as? DefaultHistoryToken)
+    }
+
+    private func last(_ store: String) throws -> DefaultHistoryToken? {
+        try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+            .last { $0.storeIdentifier == store }?.token
+    }
+
+    /// Batches are saves of their own, by way of the store or, where a delete rule asks for models, by way of the context.
+    @Test func aBatchTellsItsPlaceInTheHistory() throws {
+        let ships = try #require(container.storeIdentifier(forConfigurationNamed: "ships"))
+        let guilds = try #require(container.storeIdentifier(forConfigurationNamed: "guilds"))
+        var places: [DefaultHistoryToken] = []
+        func expectPlace(in store: String, _ body: () throws -> Void) throws {
+            let told = try #require(try tokens(body))
+            let token = try #require(told[store] as? DefaultHistoryToken)
+            #expect(try told.count == 1 && token == last(store))
+            #expect(!places.contains(token))
+            places.append(token)
+        }
+        try expectPlace(in: ships) {
+            try context.insert(Ship.self, from: 0..<5) { ship, number in try ship.set(\.name, to: "\(number)") }
+        }
+        try expectPlace(in: ships) {
+            try context.update(Ship.self, where: #Predicate { $0.name == "3" }) { $0.set(\.name, to: "three") }
+        }
+        try expectPlace(in: ships) { try context.delete(model: Ship.self, where: #Predicate { $0.name == "4" }) }
+        try expectPlace(in: guilds) {
+            try context.insert(Guild.self, from: ["a", "b"]) { guild, name in try guild.set(\.name, to: name) }
+        }
+        let guild = try #require(try context.fetch(FetchDescriptor<Guild>()).first)
+        guild.apprentices = [Apprentice("x")]
+        try context.save()
+        try expectPlace(in: guilds) { try context.delete(model: Guild.self) }
+        #expect(try context.fetchCount(FetchDescriptor<Apprentice>()) == 0)
+    }
+
+    @Test(arguments: ["memory", "json"]) func whatKeepsNoHistoryTellsNoPlace(kind: String) throws {
+        let container = try ModelContainer(
+            for: House.self, store: kind == "memory" ? "memory:" : "json:\(folder.path("houses.json"))")
+        let context = ModelContext(container)
+        func told(_ body: () throws -> Void) throws -> Bool {
+            let received = Tally()
+            let posted = Tally()
+            let observer = NotificationCenter.default.addObserver(
+                forName: ModelContext.didSave, object: context, queue: nil
+            ) { notification in
+                posted.add()
+                if notification.userInfo?[ModelContext.NotificationKey.historyTokens.rawValue] != nil { received.add() }
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            try body()
+            #expect(posted.count == 1)
+            return received.count > 0
+        }
+        #expect(
+            try !told {
+                context.insert(House(name: "h"))
+                try context.save()
+            })
+        #expect(
+            try !told {
+                try context.insert(Poster.self, from: 0..<3) { poster, number in
+                    try poster.set(\.title, to: "\(number)")
+                }
+            })
+        #expect(try !told { try context.update(Poster.self) { $0.set(\.title, to: "t") } })
+        #expect(try !told { try context.delete(model: Poster.self) })
+        #expect(throws: DataStoreError.unsupportedFeature) {
+            try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        }
+        try container.close()
     }
 
     @Test func limitAndOrderHoldOverAllStores() throws {

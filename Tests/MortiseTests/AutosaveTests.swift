@@ -19,6 +19,35 @@ import Testing
         #expect(!Clerk(modelContainer: container).modelExecutor.modelContext.autosaveEnabled)
     }
 
+    /// Tasks on other threads that are the first to ask for it get one and the same, which is saved on the main actor.
+    @Test func theMainContextReachedFromOtherThreadsIsOneAndSavesOnTheMainActor() async throws {
+        let container = container
+        let (saves, strays) = (Tally(), Tally())
+        let token = NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: nil, queue: nil) {
+            note in
+            guard let context = note.object as? ModelContext, context.container === container else { return }
+            saves.add()
+            if !isOnMainActor() { strays.add() }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let found = await withTaskGroup(of: ObjectIdentifier.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    #expect(!isOnMainActor())
+                    return await MainActor.run {
+                        container.mainContext.insert(Poster(title: "\(number)"))
+                        return ObjectIdentifier(container.mainContext)
+                    }
+                }
+            }
+            return await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert($1) }
+        }
+        #expect(found.count == 1)
+        try await until { try count() == 20 }
+        #expect(await MainActor.run { !container.mainContext.hasChanges && container.mainContext.autosaveEnabled })
+        #expect(saves.count > 0 && strays.count == 0)
+    }
+
     @Test @MainActor func aContextOfTheMainActorSavesByItself() async throws {
         let context = ModelContext(container)
         context.autosaveEnabled = true
@@ -237,6 +266,18 @@ import Testing
         #expect(try count() == 2)
     }
 }
+
+/// Whether the current thread runs the main queue, on which the main actor's code runs.
+private func isOnMainActor() -> Bool {
+    if Thread.isMainThread { return true }
+    return DispatchQueue.getSpecific(key: mainQueueKey) == true
+}
+
+private let mainQueueKey: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+}()
 
 /// Waits for at most ten seconds.
 private func until(isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool) async throws {

@@ -134,6 +134,7 @@ struct BatchInsertion<Model: PersistentModel> {
                 try state.refresh(binding)
                 report.inserted = try permanent(changes.inserted, outcome)
                 report.updated = changes.updated.map(\.identifier)
+                report.historyTokens[binding.store.identifier] = outcome.historyToken
                 guard let owners else { return report.inserted }
                 let pairs = Dictionary(
                     zip(changes.inserted.lazy.map(\.persistentIdentifier), report.inserted),

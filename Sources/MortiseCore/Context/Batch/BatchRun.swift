@@ -116,6 +116,7 @@ struct BatchRun<Model: PersistentModel> {
                 do {
                     let outcome = try binding.store.save(changes, for: state, mayDefer: false)
                     try takeOver(changes, outcome)
+                    report.historyTokens[binding.store.identifier] = outcome.historyToken
                 } catch is VersionSuperseded {
                     try attempts.note(binding, on: changes.baseVersion)
                     continue

@@ -110,7 +110,10 @@ extension ContextState {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         var report = SaveReport()
         let result = try withDeferredNotifications { try binding.store.saveLock.withLock { try body(&report) } }
-        if let number = binding.version?.number, let token = binding.store.historyToken(ofVersion: number) {
+        // What changed nothing has no place in the history.
+        if !report.isEmpty, report.historyTokens.isEmpty, let number = binding.version?.number,
+            let token = binding.store.historyToken(ofVersion: number)
+        {
             report.historyTokens[binding.store.identifier] = token
         }
         postDidSave(report)

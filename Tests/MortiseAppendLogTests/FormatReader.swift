@@ -87,6 +87,77 @@ enum FormatReader {
         return try content(of: store)
     }
 
+    /// The values that stay in the history of what was deleted, by transaction and record.
+    private struct Deletions: TransactionVisitor {
+        let catalog: LogCatalog
+        var found: [String: Node] = [:]
+
+        mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) {}
+        mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) {}
+        mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) {}
+        mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) {
+            let slots = catalog.layouts[entity].slots
+            let values = preserved.map { (slots[$0.slot].name, node($0.value)) }
+            found["\(catalog.schema.entities[entity].name)/\(sequence)"] = .object(
+                Dictionary(uniqueKeysWithValues: values))
+        }
+    }
+
+    private static func deletions(in log: String, of store: String) throws -> [UInt64: [String: Node]] {
+        let file = try POSIXFileSystem().open(log, mode: .read)
+        defer { try? file.close() }
+        let header = try FileHeader(try file.readAll(count: FileHeader.size, at: 0), expecting: .log)
+        var catalog: LogCatalog?
+        var found: [UInt64: [String: Node]] = [:]
+        _ = try FrameReader(file, size: try file.info().size, seed: header.seed)
+            .scan(from: .first, allowingGapsTo: header.base) { frame in
+                if frame.header.kind == .schema {
+                    catalog = LogCatalog(try frame.reading { try $0.schema() }, store: store)
+                } else if let catalog {
+                    var deletions = Deletions(catalog: catalog)
+                    try frame.reading { try $0.transaction(catalog, to: &deletions) }
+                    found[frame.header.transaction] = deletions.found
+                }
+                return true
+            }
+        return found
+    }
+
+    private static func node(_ entity: StoredEntity) -> Node {
+        func optional(_ text: String?) -> Node { text.map { .string($0) } ?? .null }
+        func names(_ names: [String]) -> Node { .array(names.map { .string($0) }) }
+        let properties = entity.properties.map { property -> Node in
+            var members: [String: Node] = [
+                "name": .string(property.name), "original": .string(property.originalName),
+                "optional": .bool(property.isOptional),
+            ]
+            switch property.content {
+            case .attribute(let attribute):
+                members["kind"] = .string(attribute.kind.rawValue)
+                members["options"] = .string("\(attribute.options.rawValue)")
+                members["default"] = attribute.defaultValue.map { node($0) } ?? .null
+                members["hash"] = optional(attribute.hashModifier)
+            case .relationship(let relationship):
+                members["to"] = .string(relationship.destination)
+                members["many"] = .bool(relationship.isToMany)
+                members["single"] = .bool(relationship.isUnique)
+                members["inverse"] = optional(relationship.inverse)
+                members["rule"] = .string("\(relationship.deleteRule)")
+                members["minimum"] = optional(relationship.minimumCount.map { "\($0)" })
+                members["maximum"] = optional(relationship.maximumCount.map { "\($0)" })
+            }
+            return .object(members)
+        }
+        let indices = entity.indices.map { index in
+            Node.object(["kind": .string(index.kind.rawValue), "properties": names(index.properties)])
+        }
+        return .object([
+            "name": .string(entity.name), "parent": optional(entity.superentity),
+            "unique": .array(entity.uniquenessConstraints.map(names)), "indices": .array(indices),
+            "properties": .array(properties),
+        ])
+    }
+
     static func content(of store: AppendLogStore) throws -> [String: Node] {
         let schema = store.schema.stored
         let layouts = schema.recordLayouts()
@@ -97,12 +168,31 @@ enum FormatReader {
             slots[entity.name] = .array(layout.slots.map { .string($0.name) })
             records[entity.name] = .object(try table(store.engine.version.rows(ofEntity: entity.name), layout))
         }
-        let transactions = try store.storedTransactions(after: 0, last: nil).map { node($0) }
+        let deletions = try deletions(in: store.configuration.path, of: store.identifier)
+        let transactions = try store.storedTransactions(after: 0, last: nil).map {
+            node($0, try #require(deletions[$0.number]))
+        }
+        let entities = schema.entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return [
             "store": .string(store.identifier.lowercased()),
             "version": .string("\(schema.version.major).\(schema.version.minor).\(schema.version.patch)"),
-            "slots": .object(slots), "records": .object(records), "transactions": .array(transactions),
+            "entities": .array(entities.map { node($0) }), "slots": .object(slots), "records": .object(records),
+            "transactions": .array(transactions),
         ]
+    }
+
+    /// All values in the deletions of what was read.
+    static func preserved(in content: [String: Node]) throws -> [String] {
+        guard case .array(let transactions)? = content["transactions"] else { return [] }
+        return transactions.flatMap { transaction -> [String] in
+            guard case .object(let members) = transaction, case .object(let records)? = members["deleted"] else {
+                return []
+            }
+            return records.values.flatMap { record -> [String] in
+                guard case .object(let values) = record else { return [] }
+                return values.values.map(\.description)
+            }
+        }
     }
 
     private static func table(_ rows: RowSource?, _ layout: RecordLayout) throws -> [String: Node] {
@@ -123,14 +213,15 @@ enum FormatReader {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    private static func node(_ transaction: StoredTransaction) -> Node {
+    private static func node(_ transaction: StoredTransaction, _ deletions: [String: Node]) -> Node {
         func name(_ record: PersistentIdentifier) -> String { "\(record.entityName)/\(record.sequenceNumber ?? 0)" }
         return .object([
             "number": .string("\(transaction.number)"), "author": transaction.author.map { .string($0) } ?? .null,
             "process": .string(transaction.process), "erasure": .bool(transaction.isErasure),
             "time": .string(hexadecimal(transaction.timestamp.timeIntervalSinceReferenceDate.bitPattern)),
             "inserted": .array(transaction.inserted.map(name).sorted().map { .string($0) }),
-            "deleted": .array(transaction.deleted.map(name).sorted().map { .string($0) }),
+            "deleted": .object(
+                Dictionary(uniqueKeysWithValues: transaction.deleted.map { (name($0), deletions[name($0)] ?? .null) })),
             "updated": .object(
                 Dictionary(
                     uniqueKeysWithValues: transaction.updated.map {

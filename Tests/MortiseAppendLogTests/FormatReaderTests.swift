@@ -39,6 +39,10 @@ struct FormatReaderTests {
         #expect(read.content == (try FormatReader.content(of: store.store)))
         // Indexes of several levels: a node has 128 entries at most.
         #expect(read.entries > 2 * 128 * KindsLog.indexCount)
+        // Values of deleted records, and long data among them.
+        let kept = try FormatReader.preserved(in: read.content)
+        #expect(
+            kept.contains { $0.hasPrefix("[\"string\"") } && kept.contains { $0.count > 2 * 4_096 }, "\(kept.count)")
         try store.store.engine.erase()
         let erased = try FormatReader.read(path)
         #expect(erased.content == (try FormatReader.content(of: store.store)))
@@ -59,6 +63,29 @@ struct FormatReaderTests {
         bytes[bytes.count / 2] ^= 0x20
         try bytes.write(to: URL(filePath: copy + suffix))
         #expect(throws: FormatReader.Failure.self) { try FormatReader.read(copy) }
+    }
+
+    /// A log that is sound, and a checkpoint that is sound, of two copies that went on apart.
+    @Test func aCheckpointOfAnotherCopyIsAnErrorOfTheReader() throws {
+        let folder = try FormatReader.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "store.log").path
+        let store = try AppendLogStore(KindsLog(path: path).store.configuration, migrationPlan: nil)
+        try store.checkpoint()
+        try store.close()
+        _ = try FormatReader.read(path)
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: path + ".checkpoint")))
+        let header = try FileHeader(Array(bytes.prefix(FileHeader.size)), expecting: .checkpoint)
+        let end = bytes.count - CheckpointFooter.size
+        let footer = try CheckpointFooter(Array(bytes[end...]), at: UInt64(end), seed: header.seed)
+        let tail = try #require(footer.tail)
+        let other = CheckpointFooter(
+            offset: footer.offset, length: footer.length, checksum: footer.checksum,
+            tail: LogTail(length: UInt32(tail.length), checksum: ~tail.checksum))
+        bytes.replaceSubrange(end..., with: other.bytes(seed: header.seed))
+        try Data(bytes).write(to: URL(filePath: path + ".checkpoint"))
+        let failure = #expect(throws: FormatReader.Failure.self) { try FormatReader.read(path) }
+        #expect(failure?.message.contains("another copy of the log") == true, "\(failure?.message ?? "")")
     }
 
     /// The bytes of the example are those of the golden file.

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import TestSupport
 
 @testable import MortiseAppendLog
 
@@ -18,15 +19,23 @@ final class KindsLog {
 
     static var schema: StoredSchema {
         func attribute(
-            _ name: String, _ kind: StorageKind, isOptional: Bool, _ options: StoredAttribute.Options = []
+            _ name: String, _ kind: StorageKind, isOptional: Bool, _ options: StoredAttribute.Options = [],
+            was original: String? = nil, default value: StoredValue? = nil, hash: String? = nil
         ) -> StoredProperty {
             StoredProperty(
-                name: name, isOptional: isOptional, content: .attribute(.init(kind: kind, options: options)))
+                name: name, originalName: original, isOptional: isOptional,
+                content: .attribute(.init(kind: kind, options: options, defaultValue: value, hashModifier: hash)))
         }
-        func relationship(_ name: String, _ to: String, toMany: Bool, inverse: String? = nil) -> StoredProperty {
+        func relationship(
+            _ name: String, _ to: String, toMany: Bool, inverse: String? = nil,
+            _ rule: Schema.Relationship.DeleteRule = .nullify, counts: ClosedRange<Int>? = nil, isUnique: Bool = false
+        ) -> StoredProperty {
             StoredProperty(
                 name: name, isOptional: true,
-                content: .relationship(.init(destination: to, isToMany: toMany, inverse: inverse)))
+                content: .relationship(
+                    .init(
+                        destination: to, isToMany: toMany, inverse: inverse, deleteRule: rule,
+                        minimumCount: counts?.lowerBound, maximumCount: counts?.upperBound, isUnique: isUnique)))
         }
         let attributes = kinds.flatMap { kind in
             [false, true].map { attribute("\($0 ? "o" : "r")_\(kind.rawValue)", kind, isOptional: $0) }
@@ -38,11 +47,16 @@ final class KindsLog {
                 attribute("blob", .data, isOptional: true, .externalStorage),
                 attribute("scratch", .string, isOptional: true, .ephemeral),
                 attribute("trace", .string, isOptional: true, .preserveValueOnDeletion),
-                relationship("tags", "Tag", toMany: true, inverse: "members"),
-                relationship("first", "Tag", toMany: false, inverse: "leaders"),
-                relationship("lonely", "Kind", toMany: false),
+                attribute("kept", .data, isOptional: true, [.preserveValueOnDeletion, .externalStorage]),
+                attribute(
+                    "label", .string, isOptional: false, [.spotlight, .allowsCloudEncryption], was: "title",
+                    default: .string("none"), hash: "second"),
+                relationship("tags", "Tag", toMany: true, inverse: "members", counts: 0...9),
+                relationship("first", "Tag", toMany: false, inverse: "leaders", .deny),
+                relationship("lonely", "Kind", toMany: false, .noAction),
+                relationship("badge", "Tag", toMany: false, .cascade, isUnique: true),
             ],
-            uniquenessConstraints: [["serial"]],
+            uniquenessConstraints: [["serial"], ["label", "serial"]],
             indices: [["o_string", "r_int16"], ["lonely"]].map { StoredIndex(properties: $0) }
                 + indexed.flatMap { kind in
                     ["r", "o"].map { StoredIndex(properties: ["\($0)_\(kind.rawValue)"]) }
@@ -142,6 +156,8 @@ final class KindsLog {
         switch slot.name {
         case "serial": return .integer(Int64.random(in: .min ... .max, using: &generator))
         case "blob": return .data(Data((0..<Int.random(in: 0...9_000, using: &generator)).map { UInt8($0 & 0xFF) }))
+        case "badge": return .null
+        case "kept": return .data(Data(repeating: 7, count: Int.random(in: 0..<2, using: &generator) * 4_500 + 1))
         case "extra": return .string(String(repeating: "é", count: Int.random(in: 0...40, using: &generator)))
         case "first": return any(["Tag"], &generator).map { .identifier($0) } ?? .null
         case "lonely": return any(["Kind", "Sub"], &generator).map { .identifier($0) } ?? .null

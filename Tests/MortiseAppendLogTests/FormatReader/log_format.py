@@ -61,18 +61,31 @@ class Schema:
                 if "to" in p: p["targets"] = self.targets(p["to"])
     def entity(self, r):
         return dict(name=r.text(), parent=r.optional(r.text), properties=r.list(lambda: self.property(r)),
-                    unique=r.list(lambda: r.list(r.text)), indices=r.list(lambda: (r.number(1), r.list(r.text))[1]))
+                    unique=r.list(lambda: r.list(r.text)), indices=r.list(lambda: self.index(r)))
+    def index(self, r):
+        kind = r.number(1)
+        r.check(kind < 2, "kind of an index")
+        return dict(kind=("binary", "rtree")[kind], properties=r.list(r.text))
     def property(self, r):
         p = dict(name=r.text(), original=r.text(), bits=r.number(1))
         p["optional"] = bool(p["bits"] & 1)
+        r.check(p["bits"] < 4, "bits of a property")
         if p["bits"] & 2:
             p.update(to=r.text(), many=r.number(1), inverse=r.optional(r.text), rule=r.text())
-            p["many"] &= 1
+            r.check(p["many"] < 4, "bits of a relationship")
+            p["single"], p["many"] = bool(p["many"] & 2), bool(p["many"] & 1)
             r.check(p["rule"] in ("noAction", "nullify", "cascade", "deny"), "delete rule")
             p.update(minimum=r.optional(r.zigzag), maximum=r.optional(r.zigzag))
         else:
             p.update(kind=r.text(), options=r.varint(), default=r.optional(lambda: value(r, self)), hash=r.optional(r.text))
         return p
+    def described(self):
+        """All that it says, by the words of SCHEMA.md."""
+        def property(p):
+            words = ("to", "many", "single", "inverse", "rule", "minimum", "maximum") if "to" in p else ("kind", "options", "default", "hash")
+            return {word: p[word] for word in ("name", "original", "optional") + words}
+        return [dict({word: e[word] for word in ("name", "parent", "unique", "indices")},
+                     properties=[property(p) for p in e["properties"]]) for e in self.entities]
     def find(self, name): return self.entities[self.names.index(name)]
     def line(self, e): return [e] + (self.line(self.find(e["parent"])) if e["parent"] else [])
     def inverse(self, p):

@@ -5,7 +5,8 @@ from log_format import Reader, Schema, crc, file_of_data, header, number
 
 WIDTHS = [0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16, 20, 8, 10, 16, 2, 16]
 
-def read_checkpoint(path, store, log):
+def read_checkpoint(path, store, log, frames):
+    """`frames` are all bytes of the log."""
     name = path + ".checkpoint"
     with open(name, "rb") as file: data = file.read()
     found, _, base, seed = header(name, data, 2)
@@ -17,12 +18,18 @@ def read_checkpoint(path, store, log):
         r.check(at % 8 == 0 and crc(r.data[at:], seed) == checksum, "checksum of a region")
         return r
     directory = footer.number(8), footer.number(8), footer.number(4)
+    covered, sum_of_log = footer.number(4), footer.number(4)
+    footer.check(not any(footer.bytes(24)), "zeros of the footer")
     footer.check(crc(data[-64:-4], seed) == int.from_bytes(data[-4:], "little"), "checksum of the footer")
     d = region(directory)
     schema = Schema(d)
     d.varint(), d.varint()
     positions = d.list(lambda: (uuid.UUID(bytes=d.bytes(16)), d.number(8), d.number(8)))
     position = next(p for p in positions if p[0] == log)
+    if covered and position == positions[0]:
+        end = position[1]
+        footer.check(covered <= min(end, 65536), "length of the log's checksum")
+        footer.check(crc(frames[end - covered:end]) == sum_of_log, "the checkpoint belongs to another copy of the log")
     d.check(d.number(4) in (1, 2, 3), "form of the keys")
     def tree():
         slots, bits, count, level = d.list(d.varint), d.number(1), d.varint(), d.varint()
@@ -135,8 +142,8 @@ def indexes_of(entity):
     slots = {p["name"]: s for s, p in enumerate(entity["slots"])}
     unique = [[slots[n] for n in names] for e in reversed(entity["line"]) for names in e["unique"]]
     for e in entity["line"]:
-        for names in e["indices"]:
-            wanted = [slots[n] for n in names]
+        for index in e["indices"]:
+            wanted = [slots[n] for n in index["properties"]]
             if wanted not in unique and not any(entity["slots"][s].get("many") for s in wanted): unique.append(wanted)
     return unique
 

@@ -21,7 +21,7 @@ def transaction(r, schema, records, external):
             entity = schema.entities[r.varint()]
             for _ in range(r.varint()):
                 number, values = r.varint(), content(entity)
-                found[what][f"{entity['name']}/{number}"] = sorted(values)
+                found[what][f"{entity['name']}/{number}"] = values if what == "deleted" else sorted(values)
                 if records is None: continue
                 table = records.setdefault(entity["name"], {})
                 if what == "deleted": del table[number]
@@ -51,7 +51,7 @@ def frames(path, data, seed):
 def read_log(path):
     with open(path, "rb") as file: data = file.read()
     store, log, base, seed = header(path, data, 1)
-    checkpoint = read_checkpoint(path, store, log) if os.path.exists(path + ".checkpoint") else None
+    checkpoint = read_checkpoint(path, store, log, data) if os.path.exists(path + ".checkpoint") else None
     schema, transactions, last = None, [], 0
     replayed, records = {} if base == 0 else None, None
     for end, sequence, kind, number, r in frames(path, data, seed):
@@ -65,7 +65,7 @@ def read_log(path):
         found = transaction(r, schema, replayed, path + ".external")
         transactions.append(dict(number=number, author=found["author"], process=found["process"], updated=found["updated"],
                                  time=found["time"], erasure=found["bits"] & 2 != 0,
-                                 inserted=sorted(found["inserted"]), deleted=sorted(found["deleted"])))
+                                 inserted=sorted(found["inserted"]), deleted=found["deleted"]))
         if checkpoint and sequence >= checkpoint["next"]:
             r.at = start
             transaction(r, schema, checkpoint["records"], path + ".external")
@@ -74,7 +74,7 @@ def read_log(path):
         for table in (replayed, records): table is None or table.setdefault(name, {})
     if replayed is not None and records is not None and replayed != records:
         raise ValueError(f"{path}: log and checkpoint have different records")
-    return dict(store=str(store), version=schema.version, transactions=transactions,
+    return dict(store=str(store), version=schema.version, entities=schema.described(), transactions=transactions,
                 slots={e["name"]: [p["name"] for p in e["slots"]] for e in schema.entities},
                 records=replayed if records is None else records,
                 entries=checkpoint["entries"] if checkpoint else 0)

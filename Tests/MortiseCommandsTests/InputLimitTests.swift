@@ -57,15 +57,13 @@ import Testing
     }
 
     /// Defect: a pattern with repetitions within repetitions kept the tool busy for as long as it took.
-    @Test func aRegularExpressionHasATimeLimit() throws {
+    @Test(.timeLimit(.minutes(2))) func aRegularExpressionHasATimeLimit() throws {
         let folder = try ToolFolder()
         let store = try folders(folder)
-        let start = ContinuousClock.now
         let run = try ToolRun(
             "fetch", store, "Folder", "--where", "name matches \"(.*)*(.*)*(.*)*X{9}Q$\"", "--count")
         #expect(run.status == ToolExitStatus.usage)
         #expect(run.errors.contains("took longer than 5"), "\(run.errors)")
-        #expect(ContinuousClock.now - start < .seconds(60))
         #expect(try ToolRun("fetch", store, "Folder", "--where", "name matches \"a 2$\"", "--count").output == "1\n")
     }
 

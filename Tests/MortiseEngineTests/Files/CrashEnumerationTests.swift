@@ -113,19 +113,26 @@ import Testing
         #expect(fileSystem.crashed(after: 0, losing: .nothing).paths == [])
     }
 
-    @Test func tenThousandCrashImagesAreCheap() throws {
-        let file = try fileSystem.open("/log", mode: .create(permissions: 0o600))
-        try fileSystem.syncDirectory("/")
-        for index in 0..<1_500 {
-            try file.writeAll(pattern(UInt8(index % 256), count: 100), at: Int64(index * 100))
-            try file.sync(.data)
+    @Test func anImageCostsAsMuchInALongRunAsInAShortOne() throws {
+        /// Seconds for each image of a run with as many writes.
+        func secondsPerImage(_ writes: Int) throws -> Double {
+            let fileSystem = SimulatedFileSystem(seed: 11)
+            let file = try fileSystem.open("/log", mode: .create(permissions: 0o600))
+            try fileSystem.syncDirectory("/")
+            for index in 0..<writes {
+                try file.writeAll(pattern(UInt8(index % 256), count: 100), at: Int64(index % 100 * 100))
+                try file.sync(.data)
+            }
+            let images = Counter()
+            let duration = ContinuousClock().measure {
+                fileSystem.forEachCrash { _ in images.add(1) }
+            }
+            #expect(images.value > writes * 6)
+            return duration / .seconds(1) / Double(images.value)
         }
-        let images = Counter()
-        let duration = ContinuousClock().measure {
-            fileSystem.forEachCrash { _ in images.add(1) }
-        }
-        #expect(images.value > 10_000)
-        // A debug build on a busy machine needs about a tenth of it.
-        #expect(duration < .seconds(20))
+        let short = try secondsPerImage(150)
+        let long = try secondsPerImage(1_500)
+        // Making each image from the beginning would cost ten times as much.
+        #expect(long < short * 4, "\(short) s in the short run, \(long) s in the long one")
     }
 }

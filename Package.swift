@@ -202,9 +202,12 @@ let package = Package(
         .executableTarget(
             name: "ReadmeCustomStore", dependencies: ["Mortise", "MortiseCore"], path: "Tests/ReadmeTests/CustomStore"),
         .testTarget(
-            name: "ReadmeTests", dependencies: ["ReadmeQuickStart", "ReadmeCustomStore"],
-            exclude: ["QuickStart", "CustomStore"]),
-        .testTarget(name: "MortiseTests", dependencies: ["Mortise"]),
+            name: "ReadmeTests",
+            dependencies: [
+                "ReadmeQuickStart", "ReadmeCustomStore", .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ], exclude: ["QuickStart", "CustomStore"]),
+        .testTarget(name: "MortiseTests", dependencies: ["Mortise", "MortiseCore", "TestSupport"]),
         .testTarget(
             name: "MortiseCommandsTests",
             dependencies: [

@@ -63,6 +63,7 @@ public protocol HistoryUpdate<Model>: Sendable {
     associatedtype TransactionIdentifier: Comparable & Hashable & Sendable
     /// The type that identifies a change in its transaction.
     associatedtype ChangeIdentifier: Comparable & Hashable & Sendable
+    /// Names a property of the model that changed.
     typealias PropertyUpdate = PartialKeyPath<Model> & Sendable
     /// Identifies the change in its transaction.
     var changeIdentifier: ChangeIdentifier { get }

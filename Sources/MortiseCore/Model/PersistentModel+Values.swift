@@ -287,6 +287,7 @@ extension PersistentModel {
 /// A protocol extension, because a type whose conformance is isolated to the main actor can be passed to one from a
 /// nonisolated initializer.
 public protocol CodedInitialValues: ~Copyable {
+    /// Used by macro expansions: gives a new model's coded attribute its first value, by slot.
     mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T)
 }
 

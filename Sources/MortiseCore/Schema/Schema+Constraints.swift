@@ -38,7 +38,10 @@ extension Schema {
         }
 
         /// The key of the encoded form.
-        public enum CodingKeys: CodingKey { case indices }
+        public enum CodingKeys: CodingKey {
+            /// A list of `StoredIndex`, in the order of the declaration.
+            case indices
+        }
 
         /// Decodes a declaration.
         /// - Throws: `DecodingError` if the entity lacks one of the properties.
@@ -82,7 +85,10 @@ extension Schema {
         var names: [[String]] { constraints.map { ModelLayout.of(T.self).names(of: $0) } }
 
         /// The key of the encoded form.
-        public enum CodingKeys: CodingKey { case constraints }
+        public enum CodingKeys: CodingKey {
+            /// A list of lists of property names, in the order of the declaration.
+            case constraints
+        }
 
         /// Decodes a declaration.
         /// - Throws: `DecodingError` if the entity lacks one of the properties.

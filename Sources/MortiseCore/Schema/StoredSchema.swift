@@ -47,7 +47,12 @@ public struct StoredEntity: Sendable, Codable, Hashable {
 /// An index over the named properties, most significant first.
 public struct StoredIndex: Sendable, Codable, Hashable {
     /// The kind of an index.
-    public enum Kind: String, Sendable, Codable { case binary, rtree }
+    public enum Kind: String, Sendable, Codable {
+        /// Ordered by value: serves equality, ranges, prefixes and sorting.
+        case binary
+        /// Declared for spatial queries. Stores over `MortiseEngine` build the same ordered index as for `binary`.
+        case rtree
+    }
     /// The kind of the index.
     public var kind: Kind
     /// The names of the properties, most significant first.

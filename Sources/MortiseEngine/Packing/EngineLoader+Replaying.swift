@@ -7,7 +7,24 @@ public import MortiseCore
 extension EngineLoader {
     /// The values that a column takes without a `StoredValue` in between.
     public enum DirectForm: Sendable {
-        case bool, integer, unsigned, float, double, date, uuid, text, reference
+        /// A truth value.
+        case bool
+        /// A signed integer of any width, or an unsigned one of at most 32 bits.
+        case integer
+        /// An unsigned integer of 64 bits.
+        case unsigned
+        /// A number of 32 bits.
+        case float
+        /// A number of 64 bits.
+        case double
+        /// Seconds since 2001, as a number of 64 bits.
+        case date
+        /// The 16 bytes of a UUID.
+        case uuid
+        /// The UTF-8 bytes of a string.
+        case text
+        /// A to-one relationship: the record's number and its entity.
+        case reference
         /// No direct form: use `set(_:slot:)` with a `StoredValue`.
         case other
     }

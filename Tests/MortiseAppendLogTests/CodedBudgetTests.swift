@@ -1,6 +1,7 @@
 import FaultWorkload
 import Foundation
 import MortiseJSONFile
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog

@@ -1,6 +1,7 @@
 import FaultWorkload
 import Foundation
 import MortiseCore
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -19,9 +20,9 @@ struct IndexDamageTests {
 
     fileprivate static func label(_ rank: Int) -> String { String(format: "box %06d", rank) }
 
-    private func makeLog(on disk: SimulatedFileSystem) throws {
+    private func makeLog(on disk: SimulatedFileSystem, _ test: String = #function) throws {
         let configuration = logConfiguration(disk, history: .keep(days: 0))
-        var generator = TestGenerator(seed: 11)
+        var generator = TestGenerator(seed: testSeed(test))
         try withLog(configuration) { context in
             for rank in (0..<Self.count).shuffled(using: &generator) { context.insert(Box(Self.label(rank))) }
             try context.save()

@@ -1,6 +1,8 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import Synchronization
+import TestSupport
 
 @testable import MortiseAppendLog
 
@@ -93,18 +95,8 @@ func makeDisk(with log: [UInt8], checkpoint: [UInt8]? = nil) throws -> Simulated
     return disk
 }
 
-/// Numbers from a seed, the same on every platform.
-struct TestGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
+/// Named apart from the engine's own generator, which tests of it see too.
+typealias TestGenerator = TestSupport.SeededGenerator
 
 /// Pieces of a few records each, of any transaction with more than eight changes.
 func streamingConfiguration(
@@ -126,15 +118,52 @@ func insertItems(_ count: Int, named name: String = "item", into context: ModelC
     }
 }
 
-/// The seed of a random test: `MORTISE_TEST_SEED`, or a new one. It is printed.
-func testSeed(_ test: String = #function) -> UInt64 {
-    let seed =
-        ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1 ... .max)
-    print("\(test): MORTISE_TEST_SEED=\(seed)")
-    return seed
-}
-
 /// Waits for background work that is under way or about to begin; none begins by itself.
 func waitUntilIdle(_ work: BackgroundWork) {
     while work.isBusy { Thread.sleep(forTimeInterval: 0.000_5) }
+}
+
+/// Asks again and again whether something holds that nothing announces, for at most as long as a busy machine may need.
+func comesAbout(within limit: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end {
+        if try condition() { return true }
+        Thread.sleep(forTimeInterval: 0.000_5)
+    }
+    return false
+}
+
+/// What a notification center posts about some objects. Give a test that waits a time limit, which ends the wait.
+final class Posts: Sendable {
+    private final class Count: Sendable { let value = Mutex(0) }
+
+    private let stream: AsyncStream<Int>
+    private let count: Count
+    // Set once, and only given back.
+    private nonisolated(unsafe) let observer: any NSObjectProtocol
+
+    /// How many there were so far.
+    var soFar: Int { count.value.withLock { $0 } }
+
+    init(of name: Notification.Name, about object: AnyObject) {
+        let (stream, continuation) = AsyncStream<Int>.makeStream()
+        let count = Count()
+        (self.stream, self.count) = (stream, count)
+        observer = NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { _ in
+            let number = count.value.withLock {
+                $0 += 1
+                return $0
+            }
+            continuation.yield(number)
+        }
+    }
+
+    deinit { NotificationCenter.default.removeObserver(observer) }
+
+    /// Waits for another one than the first `count`; false if the time is up.
+    func areMore(than count: Int) async -> Bool {
+        if soFar > count { return true }
+        for await number in stream where number > count { return true }
+        return false
+    }
 }

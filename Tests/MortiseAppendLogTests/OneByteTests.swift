@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog

@@ -2,6 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -110,16 +111,15 @@ struct PowerCutTests {
         return (fault, images)
     }
 
-    @Test(arguments: [1] as [UInt64]) func everyPowerCutLeavesAllThatWasAcknowledgedAndNothingHalf(seed: UInt64) throws
-    {
-        let run = try run(seed: seed)
+    @Test func everyPowerCutLeavesAllThatWasAcknowledgedAndNothingHalf() throws {
+        let run = try run(seed: testSeed())
         let (fault, images) = try firstFault(of: run)
         #expect(fault == nil)
         #expect(images > 300)
     }
 
-    @Test(arguments: [2] as [UInt64]) func relaxedDurabilityLosesTheLatestSavesAndNeverMore(seed: UInt64) throws {
-        var run = try run(seed: seed, durability: .none)
+    @Test func relaxedDurabilityLosesTheLatestSavesAndNeverMore() throws {
+        var run = try run(seed: testSeed(), durability: .none)
         // Nothing is promised, so every state up to the one in the making may come back.
         run.saves = run.saves.map { ($0.began, .max) }
         let (fault, _) = try firstFault(of: run, limit: 2)

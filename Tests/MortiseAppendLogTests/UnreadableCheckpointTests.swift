@@ -2,6 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -16,8 +17,8 @@ struct UnreadableCheckpointTests {
 
     /// A log with a checkpoint that has deleted rows between others, strings that are coded and strings that are not, and
     /// with some saves behind it.
-    private func makeLog(on disk: SimulatedFileSystem, seed: UInt64 = 7) throws {
-        var generator = TestGenerator(seed: seed)
+    private func makeLog(on disk: SimulatedFileSystem, _ test: String = #function) throws {
+        var generator = TestGenerator(seed: testSeed(test))
         try withLog(logConfiguration(disk)) { context in
             var boxes: [Box] = []
             for number in (0..<Self.count).shuffled(using: &generator) {

@@ -49,29 +49,6 @@ final class Tally: @unchecked Sendable {
     func add() { lock.withLock { value += 1 } }
 }
 
-/// A generator that can be run again from its seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}
-
-/// The seed of a random test: a new one for each run, printed, or that of the environment.
-func testSeed(_ test: String = #function) -> UInt64 {
-    let seed =
-        ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1 ... .max)
-    print("\(test): MORTISE_TEST_SEED=\(seed)")
-    return seed
-}
-
 /// What was logged, as `level message [key: value, key: value]`.
 final class LogLines: LogHandler, @unchecked Sendable {
     // @unchecked: guarded by the lock.

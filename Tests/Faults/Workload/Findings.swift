@@ -47,9 +47,12 @@ public enum FaultLedger {
 /// Whether the environment asks for all there is.
 public let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
 
-/// The seed of checks that leave something to chance; printed where it is used.
-public func faultSeeds(small: Int, full: Int) -> [UInt64] {
-    let first = ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? 1
+/// The seeds of checks that leave something to chance, as arguments of a test, whose first is printed: that of the
+/// environment (`MORTISE_TEST_SEED`), or a new one for each run.
+public func faultSeeds(small: Int, full: Int, _ file: String = #fileID, _ line: Int = #line) -> [UInt64] {
+    let first =
+        ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1 ... .max)
+    print("\(file):\(line): MORTISE_TEST_SEED=\(first)")
     return (0..<UInt64(isFullSize ? full : small)).map { first &+ $0 }
 }
 

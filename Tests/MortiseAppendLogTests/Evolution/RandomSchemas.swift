@@ -13,10 +13,10 @@ struct GrownSchema {
 
 /// Makes schemas and changes them at random: properties are added, dropped, renamed and swapped, entities added and dropped.
 struct SchemaGenerator {
-    var random: SeededGenerator
+    var random: TestGenerator
     private var names = 0
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    init(seed: UInt64) { random = TestGenerator(seed: seed) }
 
     mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 

@@ -96,7 +96,7 @@ import Testing
     /// - Returns: what is there then.
     private func change(
         _ world: SchemaWorld, _ grown: GrownSchema, _ expected: Expectation, _ dropping: [String],
-        from old: StoredSchema, _ held: Records, using random: inout SeededGenerator
+        from old: StoredSchema, _ held: Records, using random: inout TestGenerator
     ) throws -> Records {
         let copies = try world.copies()
         // Without a save nothing changes, and nothing is swept.

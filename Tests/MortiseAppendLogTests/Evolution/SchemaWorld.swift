@@ -75,7 +75,7 @@ struct SchemaWorld {
     }
 
     /// Saves new records with values that no other has; each slot is left at its default one time in three.
-    func fill(_ store: any EngineDataStore, _ schema: StoredSchema, using random: inout SeededGenerator) throws {
+    func fill(_ store: any EngineDataStore, _ schema: StoredSchema, using random: inout TestGenerator) throws {
         let layouts = schema.recordLayouts()
         var made: [PersistentIdentifier] = []
         for (place, entity) in schema.entities.enumerated() {

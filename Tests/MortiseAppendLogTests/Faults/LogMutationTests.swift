@@ -2,6 +2,7 @@ import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog

@@ -2,6 +2,7 @@ import FaultWorkload
 import MortiseCore
 import MortiseEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog

@@ -1,5 +1,10 @@
 import MortiseEngine
+import TestSupport
 import Testing
+
+private let crashSeeds = (0..<5 as Range<UInt64>).map { [first = testSeed("DurableReplacementCrashTests")] in
+    first &+ $0
+}
 
 /// A power cut after every operation of several replacements, with every kind of loss.
 @Suite struct DurableReplacementCrashTests {
@@ -50,14 +55,14 @@ import Testing
         return findings
     }
 
-    @Test(arguments: 0..<5 as Range<UInt64>)
+    @Test(arguments: crashSeeds)
     func everyImageHoldsAWholeContentAndNoAcknowledgedOneIsLost(seed: UInt64) throws {
         let findings = try explore(seed: seed)
         #expect(findings.isClean, "\(findings)")
         #expect(findings.images > 300)
     }
 
-    @Test(arguments: 0..<5 as Range<UInt64>)
+    @Test(arguments: crashSeeds)
     func aFailedSyncIsNeitherBelievedNorHarmful(seed: UInt64) throws {
         let findings = try explore(seed: seed, failingSync: true)
         #expect(findings.isClean, "\(findings)")

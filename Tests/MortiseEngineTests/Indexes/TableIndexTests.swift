@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func uniqueRecordsAreFoundAcrossTheFamily() throws {
-        var world = EngineWorld(seed: 3)
+        var world = EngineWorld(seed: testSeed())
         for _ in 0..<5 { try world.save(inserting: 80, updating: 10, deleting: 5) }
         let version = world.engine.version
         for (identifier, record) in world.records where record.entity == "Thing" || record.entity == "Special" {

@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import TestSupport
 import Testing
 
 @testable import MortiseEngine
@@ -93,9 +94,7 @@ import Testing
 
     @Test(arguments: [-1, -7, 1, nil] as [Int?])
     func whatIsPackedComesBackWhateverTheOrderWas(step: Int?) throws {
-        let seed =
-            ProcessInfo.processInfo.environment["MORTISE_TEST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1 ... .max)
-        print("\(#function): MORTISE_TEST_SEED=\(seed)")
+        let seed = testSeed()
         let isFull = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
         var world = EngineWorld(seed: seed, schema: Self.schema)
         world.step = step

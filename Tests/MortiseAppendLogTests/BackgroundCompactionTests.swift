@@ -237,7 +237,7 @@ struct BackgroundCompactionTests {
             work.noteAppended(upTo: 1)
             hasBegun.wait()
             try container.close()
-            while work.isBusy { Thread.sleep(forTimeInterval: 0.000_1) }
+            waitUntilIdle(work)
             let ended = try #require(result.withLock { $0 })
             if case .failure(let error) = ended {
                 #expect(error is CancellationError, "operation \(number): \(error)")
@@ -256,10 +256,11 @@ struct BackgroundCompactionTests {
         let container = try openLog(configuration(disk))
         let store = try store(container)
         let hasBegun = DispatchSemaphore(value: 0)
-        let mayGoOn = Atomic(false)
+        let isHeld = DispatchGroup()
+        isHeld.enter()
         store.reportBackgroundCompaction { _ in
             hasBegun.signal()
-            while !mayGoOn.load(ordering: .acquiring) { Thread.sleep(forTimeInterval: 0.000_5) }
+            isHeld.wait()
         }
         try rewrite(ModelContext(container), 40)
         await withCheckedContinuation { done in
@@ -275,7 +276,7 @@ struct BackgroundCompactionTests {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        mayGoOn.store(true, ordering: .releasing)
+        isHeld.leave()
         store.waitForBackgroundWork()
         #expect(replacements(disk) == 2 && temporaries(disk).isEmpty)
         #expect(!disk.paths.contains { $0.hasPrefix("/data/copy") && !$0.hasSuffix(".lock") })

@@ -11,23 +11,13 @@ struct BatchedTests {
         if case .latched = error as? EngineError { true } else { false }
     }
 
-    /// Looks again and again, for as long as a machine that does much else may take.
-    private func waits(for condition: () throws -> Bool) rethrows -> Bool {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            if try condition() { return true }
-            Thread.sleep(forTimeInterval: 0.005)
-        }
-        return false
-    }
-
     @Test func aSaveIsOnTheDiskAfterTheIntervalWithoutClosingOrSavingAgain() throws {
         let disk = try makeDisk()
         try withLog(logConfiguration(disk, durability: .batched(.milliseconds(20)))) { context in
             for label in ["one", "two"] {
                 context.insert(Box(label))
                 try context.save()
-                let isThere = try waits {
+                let isThere = try comesAbout {
                     let after = disk.crashed(after: .max, losing: .unsynced)
                     return try contents(logConfiguration(after)).contains { $0.contains(" \(label) ") }
                 }
@@ -50,7 +40,7 @@ struct BatchedTests {
         try context.save()
         // The sync is in the background, so the next save that comes after it tells.
         var error: (any Error)?
-        let hasFailed = waits {
+        let hasFailed = comesAbout {
             context.insert(Box("more \(disk.operationCount)"))
             do { try context.save() } catch let thrown { error = thrown }
             return error != nil

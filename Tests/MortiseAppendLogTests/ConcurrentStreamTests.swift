@@ -107,6 +107,7 @@ struct ConcurrentStreamTests {
         let configuration = streamingConfiguration(disk, history: .keep(days: 0))
         let container = try openLog(configuration)
         let store = try #require(container.store(AppendLogStore.self))
+        let writer = try #require(store.opened.sink).writer
         let context = ModelContext(container)
         // History for a compaction to drop.
         for name in ["first", "before"] {
@@ -128,7 +129,8 @@ struct ConcurrentStreamTests {
                 }
                 group.leave()
             }
-            Thread.sleep(forTimeInterval: 0.02)
+            let isWaiting = comesAbout { writer.waiting > 0 }
+            #expect(isWaiting)
         }
         insertItems(1_000, into: context)
         try context.save()
@@ -156,22 +158,27 @@ struct ConcurrentStreamTests {
             try context.save()
         }
         let group = DispatchGroup()
+        let (isReady, mayStart) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        group.enter()
+        Thread.detachNewThread {
+            let context = ModelContext(container)
+            insertItems(4_000, named: String(repeating: "long name ", count: 40), into: context)
+            isReady.signal()
+            mayStart.wait()
+            do { try context.save() } catch { Issue.record(error) }
+            group.leave()
+        }
+        isReady.wait()
         let start = try #require(disk.contents(at: logPath)).count
         disk.interject(at: number, of: .sync) {
-            group.enter()
-            Thread.detachNewThread {
-                let context = ModelContext(container)
-                insertItems(4_000, named: String(repeating: "long name ", count: 40), into: context)
-                do { try context.save() } catch { Issue.record(error) }
-                group.leave()
-            }
-            // Until it is being written.
-            for _ in 0..<2_000 where disk.contents(at: logPath)?.count ?? 0 < start + 100_000 {
-                Thread.sleep(forTimeInterval: 0.005)
-            }
+            mayStart.signal()
+            // Until it is being written. Where the compaction holds appends up it cannot be, and nothing says so.
+            _ = comesAbout(within: .seconds(2)) { disk.contents(at: logPath)?.count ?? 0 >= start + 100_000 }
         }
         #expect(try store.compact() > 0)
         disk.removeFaults()
+        // Where there were fewer syncs.
+        mayStart.signal()
         #expect(group.wait(timeout: .now() + 60) == .success)
         let saved = try contents(context)
         try container.close()

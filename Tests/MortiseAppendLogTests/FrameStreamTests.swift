@@ -3,6 +3,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
@@ -273,7 +274,7 @@ struct FrameStreamTests {
 
     /// What was begun and given up never comes back behind what follows it.
     @Test func noCrashBringsBackWhatWasGivenUp() throws {
-        let disk = try makeDisk(seed: 5)
+        let disk = try makeDisk(seed: testSeed())
         let container = try openLog(streamingConfiguration(disk))
         let store = try #require(container.store(AppendLogStore.self))
         let context = ModelContext(container)
@@ -458,7 +459,11 @@ struct FrameStreamTests {
         let isSyncing = DispatchSemaphore(value: 0)
         disk.interject(of: .sync) {
             isSyncing.signal()
-            Thread.sleep(forTimeInterval: 0.1)
+            // Whoever does not wait for this sync cuts the log in the middle of it.
+            let hasCome = comesAbout {
+                writer.waiting > 0 || disk.trace.last { $0.path == logPath }?.operation == .truncate
+            }
+            #expect(hasCome)
         }
         let group = DispatchGroup()
         group.enter()

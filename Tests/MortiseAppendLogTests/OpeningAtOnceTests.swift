@@ -57,7 +57,8 @@ struct OpeningAtOnceTests {
                 }
                 isDone.signal()
             }
-            Thread.sleep(forTimeInterval: 0.1)
+            let isWaiting = comesAbout { (try? OpenLogs.shared.waiting(for: logConfiguration(disk))) == 1 }
+            #expect(isWaiting)
         }
         let first = try openStore(logConfiguration(disk))
         isDone.wait()

@@ -93,7 +93,8 @@ import Testing
         let source = try folder.trips("a.log", 4_000)
         let target = folder.storeURL(name)
         // Killed as soon as something is told: in the middle of it, and some batches are there.
-        let first = try ToolRun(["copy", source, target, "--batch", "50", "--progress", "always"]) { process, errors in
+        let first = try ToolRun(["copy", source, target, "--batch", "50", "--progress", "always"]) {
+            process, errors, _ in
             if errors.contains("copied") { kill(process.processIdentifier, signal) }
         }
         #expect(first.status == (signal == SIGKILL ? -SIGKILL : ToolExitStatus.interrupted))

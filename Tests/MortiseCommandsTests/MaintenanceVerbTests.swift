@@ -111,7 +111,7 @@ import Testing
         try trips.insertGuides()
         var next = 1_000
         for round in 0..<5 {
-            let run = try ToolRun(["backup", store, folder.path("copy\(round).log")]) { _, _ in
+            let run = try ToolRun(["backup", store, folder.path("copy\(round).log")]) { _, _, _ in
                 try trips.insert(next..<(next + 3))
                 next += 3
                 if next % 2 == 0 { try writer.compact() }

@@ -50,7 +50,7 @@ import Testing
     private func interruptAndGoOn(_ source: String, _ name: String, _ signal: Int32) throws {
         let folder = try ToolFolder()
         let target = folder.storeURL(name)
-        let first = try ToolRun(["copy", source, target, "--progress", "always"]) { process, errors in
+        let first = try ToolRun(["copy", source, target, "--progress", "always"]) { process, errors, _ in
             // Some have been told, and those of a JSON file written at least once, which it is after 100,000.
             let told = errors.split(separator: "\n").filter { $0.hasPrefix("copied") }
             if told.count >= 2, FileManager.default.fileExists(atPath: folder.path(name)) {

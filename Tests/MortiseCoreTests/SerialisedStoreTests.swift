@@ -59,6 +59,7 @@ private final class Meter: Hashable, Sendable {
             $0.now += 1
             $0.most = max($0.most, $0.now)
         }
+        // Time for another thread to come in: where calls must not overlap, nothing announces that none will.
         Thread.sleep(forTimeInterval: 0.001)
         counts.withLock { $0.now -= 1 }
     }

@@ -1,7 +1,11 @@
 import Foundation
 import Logging
 import Mortise
+import Synchronization
+import TestSupport
 import Testing
+
+@testable import MortiseCore
 
 /// Contexts whose `autosaveEnabled` is true. It was once ignored by all but the main context, whose own was false.
 @Suite struct AutosaveTests {
@@ -198,24 +202,28 @@ import Testing
     /// Bug: each change whose save failed began another series of attempts, and none of them ever ended.
     @Test @MainActor func whatFailsIsTriedAgainInOneSeries() async throws {
         let lines = Lines()
+        let waits = Waits()
         container.logger = Logger(label: "test") { _ in lines }
         let main = container.mainContext
+        main.autosave.wait = { await waits.wait($0) }
         let house = House(name: "h")
         main.insert(Room(name: "r", house: house))
         try main.save()
         main.delete(house)
-        let start = ContinuousClock.now
         for number in 1...8 {
             main.insert(Poster(title: "\(number)"))
             try await until { lines.all.count >= number }
         }
-        try await Task.sleep(until: start + .seconds(5))
-        // One series waits at least 1, 2, 4, … seconds. Eight series would try again after 1, 2 and 4 seconds at the latest.
-        let count = lines.all.count
-        let elapsed = (ContinuousClock.now - start).components.seconds
-        let attempts = (1...16).count { 1 << $0 - 1 <= elapsed }
-        #expect(count <= 8 + attempts, "\(count) attempts in \(elapsed) seconds")
+        // The first failure began to wait, and each end of a wait leads to one attempt and one longer wait.
+        for round in 0...3 {
+            try await until { lines.all.count == 8 + round && waits.begun.count == 1 + round }
+            waits.endAll()
+        }
+        try await until { waits.begun.count == 5 }
+        #expect(lines.all.count == 12)
+        #expect(waits.begun == [.seconds(1)] + Array(repeating: .seconds(64), count: 4))
         main.rollback()
+        waits.endAll()
     }
 
     @Test @MainActor func aRollbackForgetsWhatFailed() async throws {
@@ -279,7 +287,31 @@ private let mainQueueKey: DispatchSpecificKey<Bool> = {
     return key
 }()
 
-/// Waits for at most ten seconds.
+/// The waits between attempts, which end when the test says so.
+private final class Waits: Sendable {
+    private let state = Mutex<(begun: [Duration], under: [CheckedContinuation<Void, Never>])>(([], []))
+
+    var begun: [Duration] { state.withLock { $0.begun } }
+
+    func wait(_ duration: Duration) async {
+        await withCheckedContinuation { continuation in
+            state.withLock {
+                $0.begun.append(duration)
+                $0.under.append(continuation)
+            }
+        }
+    }
+
+    func endAll() {
+        let ended = state.withLock { state in
+            defer { state.under = [] }
+            return state.under
+        }
+        for continuation in ended { continuation.resume() }
+    }
+}
+
+/// Asks again and again, for at most ten seconds: nothing announces that a job on the main actor has failed.
 private func until(isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool) async throws {
     for _ in 0..<2_000 {
         if try condition() { return }
@@ -309,6 +341,7 @@ private enum Block {
         current.value = true
         for title in titles {
             context.insert(Poster(title: title))
+            // So that a save that did not wait for the block's end would come in its middle.
             usleep(200)
         }
         current.value = false

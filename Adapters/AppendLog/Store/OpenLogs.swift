@@ -53,6 +53,11 @@ final class OpenLogs: Sendable {
         }
     }
 
+    /// How many threads wait to open the log of a configuration.
+    func waiting(for configuration: AppendLogConfiguration) throws -> Int {
+        logs.waiting(at: try OpenPlace(of: configuration.path, in: configuration.givenFileSystem))
+    }
+
     /// Closes the engine when its last user does.
     func close(_ log: OpenLog) throws { try logs.close(log) { try log.engine.close() } }
 }

@@ -39,6 +39,7 @@ final class LogWriter: @unchecked Sendable {
     /// How far they were written once more.
     private var rewrittenEnd: Int64 = 0
     private var isSyncing = false
+    private var waiters = 0
     /// Whether a frame is being written piece by piece, so that nothing else may be appended.
     private var isStreaming = false
     /// How far the file may have been written for that frame, also by a write that failed.
@@ -86,10 +87,20 @@ final class LogWriter: @unchecked Sendable {
         return try body()
     }
 
+    /// How many threads wait for a sync, or for the end of a frame that is written piece by piece.
+    var waiting: Int { locked { waiters } }
+
+    /// With the lock, which is free meanwhile.
+    private func wait() {
+        waiters += 1
+        condition.wait()
+        waiters -= 1
+    }
+
     /// With the lock, once no frame is being written piece by piece.
     private func lockedBetweenFrames<R>(_ body: () throws -> R) rethrows -> R {
         try locked {
-            while isStreaming { condition.wait() }
+            while isStreaming { wait() }
             return try body()
         }
     }
@@ -128,7 +139,7 @@ final class LogWriter: @unchecked Sendable {
     private func checkAppendable(_ frames: Int) throws {
         try checkOpen()
         try checkUntouched()
-        // No reader takes a higher number, and a checkpoint names the one behind the last frame.
+        // No reader takes a higher number, and a checkpoint names the one after the last frame.
         guard UInt64(frames) < EngineVersion.numberLimit - position.sequence else {
             throw EngineError.noMoreNumbers(store: path)
         }
@@ -142,7 +153,7 @@ final class LogWriter: @unchecked Sendable {
         return appends
     }
 
-    /// How many zeros are written behind the last frame.
+    /// How many zeros are written after the last frame.
     private func room(behind end: Int64) -> Int {
         guard end > allocated, allocationStep > 0 else { return 0 }
         return Int((end + allocationStep - 1) / allocationStep * allocationStep - end)
@@ -212,7 +223,7 @@ final class LogWriter: @unchecked Sendable {
     func abandonStream(after error: (any Error)?, writtenTo written: Int64) {
         locked {
             // If two syncs ran at the same time, only one of them might get the error of a failure.
-            while isSyncing { condition.wait() }
+            while isSyncing { wait() }
             isStreaming = false
             condition.broadcast()
             if let error { failure = failure ?? "\(error)" }
@@ -221,7 +232,7 @@ final class LogWriter: @unchecked Sendable {
                 let longest = error == nil ? 0 : min(try file.extent().size, streamReach)
                 try checkUntouched(ofLength: max(allocated, written, longest))
                 try file.truncate(to: position.end)
-                // What comes next is written over it: no power cut may bring it back behind that.
+                // What comes next is written over it: no power cut may bring it back after that.
                 if error == nil { try file.sync(.full) }
                 allocated = position.end
             } catch {
@@ -277,7 +288,7 @@ final class LogWriter: @unchecked Sendable {
             if let error = startFailure.take() { throw error }
             try checkOpen()
             if isSyncing {
-                condition.wait()
+                wait()
                 continue
             }
             isSyncing = true
@@ -460,11 +471,11 @@ final class LogWriter: @unchecked Sendable {
     // MARK: Another file
 
     /// Lets nothing be appended until `releaseAppends`, which the same thread has to call.
-    /// - Returns: the place behind everything that was appended; all of it is synced.
+    /// - Returns: the position after everything that was appended; all of it is synced.
     func holdAppends() throws -> LogPosition {
         condition.lock()
         do {
-            while isSyncing || isStreaming { condition.wait() }
+            while isSyncing || isStreaming { wait() }
             try checkOpen()
             try noteLength()
             try checkUntouched()
@@ -506,10 +517,10 @@ final class LogWriter: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Cuts off what was allocated ahead, and gives file and lock free.
+    /// Cuts off what was allocated ahead, and releases file and lock.
     func close() {
         locked {
-            while isSyncing || isStreaming { condition.wait() }
+            while isSyncing || isStreaming { wait() }
             if failure == nil {
                 // Others may have gone on in a shared log.
                 if !isShared, allocated > position.end, (try? checkUntouched()) != nil {

@@ -22,6 +22,8 @@ final class Autosave: @unchecked Sendable {
     private var failures = 0
     private var isRetrying = false
     private var hasWarned = false
+    /// Waits before the next attempt after a failure.
+    var wait: @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
 
     /// Prepares saving a context. The main context is saved only from the main actor.
     func attach(to context: ModelContext) { self.context = context }
@@ -112,8 +114,8 @@ final class Autosave: @unchecked Sendable {
         // One at a time: each change that fails would begin another series.
         if isRetrying { return }
         isRetrying = true
-        Task.detached { [weak self] in
-            try? await Task.sleep(for: delay)
+        Task.detached { [weak self, wait] in
+            await wait(delay)
             self?.enqueue {
                 $0.isRetrying = false
                 if $0.failures > 0 { $0.schedule() }

@@ -23,8 +23,8 @@ package struct OpenPlace: Hashable, Sendable {
     }
 }
 
-/// The stores of one kind that are open in this process: a place has one, however often it is opened, but for those that
-/// stand apart.
+/// The stores of one kind that are open in this process: one at each place, however often it is opened, except those that
+/// are independent of others.
 ///
 /// Opening or closing at a place blocks other openings of the same place only, because it may read a large file.
 ///
@@ -39,6 +39,7 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
     private var openings: [OpenPlace: [Opening]] = [:]
     /// Where somebody opens or closes a store now.
     private var busy: Set<OpenPlace> = []
+    private var waiters: [OpenPlace: Int] = [:]
 
     package init() {}
 
@@ -52,6 +53,9 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
         busy.remove(place)
         condition.broadcast()
     }
+
+    /// How many threads wait to open a store at a place.
+    package func waiting(at place: OpenPlace) -> Int { locked { waiters[place] ?? 0 } }
 
     /// Returns the store at a place: the one that is open there, or the one that the body opens. Waits while another
     /// thread opens or closes it.
@@ -69,7 +73,12 @@ package final class OpenStores<Store: AnyObject & Sendable, Options: Sendable>: 
         areApart: (Options, Options) -> Bool = { _, _ in false }, _ body: () throws -> Store
     ) throws -> Store {
         let known: Store? = try locked {
-            while busy.contains(place) { condition.wait() }
+            while busy.contains(place) {
+                waiters[place, default: 0] += 1
+                condition.wait()
+                waiters[place, default: 0] -= 1
+            }
+            waiters = waiters.filter { $0.value > 0 }
             openings = openings.compactMapValues { list in
                 let open = list.filter { $0.store != nil }
                 return open.isEmpty ? nil : open

@@ -74,6 +74,9 @@ public final class Engine: Sendable {
     private let isClosed = Atomic(false)
     /// The thread that has the lock to take in what others have written, and saves nothing; 0 where none does.
     private let follower = Atomic<UInt>(0)
+    private let waitingFollowers = Atomic<Int>(0)
+    /// How many threads wait in `follow`.
+    package var followersWaiting: Int { waitingFollowers.load(ordering: .acquiring) }
 
     /// Makes an engine that starts from a version. Its commits go to the sink; without one, they stay in memory.
     public init(_ initial: EngineVersion, sink: (any CommitSink)? = nil) {
@@ -184,7 +187,7 @@ public final class Engine: Sendable {
 
     /// Ends writing: waits for a running transaction and closes the sink. Later transactions throw
     /// `EngineError.closed`; versions that are still retained stay readable. Closing again does nothing.
-    /// - Throws: what the sink's `close()` throws; the engine is closed all the same.
+    /// - Throws: what the sink's `close()` throws; the engine is closed nevertheless.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try writing.withLock {
@@ -203,21 +206,30 @@ public final class Engine: Sendable {
     public func follow(
         waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
     ) throws {
-        // Not simply waiting: a thread that closes the engine has the lock, and may wait for the caller.
         let own = UInt(bitPattern: ObjectIdentifier(Thread.current))
-        let end = ContinuousClock.now + .seconds(10)
-        while !writing.try() {
-            let other = follower.load(ordering: .acquiring)
-            guard isWaiting || (other != 0 && other != own && ContinuousClock.now < end),
-                !isClosed.load(ordering: .acquiring)
-            else { return }
-            Thread.sleep(forTimeInterval: isWaiting ? 0.000_5 : 0.000_05)
-        }
+        guard waitToFollow(own, isWaiting) else { return }
         defer { writing.unlock() }
         if isClosed.load(ordering: .acquiring) { return }
         follower.store(own, ordering: .releasing)
         defer { follower.store(0, ordering: .releasing) }
         if let next = try body(version) { publish(next) }
+    }
+
+    /// Takes the lock for `follow`; false, without the lock, if it must not wait any longer.
+    private func waitToFollow(_ own: UInt, _ isWaiting: Bool) -> Bool {
+        if writing.try() { return true }
+        waitingFollowers.add(1, ordering: .releasing)
+        defer { waitingFollowers.subtract(1, ordering: .releasing) }
+        // Not simply waiting: a thread that closes the engine has the lock, and may wait for the caller.
+        let end = ContinuousClock.now + .seconds(10)
+        while true {
+            let other = follower.load(ordering: .acquiring)
+            guard isWaiting || (other != 0 && other != own && ContinuousClock.now < end),
+                !isClosed.load(ordering: .acquiring)
+            else { return false }
+            Thread.sleep(forTimeInterval: isWaiting ? 0.000_5 : 0.000_05)
+            if writing.try() { return true }
+        }
     }
 
     /// A transaction that the sink has taken in.

@@ -14,11 +14,12 @@ struct ToolRun: Sendable {
     /// Runs the tool to its end.
     ///
     /// Output goes through files, so that no amount of it blocks the process.
-    /// - Parameter body: is handed the process while it runs, again and again, with what it has printed as errors.
+    /// - Parameter body: is handed the process while it runs, again and again, with what it has printed as errors and as
+    ///   output.
     /// - Throws: an error of Foundation if the tool is not built or cannot be started; what the body throws.
     init(
         _ arguments: [String], in folder: ToolFolder? = nil, environment: [String: String] = [:],
-        while body: (_ process: Process, _ errors: String) throws -> Void = { _, _ in }
+        while body: (_ process: Process, _ errors: String, _ output: String) throws -> Void = { _, _, _ in }
     ) throws {
         let scratch = try ToolFolder()
         let (output, errors) = (scratch.path("output"), scratch.path("errors"))
@@ -35,7 +36,9 @@ struct ToolRun: Sendable {
         var peak: Int?
         while process.isRunning {
             if let now = Self.memory(of: process.processIdentifier) { peak = max(peak ?? 0, now) }
-            try body(process, (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")
+            let printed = [errors, output].map { (try? String(contentsOfFile: $0, encoding: .utf8)) ?? "" }
+            try body(process, printed[0], printed[1])
+            // Its memory and its output are looked at now and then: nothing announces them.
             Thread.sleep(forTimeInterval: 0.005)
         }
         process.waitUntilExit()

@@ -24,7 +24,9 @@ struct FollowingTests {
         }
         inside.wait()
         Thread.detachNewThread {
-            Thread.sleep(forTimeInterval: 0.05)
+            // It ends by itself if the other does not wait.
+            let end = ContinuousClock.now + .seconds(5)
+            while engine.followersWaiting == 0, ContinuousClock.now < end { sched_yield() }
             leave.signal()
         }
         var hasLooked = false

@@ -26,7 +26,7 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     }
 }
 
-/// The engine and nothing else: what is saved is gone with the store.
+/// The engine and nothing else: all data ends with the store.
 public final class InMemoryStore: EngineDataStore {
     /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot

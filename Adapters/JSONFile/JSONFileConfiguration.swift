@@ -13,14 +13,14 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     public var schema: Schema?
     /// The file, relative to the current folder unless it begins with a slash. It need not be there; its folder must.
     public let path: String
-    /// Whether the store may be changed. One that may not needs the file to be there, takes no lock, and sees the file as
-    /// it was when it was opened.
+    /// Whether the store may be changed. A read-only store needs an existing file, takes no lock, and sees the file as it
+    /// was when it was opened.
     public let allowsSave: Bool
     /// Whether the seal must match the text.
     public let integrity: JSONFileIntegrity
-    /// The permission bits of a file that was not there before; an existing one keeps its own.
+    /// The permission bits of a new file; an existing one keeps its own.
     public let newFilePermissions: UInt32
-    /// Entities whose records may go where the schema lacks them, though its version is that of the file.
+    /// Entities whose records may be dropped if the schema lacks them, though its version is that of the file.
     public var dropping: [String]
     let fileSystem: any FileSystem
     /// A file larger than this is refused before it is read, and not written.

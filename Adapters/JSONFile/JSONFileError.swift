@@ -4,7 +4,7 @@ public import MortiseCore
 public struct JSONFileError: Error, Hashable, Sendable {
     /// The file.
     public let path: String
-    /// The fault, with its line, column and place in the document.
+    /// The fault, with its line, column and path in the document.
     public let fault: StoreDocumentError
 
     /// Runs a body that reads a file's text, and says of which file it was where the text is faulty.

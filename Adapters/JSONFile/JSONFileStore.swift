@@ -82,12 +82,12 @@ public final class JSONFileStore: EngineDataStore {
         }
     }
 
-    /// Removes the data in the store's folder that no record names: what opening the store has moved aside, too.
+    /// Removes the data in the store's folder that no record names, including files that opening the store moved aside.
     ///
-    /// Opening only moves such files aside, since an older copy of the store may be in the place of a newer one that names
-    /// them. Compact a store when no such copy is to come back.
+    /// Opening only moves such files aside, since the store may be an older copy, and a newer one may name them. Compact a
+    /// store only if no such copy will be put back.
     /// - Returns: how many files were removed.
-    /// - Throws: `FileError`, `locked` where the store is open; `JSONFileError` for what is wrong with the text. Nothing was
+    /// - Throws: `FileError`, `locked` if the store is open; `JSONFileError` for what is wrong with the text. Nothing was
     ///   removed then.
     @discardableResult
     public static func compact(_ path: String, in fileSystem: any FileSystem = POSIXFileSystem()) throws -> Int {

@@ -2,11 +2,11 @@ import Foundation
 import Mortise
 import MortiseConfiguration
 
-/// The catalogue of one folder, open in its store.
+/// The catalog of one folder, open in its store.
 struct Catalog {
     /// The folder as it was named on the command line; used to reach files.
     let folder: String
-    /// The absolute path of the folder, free of symbolic links; kept as the name of the root folder in the catalogue.
+    /// The absolute path of the folder, free of symbolic links; kept as the name of the root folder in the catalog.
     let rootName: String
     /// The URL of the store; it may hold a secret.
     let store: String
@@ -14,9 +14,9 @@ struct Catalog {
     var storeName: String { StoreRegistry.standard.redacted(store) }
     let context: ModelContext
 
-    /// Opens the catalogue that `options` name; nothing is written yet.
+    /// Opens the catalog that `options` name; nothing is written yet.
     ///
-    /// - Throws: ``CatalogError`` if there is no such folder, or if the store holds the catalogue of another one, and
+    /// - Throws: ``CatalogError`` if there is no such folder, or if the store holds the catalog of another one, and
     ///   what the store throws if it cannot be opened.
     init(_ options: CatalogOptions) throws {
         folder = options.folder
@@ -33,7 +33,7 @@ struct Catalog {
         }
     }
 
-    /// Brings the catalogue up to date with the folder and tells the differences, up to `limit` paths of each kind.
+    /// Brings the catalog up to date with the folder and tells the differences, up to `limit` paths of each kind.
     ///
     /// - Throws: ``SystemError`` if the folder itself cannot be opened, and what the store throws.
     func scan(listing limit: Int) throws -> ScanReport {
@@ -42,7 +42,7 @@ struct Catalog {
         return try scan.run(walk, ProgressLine())
     }
 
-    /// This catalogue, filled by a first scan if it has none behind it; what that scan found goes to standard error.
+    /// This catalog, filled by a first scan if it has had none; what that scan found goes to standard error.
     ///
     /// - Throws: what ``scan(listing:)`` throws.
     func scannedOnce() throws -> Catalog {
@@ -72,11 +72,11 @@ struct Catalog {
     }
 }
 
-/// Why a catalogue cannot be used.
+/// Why a catalog cannot be used.
 enum CatalogError: Error, Equatable, CustomStringConvertible {
-    /// The folder to catalogue cannot be found, or is not a folder.
+    /// The folder to catalog cannot be found, or is not a folder.
     case noFolder(String, reason: String)
-    /// The store holds the catalogue of another folder.
+    /// The store holds the catalog of another folder.
     case otherFolder(wanted: String, found: String, store: String)
 
     var description: String {
@@ -84,7 +84,7 @@ enum CatalogError: Error, Equatable, CustomStringConvertible {
         case .noFolder(let folder, let reason):
             "cannot scan \(Format.line(folder)): \(reason)"
         case .otherFolder(let wanted, let found, let store):
-            "the store \(store) holds the catalogue of \(Format.line(found)), not of \(Format.line(wanted)); "
+            "the store \(store) holds the catalog of \(Format.line(found)), not of \(Format.line(wanted)); "
                 + "name another one with --store"
         }
     }

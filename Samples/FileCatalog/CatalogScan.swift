@@ -1,10 +1,10 @@
 import Foundation
 import Mortise
 
-/// One scan: the walk through the folder, compared with what the catalogue holds, and the catalogue brought up to date.
+/// One scan: the walk through the folder, compared with what the catalog holds, and the catalog brought up to date.
 ///
-/// The catalogue is fetched once, into dictionaries by path. What is unchanged is not written. Additions and changes are
-/// saved in batches as the walk goes on, removals at its end: a scan that is cut short leaves a catalogue that is older
+/// The catalog is fetched once, into dictionaries by path. What is unchanged is not written. Additions and changes are
+/// saved in batches as the walk goes on, removals at its end: a scan that is cut short leaves a catalog that is older
 /// in places, and the next scan tells the rest.
 struct CatalogScan {
     private let context: ModelContext

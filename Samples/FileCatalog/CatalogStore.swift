@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where catalogues are kept when the command line does not say.
+/// Where catalogs are kept when the command line does not say.
 enum CatalogStore {
     /// The scheme of the default store, and the ending of its file's name.
     static let defaultScheme = "log"
 
-    /// The store URL of the catalogue of the folder with the absolute path `folder`, in the user's data folder, which is
+    /// The store URL of the catalog of the folder with the absolute path `folder`, in the user's data folder, which is
     /// made if it is missing. Two folders never share one, whatever their names.
     ///
     /// - Throws: what the file system throws if the data folder cannot be made.

@@ -60,7 +60,7 @@ extension MusicLibraryCommand {
 
         @OptionGroup var option: StoreOption
 
-        @Flag(help: "Take the place of what the store holds; without it a store that holds data is refused.")
+        @Flag(help: "Replace what the store holds; without it, a store that holds data is refused.")
         var replace = false
 
         func run() throws {
@@ -102,7 +102,7 @@ enum LibraryError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .holdsData(let store): "the store \(store) holds data already; pass --replace to import in its place"
+        case .holdsData(let store): "the store \(store) holds data already; pass --replace to replace it"
         case .holdsNothing(let store): "the store \(store) holds no library; import one first"
         }
     }

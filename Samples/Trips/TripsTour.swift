@@ -32,7 +32,7 @@ struct Tour {
     }
 
     /// The container refuses to look at every record for a few. Two fetches have to: no index reaches into an array of
-    /// tags or the stops of a trip. A thousand trips are no trouble; more of them are worth a warning in the log.
+    /// tags or the stops of a trip. A thousand trips are no problem; for more, the log has a warning.
     static let deliberateScan = FullScanPolicy.warn(above: 1_000)
 
     /// The trip with this name.

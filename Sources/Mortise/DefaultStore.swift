@@ -7,8 +7,8 @@ import MortiseJSONFile
 
 /// The store behind a `ModelConfiguration`: in memory, or in the file at its URL.
 ///
-/// A new file becomes an append log, with its checkpoint and lock file beside it, unless its name ends in `.json`. A file
-/// that is there is opened as what it is: a JSON store begins with a brace.
+/// A new file becomes an append log, with its checkpoint and lock file next to it, unless its name ends in `.json`. An
+/// existing file is opened by its content: a file that begins with a brace is a JSON store.
 public final class DefaultStore: EngineDataStore {
     /// The configuration that opens the store.
     public typealias Configuration = ModelConfiguration

@@ -17,12 +17,12 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
     public let cloudKitDatabase: CloudKitDatabase
     /// The models kept in this store; nil for all of the container's.
     public var schema: Schema?
-    /// Whether the store may be changed. One that may not is opened beside a writer without taking its lock.
+    /// Whether the store may be changed. A read-only store takes no lock, so it opens while another process writes.
     public let allowsSave: Bool
     /// Whether the models end with the container.
     public let isStoredInMemoryOnly: Bool
-    /// Entities whose records may go where the schema lacks them, though its version is that of the store. None unless set;
-    /// the first save then keeps the store as it was.
+    /// Entities whose records may be dropped if the schema lacks them, though its version is that of the store. None by
+    /// default. The first save that drops records keeps a copy of the store as it was.
     public var dropping: [String] = []
 
     /// How models reach iCloud, which exists on Apple platforms only. Elsewhere `automatic` and `none` do nothing, and
@@ -39,8 +39,8 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable {
         }
     }
 
-    /// Which app group's folder holds the store. There are none off Apple platforms: `automatic` and `none` do nothing,
-    /// `identifier` makes the container fail.
+    /// Which app group's folder holds the store. Only Apple platforms have app groups: elsewhere `automatic` and `none` do
+    /// nothing, and `identifier` makes the container fail.
     public struct GroupContainer: Sendable, Hashable {
         let identifier: String?
         /// Does nothing off Apple platforms.
@@ -172,8 +172,8 @@ public enum ModelConfigurationError: Error, Hashable, Sendable {
     case noCloudKit(configuration: String, database: String)
     /// The configuration asks for the container of an app group, where the system has none.
     case noAppGroups(configuration: String, group: String)
-    /// The file's name takes more than 203 bytes of UTF-8. File systems allow 255, and the names of files beside the
-    /// store are up to 52 bytes longer than its own.
+    /// The file's name takes more than 203 bytes of UTF-8. File systems allow 255, and the store's other files have
+    /// names up to 52 bytes longer than its own.
     case fileNameTooLong(configuration: String, bytes: Int)
     /// The configuration's name, from which the file is named, is empty, `.`, `..`, or contains a slash or NUL.
     case invalidFileName(configuration: String, file: String)
@@ -192,7 +192,7 @@ extension ModelConfigurationError: CustomStringConvertible, SwiftDataErrorConver
                 + "Give the store's url instead."
         case .fileNameTooLong(let configuration, let bytes):
             "The file name of the configuration \"\(configuration)\" is too long: expected at most "
-                + "\(ModelConfiguration.longestFileName) bytes, which leaves room for the files beside it, found \(bytes). "
+                + "\(ModelConfiguration.longestFileName) bytes, which leaves room for the store's other files, found \(bytes). "
                 + "Shorten it."
         case .invalidFileName(let configuration, let file):
             "\"\(file)\" cannot be the file name of the configuration \"\(configuration)\". Use a name without "

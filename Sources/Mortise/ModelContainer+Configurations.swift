@@ -64,7 +64,7 @@ extension ModelContainer {
             logger: logger)
     }
 
-    /// Opens several stores, each for the models that are listed behind its URL and for all that these reach, as in
+    /// Opens several stores, each for the models listed with its URL and all models that these reach, as in
     /// `stores: ["log:local.log": [Draft.self], "json:shared.json?allowsSave=false": [Country.self]]`.
     /// - Throws: as `init(stores:migrationPlan:registry:)`.
     public convenience init(

@@ -8,7 +8,7 @@ extension Schema {
 
     /// Writes the schema to a file as JSON: the same schema always gives the same bytes.
     ///
-    /// A file that is there is replaced whole and durably, or stays as it was.
+    /// An existing file is replaced whole and durably, or stays as it was.
     /// - Throws: `SchemaFileError`.
     public func save(to url: URL) throws {
         let path = try Self.path(of: url)

@@ -55,7 +55,7 @@ public struct MortiseTool: Sendable {
         }
     }
 
-    /// - Throws: `ToolError.usage` for a word that is no verb, with the one that may be meant.
+    /// - Throws: `ToolError.usage` for an unknown verb, with the one that may be meant.
     private static func checkVerb(_ word: String?) throws {
         guard let word, !word.hasPrefix("-") else { return }
         let verbs = MortiseCommand.configuration.subcommands.map { "\($0)".lowercased() } + ["help"]
@@ -97,19 +97,19 @@ public struct MortiseTool: Sendable {
 public enum ToolExitStatus {
     /// Everything went well.
     public static let success: Int32 = 0
-    /// What was compared is not equal.
+    /// The compared stores differ.
     public static let different: Int32 = 1
     /// The command line is not understood: a verb, an option, a URL, a predicate, an entity.
     public static let usage: Int32 = 64
-    /// A store is damaged, or no store.
+    /// A store is damaged, or a file is not a store.
     public static let damaged: Int32 = 65
-    /// There is no store.
+    /// The store does not exist.
     public static let missing: Int32 = 66
     /// The store's kind cannot do this.
     public static let unsupported: Int32 = 69
     /// An error of the tool itself.
     public static let internalError: Int32 = 70
-    /// There is something where something new should go.
+    /// Something already exists at the path of a new file or store.
     public static let alreadyExists: Int32 = 73
     /// A device, a disk or a network failed.
     public static let failedInputOutput: Int32 = 74
@@ -119,7 +119,7 @@ public enum ToolExitStatus {
     public static let denied: Int32 = 77
     /// The stores contradict each other or the request: other schemas, values that are not unique.
     public static let conflict: Int32 = 78
-    /// The user ended it; what was done is whole.
+    /// The user interrupted the tool; whatever it had saved by then is complete.
     public static let interrupted: Int32 = 130
 
     static func of(_ error: any Error) -> Int32 {

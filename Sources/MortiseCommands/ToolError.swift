@@ -1,8 +1,8 @@
 public import MortiseCore
 
-/// What the tool itself has to say no to.
+/// A request that the tool itself refuses.
 public enum ToolError: Error, Hashable, Sendable {
-    /// There is no store.
+    /// The store does not exist.
     case missing(store: String)
     /// The store's kind cannot do this.
     case unsupported(store: String, what: String)
@@ -10,19 +10,19 @@ public enum ToolError: Error, Hashable, Sendable {
     case holdsRecords(store: String, count: Int)
     /// Both ends of a copy are the same store.
     case sameStore(String)
-    /// The stores have other schemas.
+    /// The stores have different schemas.
     case otherSchema(store: String, other: String, differences: [String])
-    /// The target of a copy to be resumed holds something else than the beginning of the source.
+    /// The target of a resumed copy holds something other than the beginning of the source.
     case notABeginning(store: String, detail: String)
-    /// A copy ended and is not the same as its source.
+    /// A copy completed, but differs from its source.
     case unequalCopy(detail: String)
-    /// The user ended it.
+    /// The user interrupted the tool; the text says what was completed.
     case interrupted(String)
-    /// An argument makes no sense.
+    /// An argument is not valid.
     case usage(String)
-    /// What was printed did not get where it should.
+    /// The output could not be written; `code` is the system's error number.
     case output(code: Int32)
-    /// The standard error tells already what is wrong; only the status is left.
+    /// The findings have been printed already; only the exit status follows from them.
     case findings(StoreErrorClass)
 }
 

@@ -9,7 +9,7 @@ import MortiseCore
 /// | `mortise.fetch.scanned` | recorder, rows looked at | `store`, `entity` |
 /// | `mortise.fetch.slow` | counter, fetches above the limit | `store`, `entity` |
 /// | `mortise.fetch.full_scans` | counter | `store`, `entity` |
-/// | `mortise.recoveries` | counter, of what a crash had left behind and was put right | `store` |
+/// | `mortise.recoveries` | counter, of repairs after a crash | `store` |
 /// | `mortise.compactions` | counter | `store` |
 /// | `mortise.compaction.duration` | timer | `store` |
 /// | `mortise.checkpoint.unreadable` | counter, of checkpoints for which a log was replayed while open | `store` |
@@ -20,7 +20,7 @@ import MortiseCore
 ///
 /// The dimensions are names of configurations and entities; no value of a record is ever among them.
 public enum StoreMetrics {
-    /// Sends the events of all stores of this process to the metrics system, in the place of `StoreEvents`' handler.
+    /// Sends the events of all stores of this process to the metrics system. Replaces the handler of `StoreEvents`.
     /// - Parameter limit: a fetch that takes longer counts as slow.
     public static func start(slowFetchLimit limit: Duration = .milliseconds(100)) {
         StoreEvents.observe { event in record(event, limit) }

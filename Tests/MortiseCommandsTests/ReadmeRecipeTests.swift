@@ -4,7 +4,7 @@ import MortiseCore
 import MortiseEngine
 import Testing
 
-/// What README shows of the tool does what it says, line by line, on a catalogue such as the sample makes.
+/// What README shows of the tool does what it says, line by line, on a catalog such as the sample makes.
 @Suite struct ReadmeRecipeTests {
     private static let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../README.md").standardizedFileURL
@@ -37,7 +37,7 @@ import Testing
             .filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
     }
 
-    private func makeCatalogue(_ path: String) throws {
+    private func makeCatalog(_ path: String) throws {
         let store = try AppendLogStore(
             AppendLogConfiguration(schema: Schema(stored: Self.schema), path: path), migrationPlan: nil)
         let layouts = Self.schema.recordLayouts()
@@ -64,7 +64,7 @@ import Testing
             #expect(lines.contains { $0.hasPrefix("\(verb) ") }, "README shows no \(verb)")
         }
         let folder = try ToolFolder()
-        try makeCatalogue(folder.path("catalog.log"))
+        try makeCatalog(folder.path("catalog.log"))
         for line in lines {
             let process = Process()
             let output = Pipe()

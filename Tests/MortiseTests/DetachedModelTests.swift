@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func anAliasKeepsItsValuesAndMayBecomeARecordOfItsOwn() throws {
-        let container = try catalogueContainer()
+        let container = try catalogContainer()
         let context = ModelContext(container)
         let first = Product(code: "1", title: "first")
         context.insert(first)

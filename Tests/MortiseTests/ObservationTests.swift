@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func anUpsertNotifiesTheSurvivor() throws {
-        let container = try catalogueContainer()
+        let container = try catalogContainer()
         let context = ModelContext(container)
         let first = Product(code: "1", title: "a")
         context.insert(first)

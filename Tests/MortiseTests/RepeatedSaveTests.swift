@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aCollisionInAnUpdateIsTheSameErrorAsInASave() throws {
-        let context = ModelContext(try catalogueContainer())
+        let context = ModelContext(try catalogContainer())
         let (first, second) = (Product(code: "1"), Product(code: "2"))
         context.insert(first)
         context.insert(second)

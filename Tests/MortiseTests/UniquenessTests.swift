@@ -7,7 +7,7 @@ import Testing
     let context: ModelContext
 
     init() throws {
-        container = try catalogueContainer()
+        container = try catalogContainer()
         context = ModelContext(container)
     }
 

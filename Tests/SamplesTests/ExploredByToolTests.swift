@@ -5,7 +5,7 @@ import Testing
 struct ExploredByToolTests {
     private static let tool = SampleProgram(name: "mortise")
 
-    private func catalogue(_ scheme: String, _ sandbox: Sandbox) async throws -> String {
+    private func catalog(_ scheme: String, _ sandbox: Sandbox) async throws -> String {
         try sandbox.write(String(repeating: "x", count: 30_000), to: "tree/Sources/large.swift")
         try sandbox.write("small", to: "tree/Sources/small.swift")
         try sandbox.write(String(repeating: "y", count: 30_000), to: "tree/Tests/large.swift")
@@ -22,9 +22,9 @@ struct ExploredByToolTests {
         return outcome.output
     }
 
-    @Test(arguments: ["log:", "json:"]) func aCatalogueIsExploredFromItsURLAlone(_ scheme: String) async throws {
+    @Test(arguments: ["log:", "json:"]) func aCatalogIsExploredFromItsURLAlone(_ scheme: String) async throws {
         let sandbox = try Sandbox()
-        let store = try await catalogue(scheme, sandbox)
+        let store = try await catalog(scheme, sandbox)
         let info = try await output("info", store)
         #expect(info.contains("\nFile  3 records\n") && info.contains("\nFolder  3 records\n"), "\(info)")
         #expect(info.contains("size: int64") && info.contains("folder: Folder?"), "\(info)")
@@ -38,9 +38,9 @@ struct ExploredByToolTests {
         #expect(try await output("verify", store).hasPrefix("sound: "))
     }
 
-    @Test func aCopyByTheToolIsACatalogueToTheSample() async throws {
+    @Test func aCopyByTheToolIsACatalogToTheSample() async throws {
         let sandbox = try Sandbox()
-        let store = try await catalogue("log:", sandbox)
+        let store = try await catalog("log:", sandbox)
         let copy = "json:" + sandbox.path("copy.json")
         #expect(try await output("copy", store, copy).contains("are equal in content and order"))
         let scan = try ScanOutput(

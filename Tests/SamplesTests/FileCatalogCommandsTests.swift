@@ -74,7 +74,7 @@ struct FileCatalogCommandsTests {
         #expect(try sandbox.entries().isEmpty)
     }
 
-    @Test func theCatalogueOfAnotherFolderIsRefused() async throws {
+    @Test func theCatalogOfAnotherFolderIsRefused() async throws {
         let sandbox = try Sandbox()
         let store = "json:" + sandbox.path("catalog.json")
         try sandbox.write("text", to: "one/file")
@@ -96,7 +96,7 @@ struct FileCatalogCommandsTests {
         #expect(sandbox.contents("catalog.json") == Data("{ this is no store".utf8))
     }
 
-    /// The words of every line that a sub-command prints about a folder catalogued in memory.
+    /// The words of every line that a sub-command prints about a folder cataloged in memory.
     private func lines(_ command: String, _ folder: String, _ options: String...) async throws -> [[String]] {
         let limit = options.last ?? "0"
         let outcome = try await SampleProgram.fileCatalog.run(

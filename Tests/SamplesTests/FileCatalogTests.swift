@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The catalogue of a folder agrees with the folder, whatever is in it.
+/// The catalog of a folder agrees with the folder, whatever is in it.
 struct FileCatalogTests {
     @Test(arguments: ["memory:", "json:"])
     func countsAgreeWithFind(scheme: String) async throws {

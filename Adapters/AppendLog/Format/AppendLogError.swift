@@ -31,7 +31,7 @@ public enum LogFault: Error, Hashable, Sendable {
     case tooShort(bytes: Int)
     /// The file does not begin like a log or a checkpoint.
     case notALog
-    /// A log where a checkpoint is expected, or the other way round.
+    /// A log where a checkpoint is expected, or the reverse.
     case wrongKindOfFile
     /// The file has a version of the format that this library does not know.
     case unsupportedVersion(UInt16)
@@ -52,13 +52,13 @@ public enum LogFault: Error, Hashable, Sendable {
     case malformed(part: Part, offset: Int64?, what: String)
     /// A frame has another number than its position requires.
     case outOfOrder(offset: Int64, expected: UInt64, found: UInt64)
-    /// The log begins behind this transaction, and there is no checkpoint of it.
+    /// The log begins after this transaction, and there is no checkpoint of it.
     case checkpointMissing(transaction: UInt64)
     /// There is a checkpoint and no log.
     case logMissing
-    /// The checkpoint belongs to another store, another log, or a copy of the log that has gone on elsewhere.
+    /// The checkpoint belongs to another store, another log, or a copy of the log that was written to separately.
     case checkpointOfAnother
-    /// The log ends before the place that its checkpoint names.
+    /// The log ends before the offset that its checkpoint names.
     case logShorterThanCheckpoint(offset: Int64, size: Int64)
     /// That many transactions cannot be read, because the schema that they were written under is damaged.
     case schemaMissing(transactions: Int)

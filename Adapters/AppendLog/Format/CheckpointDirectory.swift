@@ -4,7 +4,7 @@ import MortiseEngine
 
 /// What a checkpoint says of itself: which state it has, where its log goes on, and where everything lies.
 struct CheckpointDirectory {
-    /// A place in a log.
+    /// A position in a log.
     struct Place: Hashable {
         let log: UUID
         let position: LogPosition

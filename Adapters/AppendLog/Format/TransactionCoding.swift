@@ -94,7 +94,7 @@ extension ByteWriter {
             var bytes = RecordBytes(writer, rows, entity, catalog)
             // A second reference to the bytes would have them copied.
             writer = ByteWriter(capacity: 0)
-            // New records lie one behind the other.
+            // New records lie one after the other.
             var run = 0..<0
             for number in records.indices {
                 guard let row = rows.row(of: records[number], expectedAt: run.upperBound) else {

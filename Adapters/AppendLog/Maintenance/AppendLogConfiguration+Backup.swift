@@ -7,8 +7,8 @@ extension AppendLogConfiguration: BackupConfiguration {
     /// lock and without disturbing its writer.
     ///
     /// The copy is read whole before it gets its name. It has the identifier of the store, and its history. An error leaves
-    /// nothing at the path, but perhaps an empty folder of data. What a backup to the path has left that was killed is
-    /// removed.
+    /// nothing at the path, except perhaps an empty folder of data. Temporary files of an earlier backup to the path that
+    /// was killed are removed.
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` for a store that is damaged.
     public func backUpStore(to newPath: String) throws -> MaintenanceReport {
         let source = try StoreFiles.log(path, in: fileSystem)
@@ -96,7 +96,7 @@ extension AppendLogConfiguration: BackupConfiguration {
             .map { "\($0.identity)" } ?? ""
     }
 
-    /// The checkpoint first: it names a place in the log, which the log then has.
+    /// The checkpoint first: it names a position in the log, which the log then has.
     private func copyFiles(of source: StoreFiles, to log: String, _ checkpoint: String) throws -> Int64 {
         var bytes: Int64 = 0
         for path in [log, checkpoint] where try fileSystem.infoIfPresent(path, followingLinks: false) != nil {

@@ -2,8 +2,8 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: SelfDescribingConfiguration {
-    /// The schema that was written last: the checkpoint's, unless the log behind it has another. Of the log's frames only
-    /// the headers are read, as long as nothing is wrong with them.
+    /// The schema that was written last: the checkpoint's, unless the log after it has a newer one. Of the log's frames
+    /// only the headers are read, as long as nothing is wrong with them.
     /// - Throws: `FileError`; `AppendLogError` for damage on the way.
     public func storedSchema() throws -> StoredSchema? {
         let files = try StoreFiles.log(path, in: fileSystem)

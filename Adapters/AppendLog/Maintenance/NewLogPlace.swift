@@ -1,7 +1,7 @@
 import Foundation
 import MortiseEngine
 
-/// A place where a backup or a salvage makes a log: locked, free, and cleared of what a process has left that was killed while it
+/// The path at which a backup or a salvage makes a log: locked, free, and cleared of what a process has left that was killed while it
 /// made one there.
 struct NewLogPlace {
     let files: StoreFiles

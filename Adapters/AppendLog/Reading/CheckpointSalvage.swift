@@ -47,13 +47,13 @@ struct CheckpointSalvage {
             ? frame.header.transaction > transaction : frame.header.transaction >= transaction
     }
 
-    /// Whether a place lies behind where the log goes on after it.
+    /// Whether a position lies after the one at which the log continues.
     func isBefore(_ place: LogPosition) -> Bool {
         if let sequence { return place.sequence > sequence }
         return place.transaction > transaction
     }
 
-    /// Where the log goes on behind it, if that is not behind another place.
+    /// Where the log continues after it, if that is not after another position.
     func start(before next: LogPosition) -> LogPosition? {
         guard let sequence, sequence <= next.sequence, transaction <= next.transaction else { return nil }
         return LogPosition(end: 0, sequence: sequence, transaction: transaction)

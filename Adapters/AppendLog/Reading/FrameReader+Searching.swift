@@ -15,7 +15,7 @@ extension FrameReader {
         let step: Int64 = 1 << 18
         let width = Int64(FrameHeader.size)
         var place = start
-        // Where to stop reading at first, because something behind it cannot be read.
+        // Where to stop reading at first, because something after it cannot be read.
         var limit: Int64?
         while size - place >= width {
             let end = min(limit ?? size, place + step, size)

@@ -65,7 +65,7 @@ final class FrameReader {
         }
     }
 
-    /// Why there is no header at a place although the checksum is right.
+    /// Why there is no header at a position although the checksum is right.
     func headerFault(at offset: Int64) throws -> LogFault? {
         guard size - offset >= Int64(FrameHeader.size) else { return nil }
         return try withBytes(at: offset, count: FrameHeader.size) {

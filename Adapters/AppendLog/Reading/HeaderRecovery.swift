@@ -58,7 +58,7 @@ struct HeaderRecovery {
         // A file that is not a log may have many bytes that look like frames and claim to be long.
         var patience = 4 * size
         var found: UInt32?
-        // A byte too few in the file header moves the first frame before its place.
+        // A byte too few in the file header moves the first frame before its position.
         _ = try window.firstMarker(from: 1) { raw, place in
             guard raw[5] & ~1 == 0, raw[6] | raw[7] == 0, patience > 0 else { return patience <= 0 }
             let length = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: 32, as: UInt64.self))
@@ -127,7 +127,7 @@ extension CRC32C {
     static func isByteMissing(
         from bytes: UnsafeRawBufferPointer, between found: UInt32, and wanted: UInt32
     ) -> Bool {
-        // Going back from the end: what the register was before each byte, and what it has to be behind the missing one.
+        // Going back from the end: what the register was before each byte, and what it has to be after the missing one.
         var (state, needed) = (~found, ~wanted)
         for byte in bytes.reversed() {
             state = before(state) ^ UInt32(byte)

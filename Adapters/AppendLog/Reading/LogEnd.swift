@@ -1,6 +1,6 @@
 import MortiseEngine
 
-/// A place in a log where a frame begins, or will.
+/// A position in a log where a frame begins, or will.
 struct LogPosition: Hashable, Sendable {
     /// Where the frame before it ends.
     var end: Int64
@@ -8,7 +8,7 @@ struct LogPosition: Hashable, Sendable {
     var sequence: UInt64
     /// The last transaction before it.
     var transaction: UInt64
-    /// How many bytes the frames lie behind their places; not 0 only where bytes before them are missing or too many.
+    /// How many bytes after their proper positions the frames lie; not 0 only where bytes before them are missing or extra.
     var shift: Int64 = 0
 
     /// Where the frame's header is.
@@ -17,7 +17,7 @@ struct LogPosition: Hashable, Sendable {
     /// The first frame of a file.
     static let first = LogPosition(end: Int64(FileHeader.size), sequence: 1, transaction: 0)
 
-    /// The place behind a frame that begins here.
+    /// The position after a frame that begins here.
     func following(_ header: FrameHeader) -> LogPosition {
         LogPosition(
             end: offset + Int64(FrameHeader.size) + Int64(header.length), sequence: sequence + 1,
@@ -39,7 +39,7 @@ struct LogPosition: Hashable, Sendable {
     }
 }
 
-/// Why there is no valid frame at a place, when the file is not damaged.
+/// Why there is no valid frame at a position, when the file is not damaged.
 enum LogEnd: Hashable, Sendable {
     case clean
     /// That many bytes are left of frames that were never synced.
@@ -47,7 +47,7 @@ enum LogEnd: Hashable, Sendable {
 }
 
 extension FrameReader {
-    /// Decides whether the log ends at a place without a valid frame, or was torn there.
+    /// Decides whether the log ends at a position without a valid frame, or was torn there.
     /// - Throws: `LogFault`: `damagedFrame`, or why a header with the right checksum is invalid.
     func end(at position: LogPosition) throws -> LogEnd {
         do {
@@ -64,7 +64,7 @@ extension FrameReader {
         func damaged(_ offset: Int64, _ reason: String) -> LogFault {
             .damagedFrame(offset: offset, sequence: position.sequence, reason: reason)
         }
-        // Nothing is ever written between a frame and the place of the next.
+        // Nothing is ever written between a frame and the position of the next.
         if position.end < min(offset, size), try !isZero(position.end..<min(offset, size)) {
             throw damaged(position.end, "the bytes before it are not zero")
         }
@@ -121,7 +121,7 @@ extension FrameReader {
         }
     }
 
-    /// Whether a crash can leave what follows a payload: zeros up to the next place, and there zeros or a header.
+    /// Whether a crash can leave what follows a payload: zeros up to the next position, and there zeros or a header.
     private func canFollow(_ end: Int64) throws -> Bool {
         let place = FrameHeader.place(after: end)
         guard try isZero(min(end, size)..<min(place, size)) else { return false }
@@ -146,12 +146,12 @@ extension FrameReader {
         }
     }
 
-    /// Where a header is that no crash leaves behind a frame that was not synced: one of a later frame that calls this one
-    /// synced, or one that is not in its place.
+    /// Where a header is that no crash leaves after a frame that was not synced: one of a later frame that calls this one
+    /// synced, or one that is not at its position.
     private func witness(of position: LogPosition) throws -> Int64? {
         try firstHeader(from: position.offset + 1) { header, place in
             if header.sequence > position.sequence, header.synced >= position.sequence { return true }
-            // Wherever it is, this frame's own place is another one; and frames lie at multiples of 8.
+            // Wherever it is, this frame's own position is another one; and frames lie at multiples of 8.
             return header.sequence == position.sequence || (place & 7 != 0 && header.sequence > position.sequence)
         }?.place
     }

@@ -107,7 +107,7 @@ struct LogLoad: TransactionVisitor {
 }
 
 extension ByteReader {
-    /// Runs the body behind a value's first byte, which was looked at.
+    /// Runs the body after a value's first byte, which was looked at.
     @inline(__always)
     fileprivate mutating func skipTag(_ body: (inout ByteReader) throws -> Bool) throws -> Bool {
         _ = try byte()

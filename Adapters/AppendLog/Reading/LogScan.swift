@@ -20,7 +20,7 @@ struct ScannedFrame {
 }
 
 extension FrameReader {
-    /// Passes each frame from a position on, verified, to the body, up to the first place without a frame. Skips frames
+    /// Passes each frame from a position on, verified, to the body, up to the first position without a frame. Skips frames
     /// of unknown kind that are marked skippable.
     /// - Parameters:
     ///   - start: the position of the first frame.

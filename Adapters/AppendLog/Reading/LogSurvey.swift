@@ -13,7 +13,7 @@ struct LogSurvey {
     private(set) var laterFrames: [AppendLogError] = []
     /// The records as far as they could be followed.
     private(set) var tables: ReplayTables?
-    /// What the checkpoint has, with the log's transactions behind it, where the log alone does not make the records.
+    /// What the checkpoint has, with the log's transactions after it, where the log alone does not make the records.
     private(set) var checkpointAtEnd: ReplayTables?
     /// Whether the log alone makes the records.
     private(set) var isComplete = true
@@ -54,7 +54,7 @@ struct LogSurvey {
     }
 
     private var checkpointPath: String { StoreFiles(resolved: path).checkpoint }
-    /// A place for external files, none of which is read here.
+    /// Stands in for external files, none of which is read here.
     private var external: ExternalFiles { ExternalFiles(beside: path, in: fileSystem) }
 
     mutating func run() throws {
@@ -197,7 +197,7 @@ struct LogSurvey {
         }
     }
 
-    /// A log that ends before the place that its checkpoint names has lost what is between.
+    /// A log that ends before the offset that its checkpoint names has lost what is between.
     /// - Returns: whether it does.
     private mutating func reportLogShorterThanCheckpoint(_ header: FileHeader, _ size: Int64) -> Bool {
         guard let place = (try? CheckpointContent.schema(checkpointPath, of: header, in: fileSystem))?.position,
@@ -352,7 +352,7 @@ struct LogSurvey {
         }
     }
 
-    /// Follows what comes behind a checkpoint; what is wrong with it was noted before.
+    /// Follows what comes after a checkpoint; what is wrong with it was noted before.
     private mutating func follow(
         _ reader: FrameReader, _ header: FileHeader, behind checkpoint: CheckpointSalvage
     ) throws {

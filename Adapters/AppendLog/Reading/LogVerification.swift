@@ -10,7 +10,7 @@ public struct AppendLogVerification: Sendable {
     public var transactions = 0
     /// Records after the last of them.
     public var records = 0
-    /// Bytes behind the last whole frame that were never acknowledged.
+    /// The number of bytes after the last whole frame; none was ever acknowledged.
     public var tornBytes: Int64 = 0
 
     /// Whether nothing is wrong.

@@ -93,15 +93,14 @@ extension AppendLog {
 
 extension AppendLogStore {
     /// Posted on `NotificationCenter.default`, with the store as its object, when the log has saves of other processes. A
-    /// fetch shows them. `ModelContainer.remoteChange` tells the same of the store's container.
+    /// fetch shows them. `ModelContainer.remoteChange` is posted for the same saves, with the container as its object.
     ///
-    /// Stores that are open with `sharing: .shared`, and those that only read, post it once for several saves that come
-    /// close together, and on any thread. On Linux the system tells of each write, at once, and the log is looked at every
-    /// two seconds besides; where the system does not tell (elsewhere, and where the process may watch no more files), it is
-    /// looked at ten times a second.
+    /// Stores opened with `sharing: .shared` post it, and so do read-only stores, on any thread. Several saves close
+    /// together may share one notification. On Linux the system reports each write at once, and the log is also checked
+    /// every two seconds. On other systems, or if the process may watch no more files, it is checked ten times a second.
     public static let remoteChange = Notification.Name("MortiseAppendLogRemoteChange")
 
-    /// The latest state; of a shared log, or one that is only read, with what other processes have saved by now.
+    /// The latest state. For a shared log or a read-only store, it includes what other processes have saved by now.
     public var currentVersion: any StoreVersion {
         opened.follow()
         return engine.version

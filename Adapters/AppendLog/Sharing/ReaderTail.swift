@@ -101,7 +101,7 @@ final class ReaderTail: @unchecked Sendable {
         return try !named.isSameFile(as: file.extent())
     }
 
-    /// Goes on in the file that a compaction has put in the log's place.
+    /// Continues in the file by which a compaction has replaced the log.
     /// - Returns: whether it has the last transaction that was read, or all that came after.
     private func takeUp(_ current: EngineVersion) throws -> Bool {
         let next = try fileSystem.open(path, mode: .read)

@@ -4,9 +4,9 @@ import MortiseEngine
 
 /// When a store writes checkpoints of itself.
 public enum AppendLogCheckpoints: Sendable, Hashable {
-    /// In the background, when so much log has come behind the last one that opening would have to read it: 4 MiB, or half
-    /// the checkpoint's size where that is more. And in closing, unless the log is shared, where it is 1 MiB, or a sixteenth
-    /// of that size; what fails then is no failure of closing.
+    /// In the background, once the log after the last checkpoint is 4 MiB long, or half the checkpoint's size if that is
+    /// more. Closing a log that is not shared writes one from 1 MiB, or a sixteenth of the checkpoint's size if that is
+    /// more; an error there does not make closing fail.
     case automatic
     /// When `checkpoint()` or `compact()` is called.
     case onCall

@@ -88,7 +88,7 @@ extension AppendLog {
     /// How much is copied at most while savers wait, but where they save faster than that.
     private static let longestTail: Int64 = 1 << 20
 
-    /// Copies and syncs what has come since a place, while more comes, until little is left.
+    /// Copies and syncs what has come since a position, while more comes, until little is left.
     /// - Returns: how far it was copied.
     private func copyAhead(
         from start: LogPosition, of header: FileHeader, _ progress: MaintenanceProgress, into frames: inout FrameWriter,

@@ -22,9 +22,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var needsSchema: Bool
     /// Keeps the store as it was, before the first write under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
-    /// Where the log goes on behind the last checkpoint, and how long that is.
+    /// The position after the last checkpoint, and the checkpoint's size.
     private var checkpointed: (end: Int64, size: Int64) = (0, 0)
-    /// Whether the checkpoint cannot be read, so that another one is wanted whatever has come behind it.
+    /// Whether the checkpoint cannot be read, so that another one is due however little follows it.
     private var isCheckpointSpoilt = false
     /// The number of the last transaction of another process.
     private var followed: UInt64 = 0
@@ -187,7 +187,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         return payload.count > pieceSize ? FrameStream(to: writer, behind: frames, pieceSize: pieceSize) : nil
     }
 
-    /// The last version that was appended, with the place behind it, all of it synced; the log has the store's schema there.
+    /// The last version that was appended, with the position after it, all of it synced; the log has the store's schema there.
     /// - Throws: `EngineError.latched`; `FileError`, also where the log is not the one at the path any more: a checkpoint of it
     ///   would not fit the one that is.
     func snapshot(_ progress: MaintenanceProgress) throws -> (
@@ -207,7 +207,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             _ = try writer.append([(.schema, try catalog.schemaPayload())], transaction: 0)
             state.withLock { needsSchema = false }
         }
-        // Version and place are taken apart; a commit in between shows in the numbers.
+        // Version and position are read one after the other; a commit in between shows in the numbers.
         while true {
             let version = state.withLock { last }
             let (header, position) = writer.state

@@ -22,7 +22,7 @@ public enum AppendLogSharing: Sendable, Hashable {
     case shared
 }
 
-/// Keeps models in an append log: every save is a checksummed record behind the last one, and the log is the history.
+/// Keeps models in an append log: every save appends a checksummed record, and the log is the history.
 public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// The store that the configuration opens.
     public typealias Store = AppendLogStore
@@ -47,9 +47,9 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     public let checkpoints: AppendLogCheckpoints
     /// When history that is not kept is dropped, and its space given back.
     public internal(set) var compaction: AppendLogCompaction
-    /// The permission bits of a file that was not there before.
+    /// The permission bits of a new file; an existing one keeps its own.
     public let newFilePermissions: UInt32
-    /// Entities whose records may go where the schema lacks them, though its version is that of the log.
+    /// Entities whose records may be dropped if the schema lacks them, though its version is that of the log.
     public var dropping: [String]
     /// What the files are on, as it was given.
     let givenFileSystem: any FileSystem
@@ -62,13 +62,13 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     package var mostParts = Int.max
     /// How much history a compaction in the background has to be able to drop, in bytes of log.
     package var leastGarbage: Int64 = 4 << 20
-    /// How much log has to be behind the last checkpoint for another to be written in closing, in bytes.
+    /// How long the log after the last checkpoint must be for closing to write another, in bytes.
     package var leastReplay: Int64 = 1 << 20
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
     /// How often a reader looks again at damage that a writer's work of the moment may look like.
     package var readRetries = 5
-    /// How often a shared log is looked at where the system tells of each write, in seconds.
+    /// How often a shared log is checked where the system reports each write, in seconds.
     var pollIntervalWhenNotified = 2.0
     /// What time the history says it is.
     var now: @Sendable () -> Date = { Date() }
@@ -149,6 +149,6 @@ public enum AppendLogHistory: Sendable, Hashable {
     case keepAll
     /// Transactions of the last `days` days.
     case keep(days: Int)
-    /// The transactions after a place in the history.
+    /// The transactions after the one that a history token names.
     case keepSince(DefaultHistoryToken)
 }

@@ -4,17 +4,17 @@ import MortiseEngine
 import Synchronization
 
 extension AppendLogStore {
-    /// Writes a checkpoint, so that the next opening reads it instead of the log before it. Saves go on meanwhile.
+    /// Writes a checkpoint, so that the next opening reads it instead of the log before it. Saves continue meanwhile.
     /// - Throws: `FileError`, `AppendLogError`; the log and the old checkpoint are as they were, unless the outcome of
     ///   the error is unknown. `CancellationError` where the task was cancelled, or the store closed.
     public func checkpoint() throws { try writable().checkpoint() }
 
-    /// Writes a checkpoint and drops the history that the configuration does not keep. Saves go on meanwhile, but for the
-    /// moment in which the new log takes the old one's place.
+    /// Writes a checkpoint and drops the history that the configuration does not keep. Saves continue meanwhile, except
+    /// for the moment in which the new log replaces the old one.
     ///
     /// The store does so by itself too, where its configuration's `compaction` is `.automatic`.
     /// - Parameter report: called from time to time with the progress. An error that it throws ends the compaction;
-    ///   records and history are then unchanged, and no temporary file is left. A newer checkpoint may be there.
+    ///   records and history are then unchanged, and no temporary file remains. A newer checkpoint may exist.
     /// - Returns: how many transactions were dropped; 0 with `.keepAll`.
     /// - Throws: as `checkpoint()`; what `report` throws.
     @discardableResult
@@ -30,7 +30,7 @@ extension AppendLogStore {
         return dropped
     }
 
-    /// Tells a handler how far a compaction in the background is, as `compact(reporting:)` tells its own; nil ends that.
+    /// Reports the progress of background compactions to a handler, as `compact(reporting:)` does to its own; nil ends that.
     ///
     /// What the handler throws ends that compaction, and the next begins after more has been saved. It is called on the
     /// thread that compacts, with one call at a time for each file, until the store is closed.
@@ -39,16 +39,16 @@ extension AppendLogStore {
         opened.sink?.observers.setProgress(self, handler)
     }
 
-    /// Copies the store, as it is after some save that had returned before the call or returns during it, to another
-    /// place. Saves go on meanwhile.
+    /// Copies the store to another path. The copy has every save that had returned before the call, and may have saves
+    /// that return during it. Saves continue meanwhile.
     ///
     /// The copy is whole and on the disk when the call returns; a crash before leaves nothing at the path, or a copy that
     /// says that its log is missing. It has the identifier of the store, and its history.
     /// - Parameters:
-    ///   - path: where the copy's log goes, relative to the current folder unless it begins with a slash.
+    ///   - path: the path of the copy's log, relative to the current folder unless it begins with a slash.
     ///   - report: as for `compact(reporting:)`.
-    /// - Throws: `FileError` (`alreadyExists` where something is at the path, or a checkpoint beside it);
-    ///   `ExternalValueError` for a value whose file is at fault; what `report` throws.
+    /// - Throws: `FileError` (`alreadyExists` if something is at the path, or a checkpoint next to it);
+    ///   `ExternalValueError` for a value whose file is missing or damaged; what `report` throws.
     public func backup(
         to path: String, reporting report: (AppendLogProgress) throws -> Void = { _ in }
     ) throws {
@@ -112,7 +112,7 @@ extension AppendLog {
                     }
                     hasCheckpoint = true
                 }
-                // After the checkpoint, whose place in the log must be in the copy.
+                // After the checkpoint, whose position in the log must be in the copy.
                 catchUp()
                 let (version, position, _) = try snapshot(progress)
                 try copyExternal(of: version, to: copies, progress, from: size, noting: &copied)

@@ -12,24 +12,24 @@ public struct AppendLogSalvage: Sendable {
     public var lost: [AppendLogError] = []
     /// The number of unacknowledged bytes at the end of the log, or of bytes that look like that.
     public var tornBytes: Int64 = 0
-    /// Whether nothing says any more what the store's identifier was, so that it and its records have new ones.
+    /// Whether the store's identifier was lost, so that the new store and its records have new ones.
     public var hasNewIdentifier = false
-    /// Records that were left out because others have their unique values, or because a record or value that they cannot
-    /// be without is not there.
+    /// Records that were dropped because another record has their unique values, or because a record or value that they
+    /// require is missing.
     public var leftOut: [PersistentIdentifier] = []
-    /// How many references to records that are not there were cleared.
+    /// The number of references that were cleared because their record is missing.
     public var clearedReferences = 0
 }
 
 extension AppendLogStore {
     /// Writes what can be read of a damaged store into a new one: the records, which keep their identifiers, and the
-    /// transactions of the history, which keep their numbers. The old files stay as they are. Data whose file is at fault
-    /// are left out: the value is null there, or empty where there has to be one.
+    /// transactions of the history, which keep their numbers. The old files stay as they are. Data whose file is missing
+    /// or damaged is dropped: the value is null, or empty if the property is required.
     ///
-    /// The history tells of what was saved, not of what the salvage left out. No number that a lost record or transaction
+    /// The history lists what was saved, not what the salvage dropped. No number that a lost record or transaction
     /// may have had is given to another one.
     /// - Throws: `FileError` (`alreadyExists` if something exists at the new path); `AppendLogError` if nothing can be
-    ///   read; `EngineError` if the schema itself does not admit the records. What was begun at the new path is then
+    ///   read; `EngineError` if the schema itself does not admit the records. Files begun at the new path are then
     ///   removed, except an empty folder of data.
     public static func salvage(
         _ path: String, to newPath: String, in fileSystem: any FileSystem = POSIXFileSystem()

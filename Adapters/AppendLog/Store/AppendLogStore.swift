@@ -90,17 +90,17 @@ extension AppendLogStore: EventReportingDataStore, SchemaLossReporting {
     }
 }
 
-/// What opening a log had to leave out or put right.
+/// What opening a log dropped or repaired.
 public struct AppendLogRecovery: Hashable, Sendable {
-    /// Where the log was cut, and how many bytes were behind; none of them were acknowledged as being on the disk. A reader
-    /// may see the beginning of a long transaction there that is being written.
+    /// The offset at which the log was cut, in bytes; nil if nothing was cut off. Nothing after it was acknowledged as being
+    /// on the disk. In a store opened for reading, it may be where a writer has begun a long transaction.
     public var tornAt: Int64?
-    /// How many bytes were cut off.
+    /// The number of bytes after that offset.
     public var droppedBytes: Int64 = 0
     /// The file that holds those bytes now; nil for a reader, which leaves the log as it is.
     public var keptAside: String?
-    /// Why the checkpoint was left aside and the whole log replayed.
+    /// Why the checkpoint was not used and the whole log was replayed; nil if it was used or there is none.
     public var ignoredCheckpoint: LogFault?
-    /// The number of the last transaction that is there.
+    /// The number of the last transaction in the store; 0 if it has none.
     public var lastTransaction: UInt64 = 0
 }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// @unchecked Sendable: what changes is behind the lock.
 final class BackgroundWork: @unchecked Sendable {
-    /// How much log has to come behind a failure before the next attempt.
+    /// How much log has to follow a failure before the next attempt.
     private let least: Int64
 
     private let lock = NSLock()

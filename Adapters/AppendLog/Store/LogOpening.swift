@@ -151,7 +151,7 @@ struct LogOpening {
         if links > 1 { throw FileError(.severalNames(count: links), operation: .open, path: file.path) }
     }
 
-    /// Removes what crashed replacements left behind.
+    /// Removes the temporaries of crashed replacements.
     private func sweep(holding lock: FileLock) throws {
         try files.sweepOrphans(holding: lock, in: fileSystem)
         external.removeUnfinishedMarks()
@@ -219,7 +219,7 @@ struct LogOpening {
     static func cutTornTail(
         of file: any OpenFile, path: String, at position: LogPosition, bytes: Int64, in fileSystem: any FileSystem
     ) throws -> String {
-        // They end with the file, and may begin before the place of the next frame.
+        // They end with the file, and may begin before the position of the next frame.
         let offset = min(position.offset, try file.info().size - bytes)
         let kept = try fileSystem.unusedPath(from: StoreFiles(resolved: path).torn(at: offset))
         let copy = try fileSystem.open(kept, mode: .createExclusive(permissions: 0o600))
@@ -258,7 +258,7 @@ struct LogOpening {
         let isPassedOver = if case .none = configuration.durability { !isWanted } else { false }
         var offset = min(content.unsynced.offset, content.position.end)
         if isPassedOver || offset >= content.position.end {
-            // What an earlier process cut off behind the frames must not come back behind the header of the next.
+            // What an earlier process cut off after the frames must not come back after the header of the next.
             try file.sync(.data)
             return isPassedOver ? content.unsynced.sequence - 1 : content.position.sequence - 1
         }

@@ -11,8 +11,8 @@ struct CheckpointWriter {
 
     /// Replaces the checkpoint at the path, whole and durably, once the new one was read back as a whole.
     ///
-    /// The places say where the log goes on: in two logs only while one takes the place of the other. The tail is what is
-    /// before the first of them.
+    /// The places say where the log continues: in two logs only while one replaces the other. The tail is what comes before
+    /// the first of them.
     /// - Throws: `CancellationError`; `FileError`; the error of what the version should have and cannot be read;
     ///   `AppendLogError` where the new one cannot be read. The old checkpoint is as it was, unless the outcome of the error
     ///   is unknown.

@@ -4,7 +4,7 @@ import MortiseEngine
 /// Writes the payload of a frame while it is made, piece by piece, so that a transaction of any size takes no more memory
 /// than a piece, and the disk is at work meanwhile.
 ///
-/// The header comes last: until then its place is zero, and what is behind it counts for nothing.
+/// The header comes last: until then zeros are there, and no reader looks at the bytes after them.
 ///
 /// Used by the thread that appends alone. Until `finish` or `abandon` nothing else is appended to the log.
 final class FrameStream {
@@ -17,7 +17,7 @@ final class FrameStream {
     /// The frames before this one, which become valid together with it.
     private let leading: [(kind: FrameKind, payload: [UInt8])]
     private var start: LogWriter.StreamStart?
-    /// The place of the frame, where it has begun.
+    /// The position of the frame, once it has begun.
     private var place = LogPosition.first
     /// Where the next piece goes.
     private var offset: Int64 = 0

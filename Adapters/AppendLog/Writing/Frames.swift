@@ -1,6 +1,6 @@
 extension ByteWriter {
     /// Appends frames as they follow one another from a position, beginning at its offset.
-    /// - Returns: the position behind the last.
+    /// - Returns: the position after the last.
     mutating func frames(
         _ frames: [(kind: FrameKind, payload: [UInt8])], from position: LogPosition, transaction: UInt64,
         synced: UInt64, seed: UInt32

@@ -20,7 +20,7 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
                     try bytes.withUnsafeBytes { try StoreDocumentReader($0, integrity: integrity).readHeader().schema }
                 }
             } catch let error as JSONFileError {
-                // It may go on behind the beginning.
+                // It may go on after the beginning.
                 if count == size { throw error }
                 count = min(size, count * 16)
             }

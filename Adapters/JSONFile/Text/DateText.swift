@@ -3,7 +3,7 @@ import Foundation
 /// Dates as text: ISO 8601 in UTC, with as many digits of the second as give back every bit of the date.
 ///
 /// A date is a double, the seconds since 2001-01-01T00:00:00Z. Its shortest decimal is split into whole seconds,
-/// which the calendar turns into year to second, and the digits behind the point, which are kept as they are. Reading
+/// which the calendar turns into year to second, and the digits after the point, which are kept as they are. Reading
 /// puts the same decimal together again, and the double nearest to that is the date. Dates that this cannot show
 /// (outside the years 0 to 9999, -0.0, nearer to the reference date than a decimal without exponent, not finite) are
 /// written as numbers.
@@ -106,7 +106,7 @@ package enum DateText {
     /// 10000-01-01T00:00:00Z.
     private static let latest = 252_423_993_600.0
 
-    /// Whether the separators are where they have to be, and behind a point nothing but digits.
+    /// Whether the separators are where they have to be, and after a point nothing but digits.
     private static func isPunctuated(_ text: UnsafeRawBufferPointer) -> Bool {
         let isDated = text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-") && text[10] == UInt8(ascii: "T")
         guard isDated, text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":") else { return false }

@@ -66,7 +66,7 @@ extension JSONReader {
             let backslashes = (word ^ (ones &* 0x5C)) &- ones
             let controls = word &- ones &* 0x20
             let hits = (quotes | backslashes | controls | word) & highs
-            // A borrow can only mark bytes behind the first hit, so the first is exact.
+            // A borrow can only mark bytes after the first hit, so the first is exact.
             if hits != 0 { return index &+ hits.trailingZeroBitCount >> 3 }
             index &+= 8
         }

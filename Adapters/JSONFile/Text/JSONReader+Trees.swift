@@ -25,7 +25,7 @@ extension JSONReader {
             default: value = try readLeaf(from: start, budget: &budget)
             }
             var isComplete = !(isAfterOpening)
-            // Attach what is complete, close what ends, and stop at the place of the next value.
+            // Attach what is complete, close what ends, and stop before the next value.
             while true {
                 if isComplete {
                     guard !open.isEmpty else { return value }

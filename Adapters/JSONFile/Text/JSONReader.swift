@@ -98,7 +98,7 @@ package struct JSONReader {
         return true
     }
 
-    /// Enters an object and goes behind its first key, where the text is exactly this one: a bracket, a key, a colon.
+    /// Enters an object and goes on after its first key, where the text is exactly this one: a bracket, a key, a colon.
     @inline(__always) mutating func beginObject(writtenAs text: StaticString) -> Bool {
         skipWhitespace()
         let start = position

@@ -8,11 +8,11 @@ public struct JSONTextError: Error, Hashable, Sendable {
         case unexpectedEnd(expected: String)
         /// Something else was expected at this byte.
         case unexpectedByte(UInt8, expected: String)
-        /// A comma with nothing behind it.
+        /// A comma with nothing after it.
         case trailingComma
         /// Something follows the value.
         case trailingBytes
-        /// The bytes are no well-formed UTF-8: overlong, a surrogate, beyond U+10FFFF, or cut short.
+        /// The bytes are not well-formed UTF-8: overlong, a surrogate, beyond U+10FFFF, or cut short.
         case invalidUTF8
         /// `\uD800`…`\uDFFF` without its other half.
         case loneSurrogate

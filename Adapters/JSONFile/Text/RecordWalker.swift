@@ -14,7 +14,7 @@ struct RecordWalker {
     /// Begins with a reader positioned before the value of `records`.
     init(_ reader: JSONReader) { self.reader = reader }
 
-    /// Enters the next record, up to its number; nil behind the last.
+    /// Enters the next record, up to its number; nil after the last.
     /// - Throws: an error where the text is not as described; the document reader tells precisely.
     mutating func next() throws -> Record? {
         if entity == nil {

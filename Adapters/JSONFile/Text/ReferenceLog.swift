@@ -39,7 +39,7 @@ struct ReferenceLog {
 
         init(bytes: ContiguousArray<UInt8>) { self.bytes = bytes }
 
-        /// The next number; 0 behind the last.
+        /// The next number; 0 after the last.
         mutating func next() -> UInt64 {
             var value: UInt64 = 0
             var shift: UInt64 = 0

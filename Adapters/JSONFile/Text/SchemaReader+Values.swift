@@ -70,7 +70,7 @@ struct KnownMembers {
         left = known
     }
 
-    /// The next member's key; nil behind the last.
+    /// The next member's key; nil after the last.
     mutating func next(_ reader: inout JSONReader) throws -> String? {
         guard let key = try reader.nextKey() else {
             if let missing = required.first(where: left.contains) {

@@ -41,10 +41,9 @@ package enum StoreDocument {
 
 /// What a JSON store demands of its file's seal.
 public enum JSONFileIntegrity: Sendable, Hashable {
-    /// The seal has to be there and to fit: what is read is what was written.
+    /// The seal must exist and match the text, so that damage and edits are found.
     case required
-    /// The seal is not looked at, so that a file edited by hand can be read. Damage that leaves the text valid goes
-    /// unnoticed.
+    /// The seal is ignored, so that a file edited by hand can be read. Damage that leaves the text valid goes unnoticed.
     case acceptEdits
 }
 

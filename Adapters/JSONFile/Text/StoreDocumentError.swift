@@ -21,7 +21,7 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case sealMissing
         /// The text is not the one that was sealed.
         case sealBroken(stored: UInt32, computed: UInt32)
-        /// Another member of the document should stand here.
+        /// The document has another member than expected at this position.
         case unexpectedMember(found: String?, expected: String)
         /// An object of the schema has a member that the format does not define.
         case unknownMember(String)
@@ -29,7 +29,7 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case missingMember(String)
         /// The schema contradicts itself or goes beyond a limit.
         case invalidSchema(StoredSchemaFault)
-        /// A value of another type is called for.
+        /// The value has another type than expected.
         case wrongType(expected: String, found: String)
         /// The number is outside the range of the attribute's kind.
         case numberOutOfRange(StorageKind)
@@ -39,7 +39,7 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case invalidWord(String, expected: String)
         /// The schema has no such entity.
         case unknownEntity(String)
-        /// The records of an entity are missing; there has to be a list, if only an empty one.
+        /// The records of an entity are missing; a list is required, even an empty one.
         case missingEntity(String)
         /// A record does not begin with its number, `$id`.
         case missingIdentifier
@@ -59,13 +59,13 @@ public struct StoreDocumentError: Error, Hashable, Sendable {
         case nullForRequired
         /// No record has the number that a relationship refers to.
         case danglingReference(target: UInt64)
-        /// A relationship refers to a record of an entity that cannot stand there.
+        /// A relationship refers to a record of an entity that is not its destination.
         case wrongDestination(target: UInt64, found: String, expected: String)
         /// The record at the other end of a one-to-one relationship does not refer back.
         case oneSidedReference(target: UInt64, inverse: String)
         /// The numbers of a to-many relationship are not in ascending order, each once.
         case referencesOutOfOrder
-        /// `nextSequence` has to be below the limit, so that new records can have numbers.
+        /// `nextSequence` is not below the limit, so that new records could have no numbers.
         case nextSequenceTooLarge(limit: UInt64)
         /// Another record has the same values in properties that are unique together.
         case notUnique(properties: [String], other: UInt64)

@@ -9,7 +9,7 @@ import MortiseEngine
 /// Errors in the text are `StoreDocumentError`s. They are looked for in this order, so that the same text always
 /// gives the same one: size, format and version, then (with `integrity: .required`) the seal, then everything else
 /// from top to bottom, and references among records last. Where the seal is broken and the text is not even JSON,
-/// that is reported instead, since it tells the place.
+/// that is reported instead, since it names the position.
 package struct StoreDocumentReader {
     /// Takes a record: its layout, its number, and a value for each slot of the layout. The values may be moved out;
     /// the array is used again for the next record.

@@ -32,7 +32,7 @@ public struct StoreDocumentWriteError: Error, Hashable, Sendable {
         case duplicateReference(target: UInt64)
         /// No record that was written has the number.
         case danglingReference(target: UInt64)
-        /// The record referred to is of an entity that cannot stand there.
+        /// The record referred to is of an entity that is not the relationship's destination.
         case wrongDestination(target: UInt64, found: String, expected: String)
         /// The record at the other end of a one-to-one relationship does not refer back.
         case oneSidedReference(target: UInt64, inverse: String)

@@ -81,7 +81,7 @@ package struct StoreDocumentWriter: ~Copyable {
         try writer.punctuation(",\n  \"records\": {")
     }
 
-    /// Goes on to an entity behind the current one.
+    /// Continues with an entity after the current one.
     package mutating func begin(entity name: String) throws {
         guard let index = plan.index(of: name), index > entity else {
             throw StoreDocumentWriteError(reason: .entityOutOfOrder, entity: name)

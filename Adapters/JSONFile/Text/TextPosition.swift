@@ -1,6 +1,6 @@
-/// A place in a text, as editors name it.
+/// A position in a text, as editors name it.
 public struct TextPosition: Hashable, Sendable, CustomStringConvertible {
-    /// The number of bytes before the place.
+    /// The number of bytes before the position.
     public let offset: Int
     /// The line, counted from 1. Lines end with a line feed.
     public let line: Int

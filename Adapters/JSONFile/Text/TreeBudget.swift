@@ -23,7 +23,7 @@ package struct TreeBudget {
     private var parts = 0
     private var excess = 0
     private var isAllowed = false
-    /// The length of the document that is read, whose strings may be behind what they make room for.
+    /// The length of the document that is read, whose strings may come after what they make room for.
     private let documentLength: Int
 
     package init(documentLength: Int = 0) { self.documentLength = documentLength }

@@ -6,8 +6,8 @@ extension FileCatalogCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints the files that hold the same bytes, most wasted space first.",
             discussion: """
-                Files of the same size are told apart by a hash, which is kept in the catalogue, and then compared \
-                byte for byte. Empty files are no duplicates, nor are several names of one file (hard links).
+                Files of the same size are told apart by a hash, which is kept in the catalog, and then compared \
+                byte for byte. Empty files do not count as duplicates, nor do several names of one file (hard links).
                 """)
 
         @OptionGroup var options: CatalogOptions

@@ -1,27 +1,27 @@
 import ArgumentParser
 
-/// A catalogue of the files in a folder that knows what has happened since it last looked.
+/// A catalog of the files in a folder that knows what has happened since it last looked.
 @main
 struct FileCatalogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "file-catalog",
-        abstract: "Catalogues the files of a folder and tells what was added, changed and removed since the last time.",
+        abstract: "Catalogs the files of a folder and lists what was added, changed and removed since the last scan.",
         discussion: """
-            Symbolic links are counted and not followed. Hidden files are files like any other. The catalogue is kept \
+            Symbolic links are counted and not followed. Hidden files are files like any other. The catalog is kept \
             in the user's data folder, one for each scanned folder, unless --store names another place.
             """,
         subcommands: [Scan.self, Largest.self, Newest.self, Duplicates.self, Totals.self],
         defaultSubcommand: Scan.self)
 }
 
-/// What every sub-command takes: the folder, and where its catalogue is.
+/// What every sub-command takes: the folder, and where its catalog is.
 struct CatalogOptions: ParsableArguments {
-    @Argument(help: "The folder to catalogue.")
+    @Argument(help: "The folder to catalog.")
     var folder = "."
 
     @Option(
         help:
-            "The URL of the store that keeps the catalogue: log:PATH, json:PATH or memory:. MORTISE_STORE_URL does as well."
+            "The URL of the store that keeps the catalog: log:PATH, json:PATH or memory:. MORTISE_STORE_URL does as well."
     )
     var store: String?
 }

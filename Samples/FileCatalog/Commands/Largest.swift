@@ -3,7 +3,7 @@ import Foundation
 import Mortise
 
 extension FileCatalogCommand {
-    /// Prints the largest files of the catalogue.
+    /// Prints the largest files of the catalog.
     struct Largest: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Prints the largest files, largest first.")
 

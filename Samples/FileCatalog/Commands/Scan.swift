@@ -1,10 +1,10 @@
 import ArgumentParser
 
 extension FileCatalogCommand {
-    /// Walks the folder, brings the catalogue up to date and prints the differences.
+    /// Walks the folder, brings the catalog up to date and prints the differences.
     struct Scan: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Brings the catalogue up to date and prints what was added, changed and removed.")
+            abstract: "Brings the catalog up to date and prints what was added, changed and removed.")
 
         @OptionGroup var options: CatalogOptions
         @OptionGroup var listing: LimitOption

@@ -14,7 +14,7 @@ struct DuplicateGroup {
 
 /// The search for files with the same content: by size, then by hash, then byte for byte.
 ///
-/// Hashes that had to be computed are saved in the catalogue, so that the next search reads only what is new.
+/// Hashes that had to be computed are saved in the catalog, so that the next search reads only what is new.
 struct DuplicateSearch {
     /// A file that could not be compared.
     struct Problem {
@@ -35,7 +35,7 @@ struct DuplicateSearch {
 
     /// The duplicates, most wasted bytes first.
     ///
-    /// - Throws: what the store throws. Files that cannot be read are no error: they end up in ``problems``.
+    /// - Throws: what the store throws. Files that cannot be read are not errors: they are listed in ``problems``.
     mutating func run(_ progress: ProgressLine) throws -> [DuplicateGroup] {
         defer { progress.clear() }
         let files = try context.fetch(
@@ -73,8 +73,8 @@ struct DuplicateSearch {
         }
     }
 
-    /// The identity and the hash of a file, the latter from the catalogue if it is known there; nil if the file is
-    /// not what the catalogue says, or cannot be read.
+    /// The identity and the hash of a file, the latter from the catalog if it is known there; nil if the file is
+    /// not what the catalog says, or cannot be read.
     private mutating func hash(of file: File) throws -> (FileIdentity, String)? {
         let path = ExactPath(file.path)
         let identity: FileIdentity

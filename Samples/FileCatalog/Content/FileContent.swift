@@ -9,7 +9,7 @@ final class FileContent {
     /// A multiple of the 16 bytes that ``ContentHash`` asks for.
     private static let pieceSize = 1 << 20
 
-    /// Opens the regular file with the catalogue's path `path` below `folder`.
+    /// Opens the regular file with the catalog's path `path` below `folder`.
     ///
     /// - Throws: ``SystemError`` if it cannot be opened or is not a regular file.
     init(path: ExactPath, below folder: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Mortise
 
-/// A regular file of the scanned tree, as it was when the catalogue last looked.
+/// A regular file of the scanned tree, as it was when the catalog last looked.
 ///
 /// `size` is in bytes. `contentHash` belongs to exactly this `size` and `modified`: a scan that finds either changed
 /// clears it, so a hash that is present never has to be checked against a date of its own.

@@ -15,7 +15,7 @@ extension ScanReport {
         }
         if !leftOut.isEmpty {
             let names = leftOut.map(Format.line).joined(separator: ", ")
-            lines.append("left out, as part of the catalogue's own store: \(names)")
+            lines.append("left out, as part of the catalog's own store: \(names)")
         }
         return lines
     }
@@ -25,13 +25,13 @@ extension ScanReport {
         var lines = ["\(Format.count(problems.count, "entry", "entries")) could not be read:"]
         lines += problems.map { "  ! \(Format.line($0.path)): \($0.reason)" }
         if keptUnseen > 0 {
-            lines.append("  \(Format.count(keptUnseen, "entry", "entries")) of the catalogue in there kept as known")
+            lines.append("  \(Format.count(keptUnseen, "entry", "entries")) of the catalog in there kept as known")
         }
         return lines
     }
 
     private var differences: [String] {
-        if isFirst { return ["first scan; the catalogue is in \(store)"] }
+        if isFirst { return ["first scan; the catalog is in \(store)"] }
         let counts = [
             (addedFiles, "file", "added"), (changedFiles, "file", "changed"), (removedFiles, "file", "removed"),
             (addedFolders, "folder", "added"), (removedFolders, "folder", "removed"),

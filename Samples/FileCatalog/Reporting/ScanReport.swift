@@ -30,9 +30,9 @@ struct ScanReport: Encodable, Sendable {
 
     /// The absolute path of the scanned folder.
     let folder: String
-    /// The URL of the store that keeps the catalogue, without secrets.
+    /// The URL of the store that keeps the catalog, without secrets.
     let store: String
-    /// Whether the catalogue was empty before.
+    /// Whether the catalog was empty before.
     let isFirst: Bool
 
     var files = 0
@@ -44,10 +44,10 @@ struct ScanReport: Encodable, Sendable {
     var symbolicLinks = 0
     /// Sockets, pipes and devices.
     var specialFiles = 0
-    /// The files of the store itself, which are not part of the catalogue.
+    /// The files of the store itself, which are not part of the catalog.
     var leftOut: [String] = []
     var problems: [Problem] = []
-    /// Files and folders that lie where this scan could not look, and stay in the catalogue as they were.
+    /// Files and folders that lie where this scan could not look, and stay in the catalog as they were.
     var keptUnseen = 0
 
     var addedFiles: Paths

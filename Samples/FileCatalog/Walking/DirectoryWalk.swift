@@ -6,7 +6,7 @@ enum WalkEvent {
     case file(ExactPath, name: String, parent: ExactPath, status: FileStatus)
     case symbolicLink
     case special
-    /// An entry that belongs to the store and is no part of the catalogue.
+    /// An entry that belongs to the store and is not part of the catalog.
     case leftOut(ExactPath)
     /// An entry that could not be looked at, or a folder that could not be read; nothing is known about what it holds.
     case problem(ExactPath, reason: String)

@@ -9,7 +9,7 @@ struct ChinookPlace: Equatable, Sendable, CustomStringConvertible {
 /// What is wrong with a Chinook file; each case is described in one line that says where.
 enum ChinookError: Error, Equatable, CustomStringConvertible {
     case unreadable(file: String)
-    /// The text is no JSON, or not of the shape "tables of rows of values".
+    /// The text is not JSON, or not of the shape "tables of rows of values".
     case malformed(reason: String)
     case missingTable(String)
     case unknownTable(String)

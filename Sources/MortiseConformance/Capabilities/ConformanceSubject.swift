@@ -18,7 +18,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     private let claims: Claims
     /// Opens a storage in a folder, for cases that need another process.
     let inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
-    /// How long a case may take. One that takes longer is ended as a failure; its thread and its storage stay as they are.
+    /// How long a case may take. A case that takes longer fails; its thread keeps running, and its storage stays.
     public private(set) var timeLimit: Duration = .seconds(120)
 
     /// What the store can do: as declared here, or as the store says of itself where nothing is declared.

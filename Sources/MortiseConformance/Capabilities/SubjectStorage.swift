@@ -28,7 +28,7 @@ public struct SubjectStorage {
 
     /// Makes a storage in a new temporary folder, which is removed at the end.
     ///
-    /// A crash is what the folder holds at that moment: the kit goes on with a copy of it while the old store is still
+    /// A crash is what the folder holds at that moment: the kit continues with a copy of it while the old store is still
     /// open on the original. A killed process leaves the same.
     /// - Parameters:
     ///   - base: where to make the folder; nil takes the system's temporary folder.

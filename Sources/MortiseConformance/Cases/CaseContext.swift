@@ -72,7 +72,7 @@ public final class CaseContext {
         return container
     }
 
-    /// Leaves the storage as the end of the process would at this moment, with the store open, and opens what is left.
+    /// Leaves the storage as the end of the process would at this moment, with the store open, and opens it again.
     /// - Parameter operation: the operation after which the power fails, as `faults` count them; nil for now.
     /// - Throws: `ConformanceFailure` if the subject cannot crash its storage.
     public func crash(after operation: Int? = nil) throws {

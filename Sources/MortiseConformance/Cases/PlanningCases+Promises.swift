@@ -129,7 +129,7 @@ extension ConformanceCase {
                 let found = try session.fetch(descriptor)
                 try c.expect(!isFullScan, "QueryPlanError.fullScanRefused", found: "\(found.count) entries")
             } catch QueryPlanError.fullScanRefused {
-                try c.expect(isFullScan, "an answer, since the plan is no full scan", found: "fullScanRefused")
+                try c.expect(isFullScan, "an answer, since the plan is not a full scan", found: "fullScanRefused")
             }
         },
         promise(

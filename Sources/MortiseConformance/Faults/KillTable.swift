@@ -55,7 +55,7 @@ public struct KillTable: Sendable {
         unproved = cases.map(\.id).filter { !proved.contains($0) }
     }
 
-    /// Whether a store with the fault fails the case: one place of the table.
+    /// Whether a store with the fault fails the case: one cell of the table.
     public static func isCaught(_ fault: StoreFault, by conformanceCase: ConformanceCase) -> Bool {
         if case .failed = conformanceCase.outcome(on: fault.subject, shrinks: false) { true } else { false }
     }

@@ -313,7 +313,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     /// On the main actor the main context's changes are saved first, unless its `autosaveEnabled` is false. When called
     /// elsewhere, unsaved changes of the main context are lost, and the log says so. Unsaved changes of other contexts
     /// are always lost.
-    /// - Throws: what that save throws, else what a store throws; the stores are closed all the same.
+    /// - Throws: what that save throws, else what a store throws; the stores are closed nevertheless.
     public func close() throws {
         var first: (any Error)?
         if !shared.closed.load(ordering: .acquiring), Autosave.isOnMainActor {

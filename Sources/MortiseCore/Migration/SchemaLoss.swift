@@ -60,7 +60,7 @@ public struct SchemaLoss: Sendable, Hashable {
 
     /// Refuses to drop an entity with records unless the schema has a new version.
     /// - Parameters:
-    ///   - dropping: the entities whose records may be dropped all the same.
+    ///   - dropping: the entities whose records may be dropped nevertheless.
     ///   - store: the store's name in errors.
     /// - Throws: `MigrationError.unnamedEntities`.
     public func check(dropping: [String], store: String) throws(MigrationError) {

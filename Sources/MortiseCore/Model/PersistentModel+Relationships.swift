@@ -119,7 +119,7 @@ extension PersistentModel {
         }
     }
 
-    /// Adds new members behind those that there are, where nothing else is set: what `append` comes to, once for each
+    /// Adds new members after those that there are, where nothing else is set: what `append` comes to, once for each
     /// member.
     /// - Returns: false where that is not what is set.
     private func _appendMembers(_ models: [any PersistentModel], at slot: Int) -> Bool {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A place that keeps models: the contract of every storage backend.
+/// A store of models: the contract of every storage backend.
 ///
 /// A container makes the store with its schema, and calls it from one thread at a time unless it is a
 /// `ConcurrentDataStore`. Only `fetch(_:)` and `save(_:)` are required. A store that does not filter or sort throws

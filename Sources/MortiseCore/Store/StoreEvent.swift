@@ -8,7 +8,7 @@ public enum StoreEvent: Sendable, Hashable {
     ///   - scanned: how many rows the store looked at.
     case fetch(
         entity: String, store: String, duration: Duration, scanned: Int, returned: Int, isFullScan: Bool)
-    /// Opening a store, or reading what other processes have written, repaired what a crash had left behind.
+    /// Opening a store, or reading what other processes have written, repaired files that a crash had left incomplete.
     /// - Parameter bytes: how many bytes were set aside; none of them were acknowledged.
     case recovery(store: String, bytes: Int64)
     /// A compaction has finished.

@@ -108,7 +108,7 @@ public protocol StoreVersion: AnyObject, Sendable {
     func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
     /// Checks that everything read from this version so far was complete. Rows are read by calls that cannot throw, so
     /// call this before returning an answer, a copy or a comparison based on them.
-    /// - Throws: the first error of reading, which names the damaged place; again at every call.
+    /// - Throws: the first error of reading, which names the damaged part; the same error at every call.
     func check() throws
 }
 

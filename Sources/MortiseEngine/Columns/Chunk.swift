@@ -41,7 +41,7 @@ final class Chunk: @unchecked Sendable {
         heap = ChunkHeap.none
     }
 
-    /// A copy with its own fixed region. The heap stays shared: it only grows, behind what either knows of.
+    /// A copy with its own fixed region. The heap stays shared: it only grows, after what either knows of.
     init(copying other: Chunk, owner: UInt64) {
         self.owner = owner
         capacity = other.capacity

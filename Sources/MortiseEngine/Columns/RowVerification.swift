@@ -35,7 +35,7 @@ struct RowVerification {
 
     // MARK: For the writer
 
-    /// A typed model has made a row behind those that are known.
+    /// A typed model has made a row after those that are known.
     @inline(__always)
     func addOwn(_ offset: Int) {
         let found = word.pointee.load(ordering: .relaxed)

@@ -96,9 +96,9 @@ struct StringDictionary: Sendable {
     }
 }
 
-/// Strings, each written once behind the last that any version knows.
+/// Strings, each written once, after the last that any version knows.
 ///
-/// @unchecked Sendable: only the writer writes, and only behind what readers read.
+/// @unchecked Sendable: only the writer writes, and only after what readers read.
 private final class StringStore: @unchecked Sendable {
     let capacity: Int
     private let memory: UnsafeMutablePointer<String>
@@ -156,7 +156,7 @@ private final class StringStore: @unchecked Sendable {
 
     func set(_ string: String, at index: Int) {
         if index < initialized {
-            // Left behind by a transaction that failed.
+            // Left over from a transaction that failed.
             memory[index] = string
         } else {
             (memory + index).initialize(to: string)

@@ -2,7 +2,7 @@ import Foundation
 import MortiseCore
 
 /// A table under construction: shares the chunks, strings and index nodes of the version it started from until it writes
-/// to them. Rows behind the published ones are written in place, where nobody reads.
+/// to them. Rows after the published ones are written in place, where nobody reads.
 final class TableWriter {
     let plan: TablePlan
     let owner: UInt64

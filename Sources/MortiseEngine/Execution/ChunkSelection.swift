@@ -58,7 +58,7 @@ struct ChunkSelection: ~Copyable {
     }
 }
 
-/// The words of a selection that a test narrows, and how many rows may be read behind them.
+/// The words of a selection that a test narrows, and how many rows may be read after them.
 struct SelectedRows {
     let words: UnsafeMutablePointer<UInt64>
     /// Rows of the chunk that the version has.

@@ -112,7 +112,7 @@ struct RowSort {
     /// all heads agree.
     private func radixSort(_ entries: inout [Entry]) {
         if entries.count < 256 {
-            // Few are put in one by one, each behind its equals.
+            // Few are put in one by one, each after its equals.
             for index in entries.indices.dropFirst() {
                 let moved = entries[index]
                 var gap = index

@@ -124,7 +124,7 @@ struct TableScan {
             self.slot = scan.tests.isEmpty ? slot : scan.tests[0].slot
         }
 
-        /// The next chunk with such rows; nil behind the last.
+        /// The next chunk with such rows; nil after the last.
         mutating func advance() throws -> Int? {
             while let chunk = select() {
                 if try scan.narrow(chunk, selection) { return chunk }

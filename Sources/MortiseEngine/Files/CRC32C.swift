@@ -72,7 +72,7 @@ public struct CRC32C: Sendable, Hashable {
         value = ~state
     }
 
-    /// Eight tables of 256: table k holds the effect of a byte with k more bytes behind it.
+    /// Eight tables of 256: table k holds the effect of a byte with k more bytes after it.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

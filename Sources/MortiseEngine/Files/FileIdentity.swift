@@ -40,7 +40,7 @@ public struct FileIdentity: Sendable, Hashable {
     }
 }
 
-/// What happened to a file behind its user's back.
+/// How a file was changed by something other than its store.
 public enum FileChange: Sendable, Hashable, CustomStringConvertible {
     /// Nothing is at the path any more.
     case deleted

@@ -1,6 +1,6 @@
 extension FileSystem {
-    /// The path that opening `path` for writing would reach: symbolic links at its end are followed, also to a place
-    /// where nothing is yet.
+    /// The path that opening `path` for writing would reach: symbolic links at its end are followed, also to a path
+    /// at which nothing exists yet.
     ///
     /// Links among its directories are left to the operating system. Throws ``FileError/Reason/linkLoop`` after 40
     /// links, and ``FileError/Reason/invalidPath`` for a path that ends in no name.

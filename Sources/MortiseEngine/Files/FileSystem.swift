@@ -2,7 +2,7 @@
 ///
 /// Every operation blocks, does exactly one thing, and either does it or throws a ``FileError``. No operation retries:
 /// an interrupted call throws ``FileError/Reason/interrupted`` and a transfer may be shorter than asked for. The loops
-/// that make transfers whole live in one place above the seam (``OpenFile/writeAll(_:at:)``,
+/// that complete partial transfers live above the seam (``OpenFile/writeAll(_:at:)``,
 /// ``OpenFile/readAll(into:at:)``), so that a double can inject both.
 ///
 /// Paths are `String`s in the operating system's syntax; relative ones start at the working directory. A path that is
@@ -55,7 +55,7 @@ public protocol FileSystem: Sendable {
     /// Creates one directory; its parent must exist. Durable after ``syncDirectory(_:)`` of the parent.
     func createDirectory(_ path: String, permissions: UInt32) throws(FileError)
 
-    /// Gives the file at `source` the name `target`, atomically taking the place of a file there.
+    /// Gives the file at `source` the name `target`, atomically replacing a file there.
     ///
     /// Other processes see either the old or the new file at `target`. Durable after ``syncDirectory(_:)``.
     func rename(_ source: String, to target: String) throws(FileError)

@@ -1,14 +1,14 @@
-/// Where a store is, the same however its path is spelled: the folder that it lies in and its name there.
+/// The location of a store, independent of how its path is spelled: its folder and its name in it.
 ///
-/// Links at the end of the path and among its folders lead to the same place, as do `.` and `..`. Hard links do not.
+/// Paths through symbolic links, `.` and `..` give the same location; hard links do not.
 public struct StorePlace: Hashable, Sendable {
-    /// A path to the place, symbolic links at its end resolved.
+    /// A path to the store, symbolic links at its end resolved.
     public let path: String
     private let device: UInt64
     private let inode: UInt64
     private let name: String
 
-    /// Names the place of a store, with links resolved.
+    /// Finds the location of a store, with links resolved.
     /// - Parameters:
     ///   - path: The store's path. Nothing needs to exist there yet, but its folder must.
     ///   - fileSystem: The file system that has the store.
@@ -24,7 +24,7 @@ public struct StorePlace: Hashable, Sendable {
         name = PathText.name(of: resolved)
     }
 
-    /// Two places are equal if they are the same name in the same folder.
+    /// Two locations are equal if they have the same name in the same folder.
     public static func == (lhs: StorePlace, rhs: StorePlace) -> Bool {
         lhs.device == rhs.device && lhs.inode == rhs.inode && lhs.name.utf8.elementsEqual(rhs.name.utf8)
     }

@@ -170,7 +170,7 @@ final class IndexNode: @unchecked Sendable {
         setTail(probe.tail, at: index)
     }
 
-    /// Puts a child in behind its entry.
+    /// Inserts a child after its entry.
     func insert(_ child: IndexNode, beneath probe: IndexProbe, at index: Int) {
         insert(.node(child), count: child.total, beneath: probe, at: index)
     }
@@ -223,7 +223,7 @@ final class IndexNode: @unchecked Sendable {
         return right
     }
 
-    /// Copies entries of another node behind this node's own.
+    /// Appends entries of another node to this node's own.
     func append(_ other: IndexNode, _ range: Range<Int>) {
         for index in range { insert(other.probe(index), at: count) }
         if !other.cells.isEmpty {

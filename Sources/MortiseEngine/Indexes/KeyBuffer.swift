@@ -58,7 +58,7 @@ final class KeyBuffer {
     }
 }
 
-/// A place in an index: a key, and a row among the entries with that key.
+/// A position in an index: a key, and a row among the entries with that key.
 struct IndexProbe {
     let head: UInt64
     let second: UInt64

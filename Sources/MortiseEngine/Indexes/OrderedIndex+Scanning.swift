@@ -1,5 +1,5 @@
 extension OrderedIndex {
-    /// Calls the body with runs of entries in one leaf, from the lower place (included) to the upper (not included), in
+    /// Calls the body with runs of entries in one leaf, from the lower position (included) to the upper (not included), in
     /// ascending or descending order of runs; within a run the entries ascend, and a descending reader turns them round.
     /// The body returns false to end the scan.
     func forEachRun(

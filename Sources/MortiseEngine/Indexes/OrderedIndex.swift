@@ -45,7 +45,7 @@ struct OrderedIndex: Sendable {
         return node.place(of: probe) != nil
     }
 
-    /// How many entries come before a place.
+    /// How many entries come before a position.
     func rank(_ probe: IndexProbe) -> Int {
         guard var node = root else { return 0 }
         var rank = 0

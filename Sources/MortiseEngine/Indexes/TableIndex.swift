@@ -254,7 +254,7 @@ extension StoredValue {
 }
 
 extension KeyComponent {
-    /// What the keys of all values that compare with others come at or after: behind null and NaN.
+    /// What the keys of all values that compare with others come at or after: after null and NaN.
     fileprivate func appendLowestComparable(to buffer: KeyBuffer) {
         if isOptional { buffer.append(1) }
         switch kind {

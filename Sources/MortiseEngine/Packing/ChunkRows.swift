@@ -55,7 +55,7 @@ struct ChunkRows {
         func span(to next: Point) -> Int { Int(clamping: next.sequence - sequence) }
     }
 
-    /// The first row, those of records, and the one behind the last; nil if they are not in order.
+    /// The first row, those of records, and the one after the last; nil if they are not in order.
     private func points(within known: [UInt64: ClosedRange<Int>]) -> [Point]? {
         var points: [Point] = []
         if live.first?.sequence != place.first {

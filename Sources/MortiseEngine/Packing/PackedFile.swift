@@ -19,7 +19,7 @@ public struct PackedRegion: Hashable, Sendable {
 
 /// What is wrong with a packed version, and where.
 public struct PackedFault: Error, Hashable, Sendable {
-    /// Where the region at fault begins, in bytes from the beginning of the file.
+    /// The offset of the damaged region, in bytes from the beginning of the file.
     public var offset: UInt64
     /// What is wrong, worded to follow "the region".
     public var what: String

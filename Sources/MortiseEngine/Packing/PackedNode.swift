@@ -61,7 +61,7 @@ final class PackedNode: Sendable {
         /// The index's entries beneath it, and before those.
         let total: Int
         var rank = 0
-        /// Where what is beneath it may begin: behind its sibling, so that no node is beneath two.
+        /// Where what is beneath it may begin: after its sibling, so that no node is beneath two.
         var floor: UInt64 = 0
     }
 

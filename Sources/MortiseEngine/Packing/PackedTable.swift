@@ -29,7 +29,7 @@ public struct PackedTable: Hashable, Sendable {
         }
     }
 
-    /// The strings that a slot's codes stand for.
+    /// The strings that a slot's codes represent.
     public struct Dictionary: Hashable, Sendable {
         /// The slot whose strings these are.
         public var slot: Int

@@ -85,7 +85,7 @@ public final class Catalog: Sendable {
         }
         self.entitiesByNamespace = entitiesByNamespace
 
-        // Reverses that no property shows get numbers behind all slots, the same in every table.
+        // Reverses that no property shows get numbers above all slots, the same in every table.
         var hidden = layouts.values.map(\.slots.count).max() ?? 0
         var relationships: [[RelationshipSlot]] = []
         for (number, name) in names.enumerated() {

@@ -23,11 +23,11 @@ public enum EngineError: Error, Hashable, Sendable {
     case readOnly(store: String)
     /// The store was closed.
     case closed(store: String)
-    /// An earlier write failed, so that what is on disk is not known; the store takes no saves until it is opened again.
+    /// An earlier write failed, so the state on disk is unknown; the store takes no saves until it is opened again.
     case latched(store: String, cause: String)
     /// A file is open in this process with other options.
     case openWithOtherOptions(path: String)
-    /// The stored schema is not the container's, and there is no way from one to the other.
+    /// The stored schema is not the container's, and cannot be changed into it.
     case schemaMismatch(store: String, differences: [String])
 }
 
@@ -62,7 +62,7 @@ extension EngineError: CustomStringConvertible {
             "The store \(store) refuses saves because a write failed (\(cause)). Resolve the cause, then open "
                 + "the store again."
         case .openWithOtherOptions(let path):
-            "\(path) is already open in this process with other options. Use the same options, in code or behind the "
+            "\(path) is already open in this process with other options. Use the same options, in code or after the "
                 + "? of its URL, or close it first."
         case .schemaMismatch(let store, let differences):
             "The store \(store) was made for another schema: " + differences.joined(separator: "; ") + "."

@@ -37,4 +37,4 @@ final class Seat {
     }
 }
 
-func catalogueContainer() throws -> ModelContainer { try memory(Product.self, Label.self, Seat.self) }
+func catalogContainer() throws -> ModelContainer { try memory(Product.self, Label.self, Seat.self) }

@@ -31,10 +31,10 @@ public indirect enum QueryExpression: Sendable, Hashable, Codable {
     case or([QueryExpression])
 
     /// The result of an operation on two numbers of a kind. Evaluation throws `arithmeticOverflow` or `divisionByZero`
-    /// where integers have no result, and `unfit` for values that are no such numbers, also for null.
+    /// where integers have no result, and `unfit` for values that are not of that kind, also for null.
     case arithmetic(Arithmetic, QueryExpression, QueryExpression, StorageKind)
     /// A number of a kind with the opposite sign. Evaluation throws `arithmeticOverflow` if an integer has no opposite,
-    /// and `unfit` for a value that is no such number, also for null.
+    /// and `unfit` for a value that is not of that kind, also for null.
     case negate(QueryExpression, StorageKind)
     /// The second value if the first, a condition, holds, else the third.
     case conditional(QueryExpression, QueryExpression, QueryExpression)

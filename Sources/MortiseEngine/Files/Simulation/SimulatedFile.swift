@@ -45,7 +45,7 @@ final class SimulatedFile: OpenFile {
             let end = start.addingReportingOverflow(count)
             if end.overflow { throw .fileTooLarge }
             let reach = state.limits.reach(to: end.partialValue, size: size, used: state.usedBytes)
-            // A write may begin behind the end of the file, and the room for it end before it begins.
+            // A write may begin after the end of the file, and the room for it end before it begins.
             if let stop = reach.stop, reach.end <= start { throw stop }
             count = reach.end - start
             state.apply(.change(id, .write(offset: start, bytes: Array(bytes.prefix(count)))))

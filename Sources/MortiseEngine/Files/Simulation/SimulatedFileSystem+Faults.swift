@@ -7,7 +7,7 @@ extension SimulatedFileSystem {
         /// programs still read it, later syncs succeed, and each 512-byte sector of it is on the disk or is not, as the seed
         /// decides. So does a failed sync of a directory with each creation, renaming and removal in it.
         case fail(FileError.Code)
-        /// It does its work and fails with this code all the same, as network file systems can.
+        /// It does its work and nevertheless fails with this code, as network file systems can.
         case failAfterwards(FileError.Code)
         /// A read or write moves at most this many bytes (at least one); anything else is unaffected.
         case shorten(to: Int)

@@ -32,7 +32,7 @@ struct GroupCommitTests {
     @Test func saversAtOnceShareSyncsAndAllAreDurable() throws {
         let disk = try makeDisk()
         let store = try openStore(logConfiguration(disk))
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.002) }
+        disk.slowSyncs(to: 0.002)
         let before = disk.trace.count { $0.operation == .sync }
         onThreads(8) { thread in
             for number in 0..<10 {
@@ -68,7 +68,7 @@ struct GroupCommitTests {
         let disk = try makeDisk()
         let store = try openStore(logConfiguration(disk))
         try insert("before", into: store)
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.02) }
+        disk.slowSyncs(to: 0.02)
         disk.inject(.fail(.io), of: .sync)
         let failed = Atomic(0)
         onThreads(6) { thread in
@@ -90,7 +90,7 @@ struct GroupCommitTests {
         let disk = try makeDisk()
         let configuration = logConfiguration(disk)
         let keeper = try openStore(configuration)
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.001) }
+        disk.slowSyncs(to: 0.001)
         onThreads(4) { thread in
             do {
                 let container = try openLog(configuration)
@@ -114,7 +114,7 @@ struct GroupCommitTests {
     @Test func contextsOfOneContainerShareSyncs() throws {
         let disk = try makeDisk()
         let container = try openLog(logConfiguration(disk))
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.002) }
+        disk.slowSyncs(to: 0.002)
         let before = disk.trace.count { $0.operation == .sync }
         onThreads(8) { thread in
             let context = ModelContext(container)
@@ -138,7 +138,7 @@ struct GroupCommitTests {
         let setup = ModelContext(container)
         setup.insert(Item("counter", count: 0))
         try setup.save()
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.000_5) }
+        disk.slowSyncs(to: 0.000_5)
         let conflicts = Atomic(0)
         onThreads(4) { thread in
             do {
@@ -174,7 +174,7 @@ struct GroupCommitTests {
     @Test func uniqueValuesAndDeletionsAtOnceAreAsOneAfterTheOther() throws {
         let disk = try makeDisk()
         let container = try openLog(logConfiguration(disk))
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.000_5) }
+        disk.slowSyncs(to: 0.000_5)
         onThreads(6) { thread in
             do {
                 let context = ModelContext(container)
@@ -218,7 +218,7 @@ struct GroupCommitTests {
     @Test func aFailedSyncLeavesEveryContextThatWaitedDirty() throws {
         let disk = try makeDisk()
         let container = try openLog(logConfiguration(disk))
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.02) }
+        disk.slowSyncs(to: 0.02)
         disk.inject(.fail(.io), of: .sync)
         let dirty = Atomic(0)
         onThreads(6) { thread in

@@ -95,6 +95,13 @@ func makeDisk(with log: [UInt8], checkpoint: [UInt8]? = nil) throws -> Simulated
     return disk
 }
 
+extension SimulatedFileSystem {
+    /// Has each sync take as many seconds, as on a device: what comes in that time shares the next one.
+    func slowSyncs(to seconds: TimeInterval) {
+        interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: seconds) }
+    }
+}
+
 /// Named apart from the engine's own generator, which tests of it see too.
 typealias TestGenerator = TestSupport.SeededGenerator
 

@@ -80,7 +80,7 @@ struct StartWritingTests {
     @Test func thoseWhoShareASyncDoNotHaveTheDeviceBegin() throws {
         let disk = try makeDisk()
         let container = try openLog(logConfiguration(disk))
-        disk.interject(of: .sync, times: .max) { Thread.sleep(forTimeInterval: 0.002) }
+        disk.slowSyncs(to: 0.002)
         let group = DispatchGroup()
         for writer in 0..<8 {
             group.enter()

@@ -194,6 +194,7 @@ private final class SlowFile: OpenFile {
         try base.write(bytes, at: offset)
     }
     func sync(_ kind: SyncKind) throws(FileError) {
+        // What the device takes.
         Thread.sleep(forTimeInterval: 0.001)
         try base.sync(kind)
     }

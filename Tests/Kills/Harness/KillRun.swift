@@ -115,8 +115,10 @@ public enum KillRun {
                 if more.isEmpty { break }
                 bytes.append(more)
             }
+            // Some moment or other after that line.
             usleep(UInt32(chance / 96 % 6_000))
         } else {
+            // Some moment or other, also before the first line.
             usleep(UInt32(chance / 8 % 60_000))
         }
         kill(process.processIdentifier, SIGKILL)

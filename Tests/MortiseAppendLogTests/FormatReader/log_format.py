@@ -37,7 +37,7 @@ class Reader:
         flag = self.number(1)
         self.check(flag < 2, "expected 0 or 1")
         return item() if flag else None
-    def place(self): return self.number(8), self.number(4), self.number(4)
+    def pointer(self): return self.number(8), self.number(4), self.number(4)
 
 def header(name, data, kind):
     r = Reader(name, data)

@@ -12,8 +12,8 @@ def read_checkpoint(path, store, log, frames):
     found, _, base, seed = header(name, data, 2)
     footer = Reader(name, data, len(data) - 64)
     footer.check(found == store and base == 0 and footer.bytes(4) == b"MCP\x1a" and footer.number(4) == 0, "footer")
-    def region(place):
-        at, length, checksum = place
+    def region(pointer):
+        at, length, checksum = pointer
         r = Reader(name, data[:at + length], at)
         r.check(at % 8 == 0 and crc(r.data[at:], seed) == checksum, "checksum of a region")
         return r
@@ -33,13 +33,13 @@ def read_checkpoint(path, store, log, frames):
     d.check(d.number(4) in (1, 2, 3), "form of the keys")
     def tree():
         slots, bits, count, level = d.list(d.varint), d.number(1), d.varint(), d.varint()
-        return slots, bits & 1, count, list(entries(region(d.place()), region, level, bits & 1)) if bits & 2 else []
+        return slots, bits & 1, count, list(entries(region(d.pointer()), region, level, bits & 1)) if bits & 2 else []
     def table():
         entity, rows, records = schema.entities[d.varint()], d.varint(), d.varint()
-        chunks = d.list(lambda: (d.place(), d.number(8))[0])
-        dictionaries = {slot: strings(region(place), count)
-                        for slot, count, place in d.list(lambda: (d.varint(), d.varint(), d.place()))}
-        found = [row for place in chunks for row in chunk(region(place), entity, dictionaries, path + ".external")]
+        chunks = d.list(lambda: (d.pointer(), d.number(8))[0])
+        dictionaries = {slot: strings(region(pointer), count)
+                        for slot, count, pointer in d.list(lambda: (d.varint(), d.varint(), d.pointer()))}
+        found = [row for pointer in chunks for row in chunk(region(pointer), entity, dictionaries, path + ".external")]
         d.check(len(found) == rows and len([r for r in found if r[1]]) == records, "rows of a table")
         return entity, found, d.list(tree), d.list(tree)
     tables = d.list(table)
@@ -126,14 +126,14 @@ def entries(r, region, level, wide):
     if bits & 4: widths, least = list(r.bytes(8))[:columns], [r.number(8) for _ in range(columns)]
     parts = [[least[c] + r.number(widths[c]) for _ in range(count)] for c in range(columns)]
     rests = [r.number(4) for _ in range(count)] if bits & 2 else [0] * count
-    children = [(r.place(), r.number(8)) for _ in range(count)] if level else []
+    children = [(r.pointer(), r.number(8)) for _ in range(count)] if level else []
     found = []
     for i in range(count):
         words = [parts[0][i]] + ([parts[2][i]] if wide else [])
         found.append((b"".join(w.to_bytes(8, "big") for w in words) + r.bytes(rests[i]), parts[1][i]))
     r.check(r.at == len(r.data) and sum(rests) == heap, "length of a node")
-    for i, (place, beneath) in enumerate(children):
-        below = list(entries(region(place), region, level - 1, wide))
+    for i, (pointer, beneath) in enumerate(children):
+        below = list(entries(region(pointer), region, level - 1, wide))
         r.check(len(below) == beneath and (i == 0 or (found[i][0].rstrip(b"\0"), found[i][1]) <= below[0]), "branch")
         yield from below
     if not level: yield from ((k.rstrip(b"\0"), n) for k, n in found)

@@ -142,6 +142,49 @@ import Testing
         #expect(witnesses.modelsAreGone)
     }
 
+    /// Models that have outlived their context, or were deleted from it.
+    enum RelatingLate: CaseIterable {
+        case stored, storedList, newMember, inserted, deleted, rolledBack
+    }
+
+    @Test(arguments: RelatingLate.allCases) func nothingIsLeftOfModelsThatAreRelatedLate(_ way: RelatingLate) throws {
+        var witnesses = Witnesses()
+        func run() throws {
+            let container = try familyContainer()
+            var context: ModelContext? = ModelContext(container)
+            (witnesses.container, witnesses.context) = (container, context)
+            let (guild, apprentice) = (Guild("g"), Apprentice("a"))
+            witnesses.watch(guild, apprentice)
+            context?.insert(guild)
+            context?.insert(apprentice)
+            if way != .inserted, way != .rolledBack { try context?.save() }
+            if way == .deleted {
+                context?.delete(guild)
+                context?.delete(apprentice)
+                try context?.save()
+            }
+            if way == .rolledBack { context?.rollback() }
+            if way != .deleted { context = nil }
+            switch way {
+            case .stored, .inserted:
+                apprentice.guild = guild
+                #expect(apprentice.guild === guild && guild.apprentices == [apprentice])
+            case .storedList: guild.apprentices = [apprentice]
+            case .newMember:
+                let late = Apprentice("b")
+                witnesses.watch(late)
+                guild.apprentices.append(late)
+                #expect(guild.apprentices.count == 1)
+            case .deleted, .rolledBack:
+                guild.apprentices = [apprentice]
+                apprentice.guild = guild
+            }
+        }
+        try run()
+        // Without a store behind them, models that were never inserted retain each other, as documented.
+        #expect(way == .rolledBack ? witnesses.container == nil : witnesses.areGone)
+    }
+
     @Test func theLockOfALogIsGivenFreeWithTheContext() throws {
         let folder = try Folder()
         let store = "log:\(folder.path("a.log"))"

@@ -57,6 +57,30 @@ import Testing
         #expect(large < small * 40, "\(small) s for 2,000, \(large) s for 20,000")
     }
 
+    /// Bug: each model that came back asked again what comes back with it, and looked for itself among all of them.
+    @Test(arguments: [false, true]) func undoingACascadeTakesLinearTime(isChain: Bool) throws {
+        func seconds(_ count: Int) throws -> Double {
+            let context = ModelContext(try householdContainer())
+            let top = Node("top")
+            context.insert(top)
+            var last = top
+            for number in 0..<count {
+                let node = Node("\(number)")
+                node.parent = last
+                if isChain { last = node }
+            }
+            try context.save()
+            context.delete(top)
+            #expect(context.deletedModelsArray.count == count + 1)
+            let time = ContinuousClock().measure { context.insert(top) } / .seconds(1)
+            #expect(!context.hasChanges)
+            return time
+        }
+        let small = try seconds(400)
+        let large = try seconds(4_000)
+        #expect(large < small * 40, "\(small) s for 400, \(large) s for 4,000")
+    }
+
     @Test func membersThatAreAppendedOneByOneAreEachThereOnce() throws {
         let context = ModelContext(try householdContainer())
         let (house, other) = (House(name: "h"), House(name: "o"))

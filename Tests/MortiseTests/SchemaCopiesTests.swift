@@ -321,3 +321,42 @@ enum Order3 {
         init() {}
     }
 }
+
+private enum EarlierNote {
+    @Model final class Memo {
+        var key: UUID = UUID()
+        var when: Date = Date(timeIntervalSince1970: 0)
+        init() {}
+    }
+}
+
+private enum LaterNote {
+    @Model final class Memo {
+        var key: String
+        var when: Double
+        init(key: String, when: Double) {
+            self.key = key
+            self.when = when
+        }
+    }
+}
+
+/// Snapshots that a store of another package keeps in their coded form, where a process knows two versions of a model whose
+/// properties have the same names. They were once read as those of the version whose name came first.
+@Suite(.serialized) struct SnapshotVersionTests {
+    @Test func theContainersVersionDecides() throws {
+        _ = Schema([EarlierNote.Memo.self])
+        let key = UUID().uuidString.lowercased()
+        let container = try ModelContainer(for: LaterNote.Memo.self, store: "memory:")
+        let context = ModelContext(container)
+        let memo = LaterNote.Memo(key: key, when: 4.5)
+        context.insert(memo)
+        try context.save()
+        var related: [PersistentIdentifier: any BackingData] = [:]
+        let snapshot = DefaultSnapshot(from: memo._backingData(), relatedBackingDatas: &related)
+        let decoded = try JSONDecoder().decode(DefaultSnapshot.self, from: JSONEncoder().encode(snapshot))
+        #expect(decoded[property: "key"] == .string(key))
+        #expect(decoded[property: "when"] == .double(4.5))
+        try container.close()
+    }
+}

@@ -38,7 +38,7 @@ final class ContextState {
     /// Whether other contexts have saved since delete rules were followed, so that these may apply to more records.
     var hasStaleDeletions = false
     /// While the deletion of a model is undone, that model and all models that were deleted with it.
-    private var returning: [any PersistentModel] = []
+    private var returning = ReturningModels()
     /// Whether the version being read is the result of this context's own save.
     var isTakingOver = false
     /// Changes whose observers have not been notified yet, because stores are locked; nil while none is locked.
@@ -310,6 +310,9 @@ final class ContextState {
         return !unsaved.inserted.isEmpty || !unsaved.changed.isEmpty || !unsaved.deleted.isEmpty
     }
 
+    /// Whether the context has been released, so that nothing can be saved any more.
+    var isGone: Bool { unsaved == nil }
+
     func noteChange(of model: any PersistentModel) {
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
         guard let unsaved else { return }
@@ -331,14 +334,14 @@ final class ContextState {
     /// its deletion took.
     func insert(_ first: any PersistentModel) {
         let outer = returning
-        returning = []
+        returning = ReturningModels()
         defer { returning = outer }
         var pending: [any PersistentModel] = []
         let unsaved = unsaved
         insert(first, &pending, unsaved)
         while let model = pending.popLast() { insert(model, &pending, unsaved) }
         // Now that all are back, also what they were to each other is.
-        for model in returning {
+        for model in returning.all {
             if let table = model._modelState.table, table.state === self { model._relink(in: table.layout) }
         }
         onChange?()
@@ -349,9 +352,11 @@ final class ContextState {
     ) {
         model._adoptInitialValues()
         var followers: [any PersistentModel] = []
-        if model._modelState.flags.contains(.isDeleted), let unsaved {
+        // What comes back with a model that comes back is among those that come back already.
+        if model._modelState.flags.contains(.isDeleted), let unsaved, !returning.contains(model) {
             followers = unsaved.cascades.returning(with: model)
-            returning += [model] + followers
+            returning.add(model)
+            for follower in followers { returning.add(follower) }
         }
         defer { if !followers.isEmpty { pending += followers.reversed() } }
         if let table = model._modelState.table {

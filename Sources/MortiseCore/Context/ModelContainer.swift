@@ -24,7 +24,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         let closed = Atomic(false)
         @MainActor weak var main: ModelContext?
 
-        init(_ settings: Settings) { self.settings = Mutex(settings) }
+        private let layouts: LayoutsInUse
+
+        init(_ settings: Settings, _ layouts: LayoutsInUse) {
+            self.settings = Mutex(settings)
+            self.layouts = layouts
+        }
     }
 
     fileprivate struct Settings {
@@ -81,7 +86,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         for givenSchema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)? = nil,
         configurations: [any DataStoreConfiguration], logger: Logger = Logger(label: "mortise")
     ) throws {
-        shared = Shared(Settings(logger: logger))
+        shared = Shared(Settings(logger: logger), LayoutsInUse(givenSchema.layouts.values))
         try givenSchema.validate()
         let givenSchema = givenSchema.numbered(by: migrationPlan)
         schema = givenSchema

@@ -75,6 +75,18 @@ final class UnsavedModels {
     }
 }
 
+/// Deleted models that come back together.
+struct ReturningModels {
+    private(set) var all: [any PersistentModel] = []
+    private var known: Set<ObjectIdentifier> = []
+
+    mutating func add(_ model: any PersistentModel) {
+        if known.insert(ObjectIdentifier(model)).inserted { all.append(model) }
+    }
+
+    func contains(_ model: any PersistentModel) -> Bool { known.contains(ObjectIdentifier(model)) }
+}
+
 /// Something that a context was asked for where nothing can be thrown, and could not do.
 struct Refusal {
     /// The model whose insertion was refused; deleting it undoes the request.
@@ -137,10 +149,16 @@ struct Cascades {
                 pending.append(ObjectIdentifier(follower))
             }
         }
-        while let staying = found.firstIndex(where: { !(leaders[ObjectIdentifier($0)] ?? []).isSubset(of: known) }) {
-            known.remove(ObjectIdentifier(found.remove(at: staying)))
+        // What another deletion took as well stays deleted, and so does what only that would bring back.
+        pending = found.map { ObjectIdentifier($0) }
+        while let next = pending.popLast() {
+            guard next != ObjectIdentifier(leader), known.contains(next),
+                !(leaders[next] ?? []).isSubset(of: known)
+            else { continue }
+            known.remove(next)
+            pending += (taken[next]?.followers ?? []).map { ObjectIdentifier($0) }
         }
-        return found
+        return found.filter { known.contains(ObjectIdentifier($0)) }
     }
 
     /// Forgets what was taken by a freed object that had the model's address.

@@ -257,11 +257,25 @@ extension Draft {
     func takeBackWeakly() {
         takeBack()
         isLetGo = true
+        holdWeakly { _ in true }
+    }
+
+    /// Holds models weakly from now on, but for those in the slots in `required`.
+    func takeBackWeakly(
+        required: SlotSet, where isWeak: (any PersistentModel) -> Bool = { _ in true }
+    ) {
+        self.required = required
+        takeBack()
+        holdWeakly(where: isWeak)
+    }
+
+    private func holdWeakly(where isWeak: (any PersistentModel) -> Bool) {
         guard let own else { return }
         for other in own.all where !required.contains(other.slot) {
             switch other.value {
-            case .model(let target?): own.set(.inferred(from: FindableModel(target)), at: other.slot)
-            case .models(let changes): changes.imply()
+            case .model(let target?) where isWeak(target):
+                own.set(.inferred(from: FindableModel(target)), at: other.slot)
+            case .models(let changes) where changes.added.contains(where: isWeak): changes.imply()
             default: break
             }
         }

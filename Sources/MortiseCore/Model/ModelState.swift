@@ -175,6 +175,9 @@ public struct ModelState: ~Copyable {
         return table.source.storedForm(row: row, slot: slot).isIdentical(to: value)
     }
 
+    /// Whether the model's context is gone, or the model was deleted from it.
+    var hasOutlivedContext: Bool { table.map(\.state.isGone) ?? (draft?.frozen != nil) }
+
     /// The row that a model without a table reads from; nil if it never had one.
     var frozen: FrozenRow? { table == nil ? draft?.frozen : nil }
 

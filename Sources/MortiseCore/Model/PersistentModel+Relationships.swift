@@ -336,6 +336,19 @@ extension PersistentModel {
         }
         _modelState.draft?.changed.insert(slot)
         _modelState.draft?.released.remove(slot)
+        _holdWeaklyAfterContext()
+    }
+
+    /// Makes a model that has outlived its context, or was deleted, hold others of the kind weakly: two that refer to each
+    /// other would be there for ever, and with them the stores of the context.
+    func _holdWeaklyAfterContext() {
+        guard let draft = _modelState.draft else { return }
+        if let table = _modelState.table {
+            if table.state.isGone { draft.takeBackWeakly(required: table.layout.record.requiredTargets) }
+        } else if draft.frozen != nil {
+            let layout = ModelLayout.of(type(of: self))
+            draft.takeBackWeakly(required: layout.record.requiredTargets) { $0._modelState.hasOutlivedContext }
+        }
     }
 
     /// Links the relationships that a model was given before it had a context.
@@ -482,7 +495,7 @@ extension PersistentModel {
 
     /// Copies a deleted model's values into its draft, so that it can become a new record. Of its related models it
     /// keeps those that still exist, or come back with it, and have no other partner.
-    func _thaw(in table: ModelTable, with returning: [any PersistentModel]) {
+    func _thaw(in table: ModelTable, with returning: ReturningModels) {
         guard let draft = _modelState.draft else { return }
         let layout = table.layout
         let isStored = draft.frozen != nil
@@ -525,13 +538,13 @@ extension PersistentModel {
 
     /// Whether a model may be related to this one again, which was deleted.
     private func _isFree(
-        _ model: any PersistentModel, at slot: Int, of layout: ModelLayout, _ returning: [any PersistentModel]
+        _ model: any PersistentModel, at slot: Int, of layout: ModelLayout, _ returning: ReturningModels
     ) -> Bool {
         if model === self {
             // Others may have made it its own partner where it was given another here.
             return layout.inverseSlots[slot].map { _refers(to: self, at: $0) } ?? true
         }
-        if model._modelState.flags.contains(.isDeleted), !returning.contains(where: { $0 === model }) { return false }
+        if model._modelState.flags.contains(.isDeleted), !returning.contains(model) { return false }
         guard let inverse = layout.inverseSlots[slot],
             ModelLayout.of(type(of: model)).record.slots[inverse].role == .toOne,
             let partner = model._heldTarget(at: inverse)
@@ -540,7 +553,7 @@ extension PersistentModel {
     }
 
     /// Removes this model, whose deletion is undone, from deleted models that would not otherwise have kept it.
-    func _leaveDeleted(in layout: ModelLayout, except returning: [any PersistentModel]) {
+    func _leaveDeleted(in layout: ModelLayout, except returning: ReturningModels) {
         for slot in layout.properties.indices {
             guard let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
                 let relationship = destination.record.slots[inverse].property.relationship,
@@ -550,7 +563,7 @@ extension PersistentModel {
                 layout.record.slots[slot].role.isToMany
                 ? _members(at: slot, hidingDeleted: false) : _heldTarget(at: slot).map { [$0] } ?? []
             for model in related where model !== self && model._modelState.flags.contains(.isDeleted) {
-                if returning.contains(where: { $0 === model }) { continue }
+                if returning.contains(model) { continue }
                 let theirs = ModelLayout.of(type(of: model))
                 if relationship.deleteRule == .nullify {
                     // It lets go of this model when its rules are followed, and is back with it if it returns before that.

@@ -181,6 +181,7 @@ extension PersistentModel {
         if case .value(let stored) = value { return _write(stored: stored, at: slot) }
         _noteChange()
         _modelState.set(value, at: slot)
+        _holdWeaklyAfterContext()
     }
 
     /// Like `_write`, for a stored value. Setting the value that the record has changes nothing.

@@ -171,13 +171,17 @@ extension DefaultSnapshot: Codable {
 }
 
 extension ModelLayout {
-    /// The layouts of this process whose entity has that name and whose properties include those named. Layouts with
-    /// fewer other properties come first; layouts with equally many, which are versions of one model, are in order of
-    /// their types' full names, so that every run of a program decodes alike.
+    /// The layouts of this process whose entity has that name and whose properties include those named. Those of open
+    /// containers come first, then those with fewer other properties; layouts with equally many, which are versions of
+    /// one model, are in order of their types' full names, so that every run of a program decodes alike.
     static func known(entityName: String, propertyNames: Set<String>) -> [ModelLayout] {
         all(named: entityName).filter { layout in
             propertyNames.allSatisfy { layout.record.slot(named: $0) != nil }
-        }.map { (layout: $0, count: $0.properties.count, name: String(reflecting: $0.type)) }
-            .sorted { ($0.count, $0.name) < ($1.count, $1.name) }.map(\.layout)
+        }.map { layout in
+            (
+                layout: layout, use: LayoutsInUse.contains(layout) ? 0 : 1, count: layout.properties.count,
+                name: String(reflecting: layout.type)
+            )
+        }.sorted { ($0.use, $0.count, $0.name) < ($1.use, $1.count, $1.name) }.map(\.layout)
     }
 }

@@ -4,8 +4,12 @@ public import MortiseCore
 ///
 /// Every stored property of the class is kept by the store, in the order of declaration, unless it is `@Transient`. A
 /// `let` is kept as well where the language mode is Swift 5, in which the compiler warns of it; Swift 6 refuses it.
-/// Computed, static and overriding properties and all methods stay as they are. A property with observers runs them
-/// when it is set, never when a model is fetched and never inside an initializer of the class.
+/// Computed, static and overriding properties and all methods stay as they are.
+///
+/// A property with observers runs them when it is set and never when a model is fetched. As in any class, they do not run
+/// where an initializer in the body of the class, or its `deinit`, sets the property itself; they do run in the closures
+/// and methods that it calls. Two limits: in an initializer of an extension they always run, and for a property without a
+/// written type whose initial value does not show it (`= .now`, `= a + b`) they run once `self` is complete.
 ///
 /// The class conforms to `PersistentModel` and `Observable`, and is not `Sendable`: pass its `persistentModelID` to
 /// another context instead. A model class may inherit from another one; both carry `@Model`. The class must have an
@@ -19,7 +23,7 @@ public import MortiseCore
     member,
     conformances: PersistentModel, Sendable,
     names: named(_modelState), named(_ownState), named(_firstSlot), named(_adoptOwnValues),
-    named(_adoptInitialValues), named(_isInitializing), named(init), named(persistentBackingData),
+    named(_adoptInitialValues), named(init), named(persistentBackingData),
     named(schemaMetadata), named(_schemaMetadata), named(_ownSchemaMetadata), named(_inheritedSchemaMetadata),
     named(_modelSlotCount), named(access), named(withMutation))
 @attached(memberAttribute)
@@ -28,8 +32,8 @@ public macro Model() = #externalMacro(module: "MortiseMacros", type: "ModelMacro
 
 /// Says how a property of a model is kept.
 ///
-/// The options and arguments are those of `Schema.Attribute`; those of several `@Attribute`s on one property are joined. `originalName` is the property's name in the version of
-/// the schema before this one. A property marked `@Attribute` cannot be marked `@Relationship` as well.
+/// The options and arguments are those of `Schema.Attribute`; those of several `@Attribute`s on one property are joined.
+/// `originalName` is the property's name in the version of the schema before this one. A property marked `@Attribute` cannot be marked `@Relationship` as well.
 @attached(peer)
 public macro Attribute(
     _ options: Schema.Attribute.Option..., originalName: String? = nil, hashModifier: String? = nil
@@ -42,7 +46,8 @@ public macro Attribute(
 /// lists.
 ///
 /// Several relationships of a class may name one inverse (`home` and `away` of a match that name `\Team.matches`). It
-/// follows them: it holds this model as long as one of them leads there. Setting it changes none of them.
+/// follows them: it holds this model as long as one of them leads there. Setting it takes this model out of all of them that
+/// led to what it leaves, and adds to none: by which of them it should be held is not known.
 ///
 /// The delete rule says what happens to the related models when this one is deleted.
 @attached(peer)
@@ -91,12 +96,12 @@ public macro ModelActor() = #externalMacro(module: "MortiseMacros", type: "Model
 
 /// For the expansion of `@Model` only: the accessors of the kept property at `slot` of its class.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_keyPath_))
-public macro _PersistedProperty(_ slot: Int) =
+@attached(peer, names: prefixed(_), prefixed(_keyPath_), prefixed(_unobserved_), prefixed(_stored_))
+public macro _PersistedProperty(_ slot: Int, storage: String? = nil) =
     #externalMacro(module: "MortiseMacros", type: "PersistedPropertyMacro")
 
-/// For the expansion of `@Model` only: an initializer in which no observers run (`observes`), and at whose end the models
-/// that it was given are linked (`links`).
+/// For the expansion of `@Model` only: an initializer or `deinit` in which properties are accessed without their observers
+/// (`observed`), and an initializer at whose end the models that it was given are linked (`links`).
 @attached(body)
-public macro _ModelInitializer(links: Bool = false, observes: Bool = true) =
+public macro _ModelInitializer(links: Bool = false, observed: [String] = []) =
     #externalMacro(module: "MortiseMacros", type: "ModelInitializerMacro")

@@ -41,6 +41,16 @@ func expectExpansion(
         failureHandler: { Issue.record("\($0.message)", sourceLocation: location) })
 }
 
+/// What macros make of `source`.
+func expansion(of source: String, specs: [String: MacroSpec] = macroSpecs()) -> String {
+    let file = Parser.parse(source: source)
+    let context = BasicMacroExpansionContext(
+        sourceFiles: [file: .init(moduleName: "TestModule", fullFilePath: "test.swift")])
+    return file.expand(macroSpecs: specs) { syntax in
+        BasicMacroExpansionContext(sharingWith: context, lexicalContext: syntax.allMacroLexicalContexts())
+    }.description
+}
+
 /// A diagnostic that a test found, with the source that each of its fix-its makes.
 struct FoundDiagnostic {
     let id: String
@@ -103,3 +113,6 @@ func expectNoDiagnostics(
 ) {
     #expect(diagnostics(of: source, isSubclass: isSubclass).map(\.message) == [], sourceLocation: location)
 }
+
+/// What marks storage that the compiler cannot check, where it has a mark.
+let safe = UnsafeStorage.attribute

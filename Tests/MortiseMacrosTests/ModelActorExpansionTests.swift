@@ -62,3 +62,30 @@ struct ModelActorExpansionTests {
             """#)
     }
 }
+
+/// What an actor cannot leave to `@ModelActor`.
+struct ModelActorDiagnosticsTests {
+    @Test func propertiesWithoutAValueNeedAnInitializer() {
+        expectDiagnostic(
+            "modelActorWithoutInitializer",
+            "'@ModelActor' requires an initializer, because some properties have no initial value; write one that sets them, "
+                + "'modelContainer' and 'modelExecutor'", on: "Importer",
+            in: "@ModelActor actor Importer {\n    let limit: Int\n}",
+            fixes: [
+                (
+                    "add an initializer",
+                    """
+                    @ModelActor actor Importer {
+                        let limit: Int
+
+                        init(modelContainer: ModelContainer, limit: Int) {
+                            self.limit = limit
+                            self.modelContainer = modelContainer
+                            self.modelExecutor = DefaultSerialModelExecutor(modelContext: ModelContext(modelContainer))
+                        }
+                    }
+                    """
+                )
+            ])
+    }
+}

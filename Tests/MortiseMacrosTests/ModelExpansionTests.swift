@@ -35,12 +35,12 @@ struct ModelExpansionTests {
                 var cache: Int = 0
                 static let limit = 10
                 var label: String { name }
-                @_ModelInitializer(links: true, observes: false)
+                @_ModelInitializer(links: true)
                 public init(name: String) {
                     self.name = name
                 }
 
-                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Trip.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Trip.self)
 
                 public init(_modelState: consuming MortiseCore.ModelState) {
                     self._name = MortiseCore.NoStorage()
@@ -110,10 +110,10 @@ struct ModelExpansionTests {
             open class Asset {
                 @_PersistedProperty(0)
                 var weather: Weather = .clear
-                @_ModelInitializer(links: true, observes: false)
+                @_ModelInitializer(links: true)
                 public init() {}
 
-                @exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Asset.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) public var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Asset.self)
 
                 open func _adoptInitialValues() {
                 }
@@ -197,7 +197,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 var label = ""
 
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState(of: Tag.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState(of: Tag.self)
 
                 nonisolated var _modelState: MortiseCore.ModelState {
                     _read {
@@ -282,7 +282,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(1)
                 var start: Date!
 
-                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Trip.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Trip.self)
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._name = MortiseCore.NoStorage()
@@ -370,7 +370,7 @@ struct ModelExpansionTests {
         let attributes = try? ModelMacro.expansion(
             of: "@Model", attachedTo: model, providingAttributesFor: initializer,
             in: BasicMacroExpansionContext())
-        return attributes?.map(\.trimmedDescription) == ["@_ModelInitializer(links: true, observes: false)"]
+        return attributes?.map(\.trimmedDescription) == ["@_ModelInitializer(links: true)"]
     }
 
     @Test func observedPropertyMarksDesignatedInitializers() {
@@ -388,13 +388,11 @@ struct ModelExpansionTests {
             final class Counter {
                 @_PersistedProperty(0)
                 var count = 0 { didSet {} }
-                @_ModelInitializer
+                @_ModelInitializer(observed: ["count"])
                 init(count: Int) { self.count = count }
                 convenience init() { self.init(count: 1) }
 
-                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Counter.self)
-
-                nonisolated(unsafe) private var _isInitializing: Swift.Bool = false
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Counter.self)
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._count = MortiseCore.NoStorage()
@@ -455,7 +453,7 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 var `default`: Int = 1
 
-                @exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Row.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: Row.self)
 
                 init(_modelState: consuming MortiseCore.ModelState) {
                     self._default = MortiseCore.NoStorage()

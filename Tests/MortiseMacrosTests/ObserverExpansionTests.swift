@@ -24,26 +24,15 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: Trip._keyPath_count)
+                        access(keyPath: Trip._keyPath_count.keyPath)
                         return _value(at: 0)
                     }
 
                     set(_newValue) {
-                        guard !_isInitializing else {
-                            _setValue(_newValue, at: 0)
-                            return
-                        }
-                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
-                        self._value(at: 0)
-                        } write: { value in
-                        self.withMutation(keyPath: \.count) {
-                            self._setValue(value, at: 0)
-                        }
-                        }
                         ({ (newValue) -> Swift.Void in
                                 log("will \(newValue)")
                             })(_newValue)
-                        let _oldValue = _observed.value
+                        let _oldValue = self._unobserved_count
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
@@ -53,9 +42,26 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
-                private static let _keyPath_count = \Trip.count
+                private static let _keyPath_count = MortiseCore.SharedKeyPath(\Trip.count)
+
+                private var _unobserved_count: Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Trip._keyPath_count.keyPath)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.count) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
             }
             """#, specs: accessorSpecs)
     }
@@ -80,15 +86,11 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: Trip._keyPath_count)
+                        access(keyPath: Trip._keyPath_count.keyPath)
                         return _value(at: 0)
                     }
 
                     set(_newValue) {
-                        guard !_isInitializing else {
-                            _setValue(_newValue, at: 0)
-                            return
-                        }
                         withMutation(keyPath: \.count) {
                         _setValue(_newValue, at: 0)
                         }
@@ -98,9 +100,26 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
-                private static let _keyPath_count = \Trip.count
+                private static let _keyPath_count = MortiseCore.SharedKeyPath(\Trip.count)
+
+                private var _unobserved_count: Swift.Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Trip._keyPath_count.keyPath)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.count) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
             }
             """#, specs: accessorSpecs)
     }
@@ -127,26 +146,15 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: Trip._keyPath_count)
+                        access(keyPath: Trip._keyPath_count.keyPath)
                         return _value(at: 0)
                     }
 
                     set(_newValue) {
-                        guard !_isInitializing else {
-                            _setValue(_newValue, at: 0)
-                            return
-                        }
-                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
-                        self._value(at: 0)
-                        } write: { value in
-                        self.withMutation(keyPath: \.count) {
-                            self._setValue(value, at: 0)
-                        }
-                        }
                         ({ (new) -> Swift.Void in
                                 log(new)
                             })(_newValue)
-                        let _oldValue = _observed.value
+                        let _oldValue = self._unobserved_count
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
@@ -156,9 +164,26 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
-                private static let _keyPath_count = \Trip.count
+                private static let _keyPath_count = MortiseCore.SharedKeyPath(\Trip.count)
+
+                private var _unobserved_count: Swift.Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Trip._keyPath_count.keyPath)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.count) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
             }
             """#, specs: accessorSpecs)
     }
@@ -191,38 +216,44 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: Trip._keyPath_count)
+                        access(keyPath: Trip._keyPath_count.keyPath)
                         return _value(at: 0)
                     }
 
                     set(_newValue) {
-                        guard !_isInitializing else {
-                            _setValue(_newValue, at: 0)
-                            return
-                        }
-                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
-                        self._value(at: 0)
-                        } write: { value in
-                        self.withMutation(keyPath: \.count) {
-                            self._setValue(value, at: 0)
-                        }
-                        }
                         withMutation(keyPath: \.count) {
-                            _setValue(_newValue, at: 0)
+                        _setValue(_newValue, at: 0)
                         }
                         ({ () -> Swift.Void in
-                                if _observed.value > 10 {
-                                    _observed.value = 10
+                                if self._unobserved_count > 10 {
+                                    self._unobserved_count = 10
                                 }
-                                            _observed.value += 1
+                                            self._unobserved_count += 1
                                             other.count = 3
                             })()
                     }
                 }
 
-                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
-                private static let _keyPath_count = \Trip.count
+                private static let _keyPath_count = MortiseCore.SharedKeyPath(\Trip.count)
+
+                private var _unobserved_count: Swift.Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Trip._keyPath_count.keyPath)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.count) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
             }
             """#, specs: accessorSpecs)
     }
@@ -255,30 +286,19 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: Trip._keyPath_count)
+                        access(keyPath: Trip._keyPath_count.keyPath)
                         return _value(at: 0)
                     }
 
                     set(_newValue) {
-                        guard !_isInitializing else {
-                            _setValue(_newValue, at: 0)
-                            return
-                        }
-                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
-                        self._value(at: 0)
-                        } write: { value in
-                        self.withMutation(keyPath: \.count) {
-                            self._setValue(value, at: 0)
-                        }
-                        }
                         withMutation(keyPath: \.count) {
-                            _setValue(_newValue, at: 0)
+                        _setValue(_newValue, at: 0)
                         }
                         ({ () -> Swift.Void in
                                 if let count, count > 1 {
                                     log(count)
                                 }
-                                            guard let count = _observed.value else {
+                                            guard let count = self._unobserved_count else {
                                     return
                                 }
                                             log(count)
@@ -286,9 +306,26 @@ struct ObserverExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
-                private static let _keyPath_count = \Trip.count
+                private static let _keyPath_count = MortiseCore.SharedKeyPath(\Trip.count)
+
+                private var _unobserved_count: Int? {
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Trip._keyPath_count.keyPath)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.count) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
             }
             """#, specs: accessorSpecs)
     }
@@ -321,42 +358,49 @@ struct ObserverExpansionTests {
                     }
 
                     get {
-                        access(keyPath: Trip._keyPath_count)
+                        access(keyPath: Trip._keyPath_count.keyPath)
                         return _value(at: 0)
                     }
 
                     set(_newValue) {
-                        guard !_isInitializing else {
-                            _setValue(_newValue, at: 0)
-                            return
-                        }
-                        let _observed = MortiseCore.ObservedProperty(like: _newValue) {
-                        self._value(at: 0)
-                        } write: { value in
-                        self.withMutation(keyPath: \.count) {
-                            self._setValue(value, at: 0)
-                        }
-                        }
+                        let _model = self
                         withMutation(keyPath: \.count) {
                             _setValue(_newValue, at: 0)
                         }
                         ({ () -> Swift.Void in
                                 defer {
-                                    _observed.value += 1
+                                    self._unobserved_count += 1
                                 }
                                             later {
                                     self.count = 2
                                 }
                                             func f() {
-                                    count = 3
+                                    _model.count = 3
                                 }
                             })()
                     }
                 }
 
-                nonisolated(unsafe) private var _count: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _count: MortiseCore.NoStorage
 
-                private static let _keyPath_count = \Trip.count
+                private static let _keyPath_count = MortiseCore.SharedKeyPath(\Trip.count)
+
+                private var _unobserved_count: Swift.Int {
+                    @storageRestrictions(accesses: _modelState, initializes: _count)
+                    init(initialValue) {
+                        _modelState.initialize(at: 0, to: initialValue)
+                        _count = MortiseCore.NoStorage()
+                    }
+                    get {
+                        access(keyPath: Trip._keyPath_count.keyPath)
+                        return _value(at: 0)
+                    }
+                    set {
+                        withMutation(keyPath: \.count) {
+                            _setValue(newValue, at: 0)
+                        }
+                    }
+                }
             }
             """#, specs: accessorSpecs)
     }

@@ -18,7 +18,7 @@ struct PersistedPropertyExpansionTests {
                         _name = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: Trip._keyPath_name)
+                        access(keyPath: Trip._keyPath_name.keyPath)
                         return _value(at: 2)
                     }
                     set {
@@ -28,9 +28,9 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _name: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _name: MortiseCore.NoStorage
 
-                private static let _keyPath_name = \Trip.name
+                private static let _keyPath_name = MortiseCore.SharedKeyPath(\Trip.name)
             }
             """#, specs: accessorSpecs)
     }
@@ -51,7 +51,7 @@ struct PersistedPropertyExpansionTests {
                         _name = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: Trip._keyPath_name)
+                        access(keyPath: Trip._keyPath_name.keyPath)
                         return _transformableValue(at: 0)
                     }
                     set {
@@ -61,9 +61,9 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _name: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _name: MortiseCore.NoStorage
 
-                private static let _keyPath_name = \Trip.name
+                private static let _keyPath_name = MortiseCore.SharedKeyPath(\Trip.name)
             }
             """#, specs: accessorSpecs)
     }
@@ -85,7 +85,7 @@ struct PersistedPropertyExpansionTests {
                     }
                     get {
                         _adoptOwnValues()
-                        access(keyPath: BusinessTrip._keyPath_budget)
+                        access(keyPath: BusinessTrip._keyPath_budget.keyPath)
                         return _value(at: BusinessTrip._firstSlot + 1)
                     }
                     set {
@@ -96,9 +96,9 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _budget: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _budget: MortiseCore.NoStorage
 
-                private static let _keyPath_budget = \BusinessTrip.budget
+                private static let _keyPath_budget = MortiseCore.SharedKeyPath(\BusinessTrip.budget)
             }
             """#, specs: accessorSpecs)
     }
@@ -119,7 +119,7 @@ struct PersistedPropertyExpansionTests {
                         _default = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: Row._keyPath_default)
+                        access(keyPath: Row._keyPath_default.keyPath)
                         return _value(at: 0)
                     }
                     set {
@@ -129,9 +129,9 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _default: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _default: MortiseCore.NoStorage
 
-                private static let _keyPath_default = \Row.`default`
+                private static let _keyPath_default = MortiseCore.SharedKeyPath(\Row.`default`)
             }
             """#, specs: accessorSpecs)
     }
@@ -165,7 +165,7 @@ struct PersistedPropertyExpansionTests {
                         }
                     }
 
-                    nonisolated(unsafe) private var _number: MortiseCore.NoStorage
+                    \#(safe)nonisolated(unsafe) private var _number: MortiseCore.NoStorage
                 }
             }
             """#, specs: accessorSpecs)
@@ -187,7 +187,7 @@ struct PersistedPropertyExpansionTests {
                         _number = MortiseCore.NoStorage()
                     }
                     get {
-                        access(keyPath: Row._keyPath_number)
+                        access(keyPath: Row._keyPath_number.keyPath)
                         return _value(at: 0)
                     }
                     set {
@@ -197,40 +197,56 @@ struct PersistedPropertyExpansionTests {
                     }
                 }
 
-                nonisolated(unsafe) private var _number: MortiseCore.NoStorage
+                \#(safe)nonisolated(unsafe) private var _number: MortiseCore.NoStorage
 
-                private nonisolated static let _keyPath_number = \Row.number
+                private nonisolated static let _keyPath_number = MortiseCore.SharedKeyPath(\Row.number)
             }
             """#, specs: accessorSpecs)
     }
 
-    @Test func initializerSuspendsObservers() {
+    @Test func anInitializerAccessesObservedPropertiesDirectly() {
         expectExpansion(
             #"""
             final class Trip {
-                @_ModelInitializer init(name: String) {
+                @_ModelInitializer(observed: ["name", "count"]) init(name: String, other: Int?) {
                     self.name = name
+                    count += 1
+                    if let count = other { print(count) }
+                    let later = { self.count = 2 }
+                    self.tags = [name]
+                    defer { count = 4 }
                 }
             }
             """#,
             #"""
             final class Trip {
-                init(name: String) {
-                    _isInitializing = true
-                    defer {
-                        _isInitializing = false
+                init(name: String, other: Int?) {
+                    self._unobserved_name = name
+                    self._unobserved_count += 1
+                    if let count = other {
+                        print(count)
                     }
-                    self.name = name
+                    let later = {
+                        self.count = 2
+                    }
+                    self.tags = [name]
+                    defer {
+                        #if swift(>=6)
+                        self._unobserved_count = 4
+                        #else
+                        count = 4
+                        #endif
+                    }
                 }
             }
             """#, specs: accessorSpecs)
     }
 
-    @Test func failingInitializerEndsTheSuspensionOnlyOnSuccess() {
+    @Test func anInitializerLinksOnlyOnSuccess() {
         expectExpansion(
             #"""
             final class Trip {
-                @_ModelInitializer init?(name: String) {
+                @_ModelInitializer(links: true) init?(name: String) {
                     if name.isEmpty { return nil }
                     self.name = name
                     if name == "a" { return }
@@ -241,21 +257,33 @@ struct PersistedPropertyExpansionTests {
             #"""
             final class Trip {
                 init?(name: String) {
-                    _isInitializing = true
                     if name.isEmpty {
                         return nil
                     }
                     self.name = name
                     if name == "a" {
-                        _isInitializing = false
+                        self._linkInitialValues()
                         return
                     }
                     work {
                         return
                     }
-                    _isInitializing = false
+                    self._linkInitialValues()
                 }
             }
             """#, specs: accessorSpecs)
+    }
+
+    /// The compiler would warn of a statement that is never executed.
+    @Test(arguments: [
+        "if name.isEmpty { return } else { throw Failure() }",
+        "switch name { case \"\": throw Failure() default: return }",
+        "while true { try work() }",
+        "do { throw Failure() } catch { fatalError() }",
+    ])
+    func nothingFollowsAStatementThatLeavesTheInitializer(statement: String) {
+        let source = "final class Trip {\n    @_ModelInitializer(links: true) init(name: String) throws {\n"
+        let expanded = expansion(of: source + "        \(statement)\n    }\n}", specs: accessorSpecs)
+        #expect(!expanded.contains("}\n        self._linkInitialValues()\n    }"))
     }
 }

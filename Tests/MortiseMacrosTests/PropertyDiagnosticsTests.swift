@@ -75,6 +75,18 @@ struct PropertyDiagnosticsTests {
             fixes: [("make the type 'Int?'", "@Transient var cache: Int?")])
     }
 
+    @Test func aTransientThatIsNotNilByItselfBecomesOne() {
+        expect(
+            "transientWithoutValue", Self.transient, for: "@Transient var cache: Optional<Int>",
+            fixes: [("make the type 'Int?'", "@Transient var cache: Int?")])
+        expect(
+            "transientWithoutValue", Self.transient, for: "@Transient let cache: Int",
+            fixes: [("write 'var cache: Int?'", "@Transient var cache: Int?")])
+        expect(
+            "transientWithoutValue", Self.transient, for: "@Transient let cache: Int?",
+            fixes: [("write 'var cache: Int?'", "@Transient var cache: Int?")])
+    }
+
     @Test func transientExistentialBecomesOptionalInParentheses() {
         expect(
             "transientWithoutValue", Self.transient, for: "@Transient var shape: any Shape",
@@ -201,11 +213,64 @@ struct PropertyDiagnosticsTests {
             for: "var \(name) = 1")
     }
 
-    @Test(arguments: ["_modelState", "modelState"])
+    @Test(arguments: ["_modelState", "_schemaMetadata"])
     func nameOfGeneratedMemberIsReserved(name: String) {
         expect(
             "expansionName", "'\(name)' collides with a member that '@Model' adds; give the property another name",
             on: name, for: "var \(name) = 1")
+    }
+
+    /// The storage has another name where its own is taken.
+    @Test(arguments: ["var modelState = 1", "var a = 1; var _a = 2", "var a = 1; func _a() {}"])
+    func aNameLikeThatOfAStorageMayBeDeclared(properties: String) {
+        expectNoDiagnostics(in: model(properties))
+        let expanded = expansion(
+            of: model(properties), specs: macroSpecs().merging(accessorSpecs) { first, _ in first })
+        #expect(expanded.contains("var _stored_"))
+    }
+
+    @Test func observationIgnoredBecomesTransient() {
+        expect(
+            "observationIgnored",
+            "'@Model' observes each property that the store keeps; write '@Transient' for one that it leaves out",
+            on: "@ObservationIgnored", for: "@ObservationIgnored var count = 0",
+            fixes: [
+                ("replace '@ObservationIgnored' with '@Transient'", "@Transient var count = 0"),
+                ("remove '@ObservationIgnored'", "var count = 0"),
+            ])
+    }
+
+    @Test func aPropertyBelongsToNoActor() {
+        expect(
+            "isolatedProperty",
+            "a property that the store keeps belongs to the model's context and not to an actor; remove '@MainActor', or mark "
+                + "the property '@Transient'", on: "@MainActor", for: "@MainActor var count = 0",
+            fixes: [
+                ("remove '@MainActor'", "var count = 0"), ("add '@Transient'", "@Transient @MainActor var count = 0"),
+            ])
+    }
+
+    @Test func optionsThatCannotHoldTogetherAreRejected() {
+        expect(
+            "conflictingOptions",
+            "'name' cannot be '.unique' and '.ephemeral', because the store keeps no value to compare; keep one of them",
+            on: "@Attribute(.unique, .ephemeral)", for: "@Attribute(.unique, .ephemeral) var name: String")
+        expect(
+            "uniqueCollection",
+            "'tags' cannot be '.unique', because it holds many values; name a property that holds one",
+            for: "@Attribute(.unique) var tags: [String]?")
+        expectDiagnostic(
+            "externalScalar", "'.externalStorage' has no effect on 'Int?'; it is for 'Data'", .warning,
+            in: model("@Attribute(.externalStorage) var count: Int?"))
+        expectNoDiagnostics(in: model("@Attribute(.externalStorage) var image: Data?"))
+    }
+
+    /// What is refused has accessors that compile, and no place in the schema: the compiler has nothing more to say.
+    @Test(arguments: ["var a: (Int, Int)", "var a: Any = 1", "var a = []", "@Relationship var a: Set<Stop> = []"])
+    func aRefusedPropertyIsLeftOut(property: String) {
+        let expanded = expansion(of: model(property), specs: macroSpecs().merging(accessorSpecs) { first, _ in first })
+        #expect(expanded.contains("Swift.fatalError()"))
+        #expect(!expanded.contains("\"a\"") && !expanded.contains("_value(at: 0)"))
     }
 
     @Test func identifierAndOurNamesForStatesMayBeDeclared() {

@@ -144,9 +144,35 @@ struct RelationshipDiagnosticsTests {
             in: "@Model final class Trip { #Index<Trip>(.binary([\\Trip.stops])); var stops: [Stop] = [] }")
     }
 
-    @Test func constraintMayNameInheritedAndNestedProperties() {
+    @Test func constraintMayNameInheritedProperties() {
         expectNoDiagnostics(
-            in: "@Model final class B: A { #Unique<B>([\\.name, \\.place.city]); var place: Place; init() {} }",
+            in: "@Model final class B: A { #Unique<B>([\\.name, \\.place]); var place: Place; init() {} }",
             isSubclass: true)
+    }
+
+    @Test(arguments: ["\\.place.city", "\\.owner?.name"]) func constraintFollowsNoPath(path: String) {
+        expectDiagnostic(
+            "constraintOnPath", "'#Unique' cannot follow '\(path)'; name a property of 'B' itself", on: path,
+            in: "@Model final class B { #Unique<B>([\(path)]); var place = Place(); var owner: B?; init() {} }")
+    }
+
+    @Test func constraintsInsideConditionsAreChecked() {
+        expectDiagnostic(
+            "constraintOnUnstoredProperty",
+            "'b' is not a stored property of 'B'; name a property that the store keeps", on: "\\.b",
+            in: "@Model final class B {\n#if DEBUG\n#Unique<B>([\\.b])\n#endif\nvar a = 0; init() {} }")
+    }
+
+    @Test func inverseFollowsNoPath() {
+        expectDiagnostic(
+            "inversePath",
+            "the inverse cannot follow '\\Stop.trip?.name'; name a relationship of the other model itself",
+            in: "@Model final class Trip { @Relationship(inverse: \\Stop.trip?.name) var stops: [Stop] = [] }")
+    }
+
+    @Test func modelCountsAreNotNegative() {
+        expectDiagnostic(
+            "modelCounts", "'minimumModelCount' cannot be -1; write a number from 0 on, or leave it out", on: "-1",
+            in: "@Model final class Trip { @Relationship(minimumModelCount: -1) var stops: [Stop] = [] }")
     }
 }

@@ -26,7 +26,7 @@ struct SubclassExpansionTests {
                 }
                 var description: String { "" }
 
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: BusinessTrip.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: BusinessTrip.self)
 
                 private static var _firstSlot: Swift.Int {
                     Trip._modelSlotCount
@@ -117,7 +117,7 @@ struct SubclassExpansionTests {
                     super.init(name: name)
                 }
 
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: Flight.self)
+                \#(safe)@exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: Flight.self)
 
                 private static var _firstSlot: Swift.Int {
                     Trip._modelSlotCount

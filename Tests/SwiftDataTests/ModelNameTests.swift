@@ -40,14 +40,15 @@ import Testing
         try withFolder { folder in
             let names = try Self.identifiers(folder)
             // That the dump was understood.
-            #expect(Set(["KeyPath", "Int", "Bool", "Schema", "PersistentModel", "NoStorage"]).isSubset(of: names))
+            #expect(
+                Set(["KeyPath", "Int", "SharedKeyPath", "Schema", "PersistentModel", "NoStorage"]).isSubset(of: names))
             let more = [
                 "Member", "Result", "Value", "Root", "State", "Context", "ModelType", "String", "Data", "Error", "Task",
-                "Character", "Date", "Duration", "URL",
+                "Bool", "Character", "Date", "Duration", "URL",
             ]
             let all = Set(names).union(more).sorted()
             // Relationships to these of another class are taken for a mistake if they say that they are relationships.
-            let scalars: Set = ["Bool", "Int", "String"]
+            let scalars: Set = ["Bool", "Double", "Int", "String"]
             var source = "import SwiftData\n"
             for (number, name) in all.enumerated() {
                 let next = all[(number + 1) % all.count]

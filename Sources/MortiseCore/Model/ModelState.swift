@@ -247,6 +247,20 @@ public struct ModelState: ~Copyable {
         return changes
     }
 
+    /// Used by macro expansions, at the beginning of `deinit`: the model leaves its context and shows the same values on.
+    /// What it sets from here on is no change of the context, which would keep an object that is going.
+    public mutating func _beginDeinit() {
+        guard let table else { return }
+        if row >= 0 {
+            let draft = ensureDraft()
+            draft.identifier = table.source.identifier(ofRow: row)
+            draft.frozen = FrozenRow(table: table, source: table.source, row: row)
+            table.forget(row: row, generation: generation)
+            row = -1
+        }
+        self.table = nil
+    }
+
     /// Takes the values that a subclass's properties were given before this part of the model was initialized.
     public mutating func adopt(_ values: inout InitialValues) {
         guard let pending = values.draft else { return }

@@ -4,10 +4,17 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Reports what a `#Unique` or `#Index` in the body of a model class cannot name, as far as syntax tells.
-struct ConstraintChecks<Context: MacroExpansionContext> {
+struct ConstraintChecks {
     let constraint: MacroExpansionDeclSyntax
     let model: ModelDeclaration
-    let context: Context
+    let reporter: DiagnosticReporter
+
+    /// Whether the constraint is refused, so that the schema is made without it.
+    static func refuse(_ constraint: MacroExpansionDeclSyntax, of model: ModelDeclaration) -> Bool {
+        DiagnosticReporter.findsError { reporter in
+            ConstraintChecks(constraint: constraint, model: model, reporter: reporter).run()
+        }
+    }
 
     private var name: String { "#\(constraint.macroName.text)" }
 
@@ -28,7 +35,7 @@ struct ConstraintChecks<Context: MacroExpansionContext> {
             let base = written.baseName, base != model.name, base != "Self"
         else { return }
         let own = TypeSyntax(IdentifierTypeSyntax(name: .identifier(model.name)))
-        context.diagnose(
+        reporter.diagnose(
             MacroDiagnostic(
                 "constraintOfOtherModel",
                 "'\(name)<\(written.trimmedDescription)>' is in the body of '\(model.name)'; write "
@@ -46,7 +53,7 @@ struct ConstraintChecks<Context: MacroExpansionContext> {
             for element in array.elements { check(keyPath: element.expression) }
         } else if expression.keyPath != nil {
             let array: ExprSyntax = "[\(expression.trimmed)]"
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "constraintWithoutArray",
                     "'\(name)' takes arrays of key paths; write '\(array.trimmedDescription)'"),
@@ -56,7 +63,7 @@ struct ConstraintChecks<Context: MacroExpansionContext> {
     }
 
     private func reportMissingKeyPaths(at node: some SyntaxProtocol) {
-        context.diagnose(
+        reporter.diagnose(
             MacroDiagnostic(
                 "constraintWithoutKeyPath",
                 "'\(name)' needs a key path; write '\(name)<\(model.name)>([\\.property])'"),
@@ -64,12 +71,21 @@ struct ConstraintChecks<Context: MacroExpansionContext> {
     }
 
     private func check(keyPath expression: ExprSyntax) {
-        guard let first = expression.keyPath?.components.first else { return }
+        guard let components = expression.keyPath?.components, let first = components.first else { return }
+        if components.count > 1 {
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "constraintOnPath",
+                    "'\(name)' cannot follow '\(expression.trimmedDescription)'; name a property of '\(model.name)' itself"
+                ),
+                at: expression)
+            return
+        }
         guard let property = model.properties.first(where: { $0.name == first }) else {
             // An inherited property cannot be seen from here.
             let isOwn = model.variables.contains { $0.declares(first) }
             guard isOwn || model.firstInheritedType == nil else { return }
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "constraintOnUnstoredProperty",
                     "'\(first)' is not a stored property of '\(model.name)'; name a property that the store keeps"),
@@ -77,7 +93,7 @@ struct ConstraintChecks<Context: MacroExpansionContext> {
             return
         }
         if let type = property.type, type.collectionElement != nil || type.coercible.is(DictionaryTypeSyntax.self) {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "constraintOnCollection",
                     "'\(name)' cannot name '\(first)', which holds many values; name a property that holds one"),
@@ -97,11 +113,5 @@ enum ConstraintPlacement {
                 "constraintOutsideModel",
                 "'#\(name)' belongs in the body of the '@Model' class whose properties it names; move it there"),
             at: node)
-    }
-}
-
-extension VariableDeclSyntax {
-    fileprivate func declares(_ name: String) -> Bool {
-        bindings.contains { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.unescaped == name }
     }
 }

@@ -30,6 +30,26 @@ struct MacroFixIt: FixItMessage {
     }
 }
 
+/// Where checks send what they find: to the compiler, or to a role of the macro that asks whether there is anything.
+struct DiagnosticReporter {
+    let report: (Diagnostic) -> Void
+
+    init(_ context: some MacroExpansionContext) { report = { context.diagnose($0) } }
+
+    /// Whether checks find an error.
+    static func findsError(_ checks: (DiagnosticReporter) -> Void) -> Bool {
+        var hasErrors = false
+        checks(DiagnosticReporter { hasErrors = hasErrors || $0.diagMessage.severity == .error })
+        return hasErrors
+    }
+
+    private init(report: @escaping (Diagnostic) -> Void) { self.report = report }
+
+    func diagnose(_ message: MacroDiagnostic, at node: some SyntaxProtocol, fixIts: [FixIt] = []) {
+        report(Diagnostic(node: node, message: message, fixIts: fixIts))
+    }
+}
+
 extension MacroExpansionContext {
     func diagnose(_ message: MacroDiagnostic, at node: some SyntaxProtocol, fixIts: [FixIt] = []) {
         diagnose(Diagnostic(node: node, message: message, fixIts: fixIts))

@@ -25,7 +25,7 @@ struct MemberwiseInitializer {
         let parameters = settable.map { binding in
             let type = binding.typeAnnotation?.type.trimmedDescription ?? ""
             let value = binding.initializer.map { " = \($0.value.trimmedDescription)" }
-            let missing = binding.typeAnnotation?.type.unwrappedOptional != nil ? " = nil" : ""
+            let missing = binding.typeAnnotation?.type.isNilByDefault == true ? " = nil" : ""
             return "\(binding.pattern.trimmedDescription): \(type)\(value ?? missing)"
         }
         let superParameters = callsSuper ? ["<#superclass parameters#>"] : []
@@ -44,7 +44,7 @@ struct MemberwiseInitializer {
             variable.isStoredInstanceProperty && !variable.modifiers.contains(.lazy)
                 && !variable.modifiers.contains(.override)
                 && !(variable.attributes.attribute(named: "Transient") != nil
-                    && variable.bindings.allSatisfy(\.hasInitialValue))
+                    && variable.haveInitialValues)
         }
         .flatMap { variable in
             variable.bindings.filter { binding in

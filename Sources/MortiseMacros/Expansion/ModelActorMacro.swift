@@ -27,7 +27,16 @@ extension ModelActorMacro: MemberMacro {
             "\(raw: access)nonisolated let modelExecutor: any MortiseCore.ModelExecutor",
             "\(raw: access)nonisolated let modelContainer: MortiseCore.ModelContainer",
         ]
-        if !actor.declaresContainerInitializer {
+        if actor.needsInitializer {
+            context.diagnose(
+                MacroDiagnostic(
+                    "modelActorWithoutInitializer",
+                    "'@ModelActor' requires an initializer, because some properties have no initial value; write one that "
+                        + "sets them, 'modelContainer' and 'modelExecutor'"),
+                at: actor.name, fixIts: [actor.fixItAddingInitializer])
+            // Without an initializer the compiler would say so as well.
+            members.append("init(modelContainer: MortiseCore.ModelContainer) {\n    Swift.fatalError()\n}")
+        } else if !actor.declaresContainerInitializer {
             members.append(
                 """
                 \(raw: access)init(modelContainer: MortiseCore.ModelContainer) {
@@ -56,18 +65,45 @@ extension ModelActorMacro: ExtensionMacro {
 }
 
 extension ActorDeclSyntax {
+    private var stored: [VariableDeclSyntax] {
+        memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }.filter(\.isStoredInstanceProperty)
+    }
+
+    private var initializers: [InitializerDeclSyntax] {
+        memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
+    }
+
+    /// Whether the initializer of the macro would leave properties without a value, and the actor has no other.
+    fileprivate var needsInitializer: Bool { !stored.allSatisfy(\.haveInitialValues) && initializers.isEmpty }
+
     /// Whether the body has its own `init(modelContainer:)`, or stored properties that ours could not initialize.
     fileprivate var declaresContainerInitializer: Bool {
-        let initializers = memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
         let ours = initializers.contains { initializer in
             let parameters = initializer.signature.parameterClause.parameters
             return parameters.count == 1 && parameters.first?.firstName.text == "modelContainer"
         }
-        let variables = memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
-        let complete = variables.allSatisfy { variable in
-            !variable.isStoredInstanceProperty || variable.bindings.allSatisfy(\.hasInitialValue)
+        return ours || (!stored.allSatisfy(\.haveInitialValues) && !initializers.isEmpty)
+    }
+
+    /// Adds an initializer that takes the container and the properties without a value.
+    fileprivate var fixItAddingInitializer: FixIt {
+        let missing = stored.filter { !$0.haveInitialValues }.flatMap(\.bindings)
+        let names = missing.map(\.pattern.trimmedDescription)
+        let parameters = missing.map { binding in
+            "\(binding.pattern.trimmedDescription): \(binding.typeAnnotation?.type.trimmedDescription ?? "<#Type#>")"
         }
-        return ours || (!complete && !initializers.isEmpty)
+        let lines =
+            ["init(\((["modelContainer: ModelContainer"] + parameters).joined(separator: ", "))) {"]
+            + names.map { "    self.\($0) = \($0)" }
+            + [
+                "    self.modelContainer = modelContainer",
+                "    self.modelExecutor = DefaultSerialModelExecutor(modelContext: ModelContext(modelContainer))", "}",
+            ]
+        var block = memberBlock
+        let text = lines.map { "    \($0)" }.joined(separator: "\n")
+        block.members.append(
+            MemberBlockItemSyntax(decl: DeclSyntax("\(raw: text)").with(\.leadingTrivia, .newlines(2) + .spaces(4))))
+        return .replace("add an initializer", id: "addInitializer", old: memberBlock, new: block)
     }
 }
 

@@ -1,28 +1,28 @@
 import SwiftDiagnostics
 import SwiftSyntax
-import SwiftSyntaxMacros
 
 /// Reports what a model class cannot be, as far as its syntax tells.
-struct ModelChecks<Context: MacroExpansionContext> {
+struct ModelChecks {
     let model: ModelDeclaration
     let hasModelSuperclass: Bool
-    let context: Context
+    let reporter: DiagnosticReporter
 
     func run() {
         checkClass()
         checkConditionalProperties()
         for variable in model.variables {
-            PropertyChecks(variable: variable, className: model.name, context: context).run()
+            PropertyChecks(variable: variable, className: model.name, reporter: reporter).run()
         }
-        for constraint in model.constraints {
-            ConstraintChecks(constraint: constraint, model: model, context: context).run()
+        let conditional = model.syntax.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
+        for constraint in model.constraints + conditional.flatMap(\.containedConstraints) {
+            ConstraintChecks(constraint: constraint, model: model, reporter: reporter).run()
         }
         checkInitializers()
     }
 
     private func checkClass() {
         if let generics = model.syntax.genericParameterClause {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "genericModel",
                     "a '@Model' class cannot be generic, because a store keeps one entity for each class; "
@@ -30,12 +30,12 @@ struct ModelChecks<Context: MacroExpansionContext> {
                 at: generics)
         }
         if let observable = model.syntax.attributes.attribute(named: "Observable") {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic("observableModel", "'@Model' makes the class observable; remove '@Observable'"),
                 at: observable, fixIts: [.remove(observable, from: model.syntax)])
         }
         if let actor = model.syntax.attributes.attribute(named: "MainActor") {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "isolatedModel",
                     "a '@Model' class belongs to its context and not to an actor; "
@@ -45,7 +45,7 @@ struct ModelChecks<Context: MacroExpansionContext> {
         for inherited in model.syntax.inheritanceClause?.inheritedTypes ?? [] {
             // `@unchecked Sendable` says that the author answers for it.
             guard inherited.type.baseName == "Sendable" else { continue }
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "sendableModel",
                     "a '@Model' class is used only where its context is; remove 'Sendable' and pass "
@@ -58,7 +58,7 @@ struct ModelChecks<Context: MacroExpansionContext> {
         for member in model.syntax.memberBlock.members {
             guard let block = member.decl.as(IfConfigDeclSyntax.self) else { continue }
             for variable in block.containedVariables where variable.isPersisted {
-                context.diagnose(
+                reporter.diagnose(
                     MacroDiagnostic(
                         "conditionalProperty",
                         "a property that the store keeps cannot be inside '#if', because '@Model' cannot tell "
@@ -70,15 +70,18 @@ struct ModelChecks<Context: MacroExpansionContext> {
 
     private func checkInitializers() {
         guard model.initializers.isEmpty else { return }
+        // One inside `#if` may be all that is needed. The compiler knows.
+        let conditional = model.syntax.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
+        if conditional.contains(where: \.mayHaveInitializer) { return }
         if hasModelSuperclass {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "missingSubclassInitializer",
                     "'@Model' requires an initializer in a subclass; "
                         + "write one that sets its properties and calls 'super.init'"),
                 at: model.syntax.name, fixIts: [MemberwiseInitializer(model: model, callsSuper: true).fixIt])
         } else if !model.isDefaultInitializable {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "missingInitializer",
                     "'@Model' requires an initializer, because some properties have no initial value; "

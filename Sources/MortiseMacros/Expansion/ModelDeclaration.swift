@@ -16,28 +16,41 @@ struct ModelDeclaration {
     /// The kept properties in the order of their declaration; the index of one is its slot within the class.
     var properties: [ModelProperty] { variables.compactMap(\.modelProperty) }
 
+    /// Whether there is an error in a property, which is reported by the member role alone.
+    func refuses(_ property: ModelProperty) -> Bool {
+        PropertyChecks.refuse(property.declaration, className: name)
+    }
+
     /// All variables declared directly in the body, whatever their kind.
     var variables: [VariableDeclSyntax] {
         syntax.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
     }
 
-    /// The initializers written in the body.
+    /// The initializers written in the body, outside `#if`.
     var initializers: [InitializerDeclSyntax] {
         syntax.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
     }
 
-    /// The `#Unique` and `#Index` declarations in the body, in order.
-    var constraints: [MacroExpansionDeclSyntax] {
-        syntax.memberBlock.members.compactMap { member in
-            guard let macro = member.decl.as(MacroExpansionDeclSyntax.self),
-                macro.macroName.text == "Unique" || macro.macroName.text == "Index"
-            else { return nil }
-            return macro
-        }
+    /// The `#Unique` and `#Index` declarations in the body, in order, outside `#if`.
+    var constraints: [MacroExpansionDeclSyntax] { syntax.memberBlock.members.compactMap(\.constraint) }
+
+    /// The names of kept properties with observers that initializers can pass by.
+    var observedNames: [String] { properties.filter { $0.unobservedName != nil }.map(\.name) }
+
+    /// The name of a property's storage.
+    func storageName(of property: ModelProperty) -> String {
+        property.storageName(isTaken: isStorageTaken(of: property))
     }
 
-    /// Whether a kept property has observers.
-    var hasObservedProperties: Bool { properties.contains { $0.binding.accessorBlock != nil } }
+    /// Whether `_name` is declared in the class, or may be.
+    func isStorageTaken(of property: ModelProperty) -> Bool {
+        let name = "_\(property.name)"
+        return property.hasForeignAttribute || ReservedNames.expansionMembers.contains(name)
+            || syntax.memberBlock.members.contains { member in
+                if let variable = member.decl.as(VariableDeclSyntax.self) { return variable.declares(name) }
+                return member.decl.asProtocol((any NamedDeclSyntax).self)?.name.unescaped == name
+            }
+    }
 
     /// Whether an initializer may give a model, or an array of them, to a property before `self` is complete: as far as the
     /// syntax tells, which does not know models from other types. An initial value does not keep an initializer from that.
@@ -86,6 +99,22 @@ struct StateNames {
 
     /// The expression of the slot of the property at `index` in its class.
     func slot(_ index: String) -> String { mayHaveSuperclass ? "\(className)._firstSlot + \(index)" : index }
+}
+
+extension MemberBlockItemSyntax {
+    /// The member as `#Unique` or `#Index`; nil if it is another.
+    var constraint: MacroExpansionDeclSyntax? {
+        guard let macro = decl.as(MacroExpansionDeclSyntax.self),
+            macro.macroName.text == "Unique" || macro.macroName.text == "Index"
+        else { return nil }
+        return macro
+    }
+}
+
+extension VariableDeclSyntax {
+    func declares(_ name: String) -> Bool {
+        bindings.contains { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.unescaped == name }
+    }
 }
 
 extension TypeSyntax {

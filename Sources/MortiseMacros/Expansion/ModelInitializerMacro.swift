@@ -2,51 +2,73 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@_ModelInitializer`, which `@Model` puts on designated initializers of a class with observed properties, and of one
-/// whose properties may be given models there.
+/// `@_ModelInitializer`, which `@Model` puts on initializers and on `deinit`, where what they do with properties is not what
+/// the generated accessors would do.
 ///
-/// Until all properties of the class have a value, assignments go through init accessors, also those to properties that
-/// have an initial value. An init accessor does not know the object, so that the other sides of relationships follow when
-/// the initializer ends. Later assignments go through setters; the flag tells them not to run observers.
+/// Swift runs no observers where an initializer or `deinit` of a class accesses its own properties directly. Such accesses
+/// go to the property without observers.
+///
+/// Until all properties of a class have a value, assignments in a designated initializer go through init accessors. An init
+/// accessor does not know the object, so that the other sides of relationships follow when the initializer ends.
 open class ModelInitializerMacro: BodyMacro {
-    /// Wraps an initializer's body, so that values set before the superclass is initialized are kept.
+    /// Rewrites the body.
     public static func expansion(
         of node: AttributeSyntax,
         providingBodyFor declaration: some DeclSyntaxProtocol & WithOptionalCodeBlockSyntax,
         in context: some MacroExpansionContext
     ) throws -> [CodeBlockItemSyntax] {
-        let written = declaration.body?.statements ?? []
-        let canFail = declaration.as(InitializerDeclSyntax.self)?.canFail == true
-        let observes = !node.says("observes", "false")
-        let begin: CodeBlockItemSyntax = "_isInitializing = true"
-        let end: CodeBlockItemSyntax = "_isInitializing = false"
-        let link: CodeBlockItemSyntax = "self._linkInitialValues()"
-        var last: [CodeBlockItemSyntax] = []
-        // A `defer` would also run where the initializer fails, before there is an object whose flag it could reset.
-        if observes, canFail { last.append(end) }
-        if node.says("links", "true") { last.append(link) }
-        var statements = last.isEmpty ? Array(written) : Array(ReturnRewriter(before: last).rewrite(written))
-        if statements.last?.leavesScope != true { statements += last }
-        if !observes { return statements }
-        return canFail ? [begin] + statements : [begin, "defer {\n    _isInitializing = false\n}"] + statements
+        var statements = declaration.body?.statements ?? []
+        let observed = node.strings(of: "observed")
+        if !observed.isEmpty {
+            statements = DirectAccess(to: observed, in: declaration).rewriter.rewrite(statements)
+            if declaration.is(DeinitializerDeclSyntax.self) {
+                let begin: CodeBlockItemSyntax = "self._modelState._beginDeinit()\n"
+                statements.insert(begin, at: statements.startIndex)
+            }
+        }
+        if node.argument("links")?.trimmedDescription == "true" {
+            let link: CodeBlockItemSyntax = "self._linkInitialValues()"
+            let isLast = statements.last?.leavesScope != true
+            statements = ReturnRewriter(before: link).rewrite(statements)
+            if isLast { statements.append(link) }
+        }
+        return Array(statements)
+    }
+}
+
+/// What an initializer or `deinit` does with observed properties.
+struct DirectAccess {
+    let rewriter: SelfReferenceRewriter
+
+    init(to properties: [String], in declaration: some DeclSyntaxProtocol) {
+        let parameters = declaration.as(InitializerDeclSyntax.self)?.signature.parameterClause.parameters ?? []
+        rewriter = SelfReferenceRewriter(
+            Dictionary(properties.map { ($0, "self.\(ModelProperty.unobservedName(of: $0))") }) { first, _ in first },
+            shadowing: parameters.map { ($0.secondName ?? $0.firstName).unescaped }, dividingDefer: true)
+    }
+
+    /// Whether there is anything to rewrite.
+    func isNeeded(in body: CodeBlockSyntax?) -> Bool {
+        guard let body else { return false }
+        _ = rewriter.rewrite(body.statements)
+        return rewriter.found
     }
 }
 
 extension AttributeSyntax {
-    /// Whether an argument of the attribute is written so.
-    fileprivate func says(_ label: String, _ value: String) -> Bool {
-        arguments?.as(LabeledExprListSyntax.self)?.contains { argument in
-            argument.label?.text == label && argument.expression.trimmedDescription == value
-        } == true
+    /// The texts of an array literal of string literals.
+    fileprivate func strings(of label: String) -> [String] {
+        let elements = argument(label)?.as(ArrayExprSyntax.self)?.elements
+        return elements?.compactMap { $0.expression.literalText } ?? []
     }
 }
 
-/// Puts statements in front of each `return` that ends an initializer with success.
+/// Puts a statement in front of each `return` that ends an initializer with success.
 private final class ReturnRewriter: SyntaxRewriter {
-    private let statements: [CodeBlockItemSyntax]
+    private let statement: CodeBlockItemSyntax
 
-    init(before statements: [CodeBlockItemSyntax]) {
-        self.statements = statements
+    init(before statement: CodeBlockItemSyntax) {
+        self.statement = statement
         super.init(viewMode: .sourceAccurate)
     }
 
@@ -58,10 +80,10 @@ private final class ReturnRewriter: SyntaxRewriter {
                 if case .stmt(let written) = item.item, let exit = written.as(ReturnStmtSyntax.self),
                     exit.expression == nil
                 {
-                    return statements.enumerated().map { place, statement in
-                        statement.with(\.leadingTrivia, place == 0 ? item.leadingTrivia : [])
-                            .with(\.trailingTrivia, .newline)
-                    } + [item.with(\.leadingTrivia, [])]
+                    return [
+                        statement.with(\.leadingTrivia, item.leadingTrivia).with(\.trailingTrivia, .newline),
+                        item.with(\.leadingTrivia, []),
+                    ]
                 }
                 return [rewrite(item).cast(CodeBlockItemSyntax.self)]
             })
@@ -76,23 +98,71 @@ private final class ReturnRewriter: SyntaxRewriter {
     override func visit(_ node: ActorDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
 }
 
-extension InitializerDeclSyntax {
-    fileprivate var canFail: Bool {
-        optionalMark != nil || signature.effectSpecifiers?.throwsClause != nil
-    }
+extension CodeBlockItemListSyntax {
+    fileprivate var leavesScope: Bool { last?.leavesScope == true }
 }
 
 extension CodeBlockItemSyntax {
-    /// Whether nothing after the statement can run, as far as its own form tells.
+    /// Whether nothing after the statement can run, as far as its own form tells: the compiler would warn of what is
+    /// added there.
     fileprivate var leavesScope: Bool {
         switch item {
         case .stmt(let statement):
-            return statement.is(ReturnStmtSyntax.self) || statement.is(ThrowStmtSyntax.self)
+            if statement.is(ReturnStmtSyntax.self) || statement.is(ThrowStmtSyntax.self) { return true }
+            if let block = statement.as(DoStmtSyntax.self) {
+                return block.body.statements.leavesScope && block.catchClauses.allSatisfy(\.body.statements.leavesScope)
+            }
+            if let loop = statement.as(WhileStmtSyntax.self) { return loop.isEndless }
+            if let loop = statement.as(RepeatStmtSyntax.self) {
+                return loop.condition.trimmedDescription == "true" && !loop.body.hasBreak
+            }
+            return statement.as(ExpressionStmtSyntax.self)?.expression.leavesScope == true
         case .expr(let expression):
-            let called = expression.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription
-            return called == "fatalError" || called == "preconditionFailure"
-        case .decl:
-            return false
+            return expression.leavesScope
+        case .decl(let declaration):
+            return declaration.as(IfConfigDeclSyntax.self)?.leavesScope == true
         }
     }
+}
+
+extension ExprSyntax {
+    fileprivate var leavesScope: Bool {
+        if let branch = self.as(IfExprSyntax.self) { return branch.leavesScope }
+        if let choice = self.as(SwitchExprSyntax.self) {
+            return choice.cases.allSatisfy { element in
+                guard case .switchCase(let chosen) = element else { return false }
+                return chosen.statements.leavesScope || chosen.statements.last?.trimmedDescription == "fallthrough"
+            }
+        }
+        let called = self.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription
+        return ["fatalError", "preconditionFailure", "Swift.fatalError", "Swift.preconditionFailure"].contains(called)
+    }
+}
+
+extension IfExprSyntax {
+    fileprivate var leavesScope: Bool {
+        switch elseBody {
+        case .ifExpr(let next): body.statements.leavesScope && next.leavesScope
+        case .codeBlock(let block): body.statements.leavesScope && block.statements.leavesScope
+        case nil: false
+        }
+    }
+}
+
+extension IfConfigDeclSyntax {
+    fileprivate var leavesScope: Bool {
+        clauses.last?.poundKeyword.tokenKind == .poundElse
+            && clauses.allSatisfy { clause in
+                if case .statements(let statements) = clause.elements { statements.leavesScope } else { false }
+            }
+    }
+}
+
+extension WhileStmtSyntax {
+    fileprivate var isEndless: Bool { conditions.trimmedDescription == "true" && !body.hasBreak }
+}
+
+extension CodeBlockSyntax {
+    /// Whether a `break` may leave the loop whose body this is.
+    fileprivate var hasBreak: Bool { tokens(viewMode: .sourceAccurate).contains { $0.tokenKind == .keyword(.break) } }
 }

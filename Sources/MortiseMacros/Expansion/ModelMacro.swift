@@ -13,12 +13,17 @@ extension ModelMacro: MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
+        if declaration.isRepeated(node, "Model", in: context) {
+            context.diagnose(
+                MacroDiagnostic("repeatedModel", "'@Model' is repeated on one class; remove one of them"), at: node)
+            return []
+        }
         guard let model = ModelDeclaration(declaration) else {
             context.diagnose(.modelOnWrongKind(declaration), at: node, fixIts: .modelOnWrongKind(declaration))
             return []
         }
         let hasModelSuperclass = model.hasModelSuperclass(missing: protocols)
-        ModelChecks(model: model, hasModelSuperclass: hasModelSuperclass, context: context).run()
+        ModelChecks(model: model, hasModelSuperclass: hasModelSuperclass, reporter: DiagnosticReporter(context)).run()
         return ModelMembers(
             model: model, superclass: hasModelSuperclass ? model.firstInheritedType : nil
         ).declarations
@@ -33,21 +38,37 @@ extension ModelMacro: MemberAttributeMacro {
         providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
-        guard let model = ModelDeclaration(declaration) else { return [] }
+        guard let model = ModelDeclaration(declaration), !declaration.isRepeated(node, "Model", in: context) else {
+            return []
+        }
         if let initializer = member.as(InitializerDeclSyntax.self) {
-            // Swift runs no observers for assignments in a class's own designated initializers, and what an initializer gives
-            // a property before `self` is complete does not go through its setter.
-            guard model.hasObservedProperties || model.mayBeGivenModels, initializer.body != nil,
-                !initializer.modifiers.contains(.convenience)
-            else { return [] }
-            if !model.mayBeGivenModels { return ["@_ModelInitializer"] }
-            return model.hasObservedProperties
-                ? ["@_ModelInitializer(links: true)"] : ["@_ModelInitializer(links: true, observes: false)"]
+            let isDesignated = !initializer.modifiers.contains(.convenience)
+            return body(of: initializer, initializer.body, links: isDesignated && model.mayBeGivenModels, in: model)
+        }
+        if let deinitializer = member.as(DeinitializerDeclSyntax.self) {
+            return body(of: deinitializer, deinitializer.body, links: false, in: model)
         }
         guard let variable = member.as(VariableDeclSyntax.self), let property = variable.modelProperty,
             let slot = model.properties.firstIndex(where: { $0.name == property.name })
         else { return [] }
+        if model.isStorageTaken(of: property) {
+            return ["@_PersistedProperty(\(literal: slot), storage: \(literal: property.storageName(isTaken: true)))"]
+        }
         return ["@_PersistedProperty(\(literal: slot))"]
+    }
+
+    /// What has the body of an initializer or `deinit` rewritten; nothing if it stays as it is.
+    private static func body(
+        of declaration: some DeclSyntaxProtocol, _ body: CodeBlockSyntax?, links: Bool, in model: ModelDeclaration
+    ) -> [AttributeSyntax] {
+        guard body != nil else { return [] }
+        let observed = model.observedNames
+        var arguments = links ? ["links: true"] : []
+        if !observed.isEmpty, DirectAccess(to: observed, in: declaration).isNeeded(in: body) {
+            let names = observed.map { "\(StringLiteralExprSyntax(content: $0))" }
+            arguments.append("observed: [\(names.joined(separator: ", "))]")
+        }
+        return arguments.isEmpty ? [] : ["@_ModelInitializer(\(raw: arguments.joined(separator: ", ")))"]
     }
 }
 
@@ -60,7 +81,9 @@ extension ModelMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard declaration.is(ClassDeclSyntax.self) else { return [] }
+        guard declaration.is(ClassDeclSyntax.self), !declaration.isRepeated(node, "Model", in: context) else {
+            return []
+        }
         let missing = Set(protocols.compactMap(\.baseName))
         var extensions: [ExtensionDeclSyntax] = []
         if missing.contains("PersistentModel") {
@@ -78,5 +101,18 @@ extension ModelMacro: ExtensionMacro {
                     """))
         }
         return extensions
+    }
+}
+
+extension DeclGroupSyntax {
+    /// Whether an attribute is not the first of its name: what it adds is there already.
+    fileprivate func isRepeated(_ node: AttributeSyntax, _ name: String, in context: some MacroExpansionContext) -> Bool
+    {
+        let all = attributes.attributes(named: name)
+        guard all.count > 1, let first = all.first else { return false }
+        func place(_ node: AttributeSyntax) -> String? {
+            context.location(of: node).map { "\($0.line):\($0.column)" }
+        }
+        return place(first) != place(node)
     }
 }

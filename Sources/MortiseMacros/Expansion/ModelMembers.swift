@@ -9,9 +9,6 @@ struct ModelMembers {
 
     var declarations: [DeclSyntax] {
         var members = state
-        if model.hasObservedProperties {
-            members.append("nonisolated(unsafe) private var _isInitializing: Swift.Bool = false")
-        }
         if let superclass {
             members += subclassInitializers(of: superclass)
         } else {
@@ -19,7 +16,7 @@ struct ModelMembers {
             members.append(persistentBackingData)
         }
         if model.initializers.isEmpty, superclass == nil, model.isDefaultInitializable {
-            members.append("init() {}")
+            members += ConditionalMembers.emptyInitializer(for: model)
         }
         members += SchemaMetadata(model: model, superclass: superclass).declarations
         members += observation
@@ -31,14 +28,14 @@ struct ModelMembers {
 
     /// One assignment a line for the peers that keep nothing; they would otherwise be uninitialized.
     private var storagePlaceholders: String {
-        model.properties.map { "self._\($0.name) = MortiseCore.NoStorage()\n" }.joined()
+        model.properties.map { "self.\(model.storageName(of: $0)) = MortiseCore.NoStorage()\n" }.joined()
     }
 
     private var state: [DeclSyntax] {
         guard let superclass else { return rootState }
         return [
             """
-            @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: \(raw: model.name).self)
+            \(raw: UnsafeStorage.attribute)@exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.InitialValues = MortiseCore.InitialValues(of: \(raw: model.name).self)
             """,
             """
             private static var _firstSlot: Swift.Int {
@@ -66,7 +63,7 @@ struct ModelMembers {
         if model.stateNames.mayHaveSuperclass {
             members = [
                 """
-                @exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState(of: \(raw: model.name).self)
+                \(raw: UnsafeStorage.attribute)@exclusivity(unchecked) nonisolated(unsafe) private var _ownState: MortiseCore.ModelState = MortiseCore.ModelState(of: \(raw: model.name).self)
                 """,
                 """
                 nonisolated \(raw: access.member)var _modelState: MortiseCore.ModelState {
@@ -91,7 +88,7 @@ struct ModelMembers {
         } else {
             members = [
                 """
-                @exclusivity(unchecked) nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: \(raw: model.name).self)
+                \(raw: UnsafeStorage.attribute)@exclusivity(unchecked) nonisolated(unsafe) \(raw: access.member)var _modelState: MortiseCore.ModelState = MortiseCore.ModelState(of: \(raw: model.name).self)
                 """
             ]
         }
@@ -170,17 +167,34 @@ struct ModelMembers {
     }
 }
 
+/// The attribute of stored properties that are marked `unsafe`, in a module that checks memory safety strictly: the models
+/// of a context are used on its actor or thread, which the compiler cannot see. Swift 6.2 has it first; the plugin is built
+/// with the compiler that reads the expansion.
+enum UnsafeStorage {
+    #if compiler(>=6.2)
+    static let attribute = "@safe "
+    #else
+    static let attribute = ""
+    #endif
+}
+
 extension ModelDeclaration {
     /// Whether every stored property has a value without an initializer giving it one.
     var isDefaultInitializable: Bool {
         variables.allSatisfy { variable in
             guard variable.isStoredInstanceProperty, !variable.modifiers.contains(.lazy) else { return true }
-            return variable.bindings.allSatisfy(\.hasInitialValue)
+            return variable.haveInitialValues
         }
     }
 }
 
-extension PatternBindingSyntax {
-    /// Whether an initializer may leave the binding out: it has a value or an optional type.
-    var hasInitialValue: Bool { initializer != nil || typeAnnotation?.type.unwrappedOptional != nil }
+extension VariableDeclSyntax {
+    /// Whether an initializer may leave the bindings out.
+    var haveInitialValues: Bool { bindings.allSatisfy(hasInitialValue) }
+
+    /// Whether an initializer may leave a binding out: it has a value, or is a variable that is nil by itself.
+    func hasInitialValue(_ binding: PatternBindingSyntax) -> Bool {
+        binding.initializer != nil
+            || (bindingSpecifier.tokenKind == .keyword(.var) && binding.typeAnnotation?.type.isNilByDefault == true)
+    }
 }

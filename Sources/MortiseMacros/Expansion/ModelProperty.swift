@@ -15,6 +15,26 @@ struct ModelProperty {
     /// The declared type; nil if it is inferred from the initial value.
     var type: TypeSyntax? { binding.typeAnnotation?.type }
 
+    /// The declared type, or that of an initial value whose form alone tells it; nil if only the compiler knows.
+    var knownType: String? { type?.trimmedDescription ?? initialValue?.literalType }
+
+    /// The property that stands for the storage, which has size 0. It is named otherwise where that name is taken.
+    func storageName(isTaken: Bool) -> String { TokenSyntax.quoted((isTaken ? "_stored_" : "_") + name) }
+
+    /// Whether something else may declare `_name`: an attribute that is a property wrapper, for one.
+    var hasForeignAttribute: Bool { declaration.attributes.hasForeign }
+
+    /// The property that accesses the value without running observers; nil if there are none, or its type is not known.
+    var unobservedName: String? {
+        guard isObserved, knownType != nil else { return nil }
+        return Self.unobservedName(of: name)
+    }
+
+    static func unobservedName(of name: String) -> String { TokenSyntax.quoted("_unobserved_\(name)") }
+
+    /// Whether the property has observers.
+    var isObserved: Bool { binding.accessorBlock != nil }
+
     /// The initial value as written.
     var initialValue: ExprSyntax? { binding.initializer?.value }
 
@@ -29,9 +49,6 @@ struct ModelProperty {
         }.joined(separator: ", ")
     }
     var relationship: AttributeSyntax? { declaration.attributes.attribute(named: "Relationship") }
-
-    /// Whether an initializer of the class may leave the property out.
-    var hasInitialValue: Bool { initialValue != nil || type?.unwrappedOptional != nil }
 
     /// Whether the value passes through a value transformer: `@Attribute(.transformable(by: …))`.
     var isTransformable: Bool { declaration.isTransformable }
@@ -50,7 +67,7 @@ extension VariableDeclSyntax {
     /// Declarations that `@Model` rejects count as well, so that one mistake does not cause a second message.
     var isPersisted: Bool {
         isStoredInstanceProperty && attributes.attribute(named: "Transient") == nil && !modifiers.contains(.override)
-            && !modifiers.contains(.lazy)
+            && !modifiers.contains(.lazy) && attributes.attribute(named: "ObservationIgnored") == nil
     }
 
     var isTransformable: Bool {

@@ -15,19 +15,51 @@ extension PersistedPropertyMacro: AccessorMacro {
         guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty,
             let index = node.labeledArguments.first?.expression.trimmedDescription
         else { return [] }
-        let owner = context.modelClass
-        let names = StateNames(
-            mayHaveSuperclass: owner?.inheritanceClause != nil, className: owner?.name.text ?? "Self")
+        if PropertyChecks.refuse(property.declaration, className: context.modelClass?.name.text ?? "") {
+            return inert(storageName(of: property, node))
+        }
+        let names = context.stateNames
         let access = SlotAccess(
             keyPath: "\\.\(property.identifier)", slot: names.slot(index), isTransformable: property.isTransformable)
-        let initialize = property.isTransformable ? "initializeTransformable" : "initialize"
+        return direct(property, access, names, node, context) + [
+            setter(of: property, access: access, preparation: names.preparation)
+        ]
+    }
 
+    /// Accessors that compile whatever the property is, and never run.
+    private static func inert(_ storage: String) -> [AccessorDeclSyntax] {
+        [
+            """
+            @storageRestrictions(initializes: \(raw: storage))
+            init(initialValue) {
+                \(raw: storage) = MortiseCore.NoStorage()
+            }
+            """,
+            """
+            get {
+                Swift.fatalError()
+            }
+            """,
+            """
+            set {
+            }
+            """,
+        ]
+    }
+
+    /// The accessors that run no observers, but for the setter.
+    private static func direct(
+        _ property: ModelProperty, _ access: SlotAccess, _ names: StateNames, _ node: AttributeSyntax,
+        _ context: some MacroExpansionContext
+    ) -> [AccessorDeclSyntax] {
+        let initialize = property.isTransformable ? "initializeTransformable" : "initialize"
+        let storage = storageName(of: property, node)
         return [
             """
-            @storageRestrictions(accesses: \(raw: names.initialState), initializes: _\(raw: property.name))
+            @storageRestrictions(accesses: \(raw: names.initialState), initializes: \(raw: storage))
             init(initialValue) {
                 \(raw: names.initialState).\(raw: initialize)(at: \(raw: access.slot), to: initialValue)
-                _\(raw: property.name) = MortiseCore.NoStorage()
+                \(raw: storage) = MortiseCore.NoStorage()
             }
             """,
             """
@@ -36,8 +68,12 @@ extension PersistedPropertyMacro: AccessorMacro {
                 return \(raw: access.read)
             }
             """,
-            setter(of: property, access: access, preparation: names.preparation),
         ]
+    }
+
+    private static func storageName(of property: ModelProperty, _ node: AttributeSyntax) -> String {
+        node.argument("storage")?.literalText
+            ?? property.storageName(isTaken: false)
     }
 
     private static func setter(
@@ -46,34 +82,78 @@ extension PersistedPropertyMacro: AccessorMacro {
         if let block = property.binding.accessorBlock, let observers = PropertyObservers(block, of: property) {
             return observers.setter(access: access, preparation: preparation)
         }
-        return """
-            set {
-                \(raw: preparation)withMutation(keyPath: \(raw: access.keyPath)) {
-                    \(raw: access.write("newValue"))
-                }
+        return plainSetter(access: access, preparation: preparation)
+    }
+
+    private static func plainSetter(access: SlotAccess, preparation: String) -> AccessorDeclSyntax {
+        """
+        set {
+            \(raw: preparation)withMutation(keyPath: \(raw: access.keyPath)) {
+                \(raw: access.write("newValue"))
             }
-            """
+        }
+        """
     }
 }
 
 extension PersistedPropertyMacro: PeerMacro {
-    /// Adds the storage of the property's observers, if it has any.
+    /// Adds the property's storage, its key path as a constant, and the property without observers, if it has any.
     public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty else { return [] }
-        var peers: [DeclSyntax] = ["nonisolated(unsafe) private var _\(raw: property.name): MortiseCore.NoStorage"]
+        let storage = storageName(of: property, node)
+        var peers: [DeclSyntax] = [
+            "\(raw: UnsafeStorage.attribute)nonisolated(unsafe) private var \(raw: storage): MortiseCore.NoStorage"
+        ]
+        if PropertyChecks.refuse(property.declaration, className: context.modelClass?.name.text ?? "") { return peers }
         if let owner = context.modelClass, context.sharedKeyPath(to: property) != nil {
-            let isolation = declaration.as(VariableDeclSyntax.self)?.modifiers.contains(.nonisolated) == true
             peers.append(
                 """
-                private \(raw: isolation ? "nonisolated " : "")static let _keyPath_\(raw: property.name) = \
-                \\\(raw: owner.name.text).\(raw: property.identifier)
+                private \(raw: property.isolation)static let \(raw: Self.keyPathName(of: property)) = \
+                MortiseCore.SharedKeyPath(\(raw: label(of: property))\\\(raw: owner.name.text).\(raw: property.identifier))\
+                \(raw: inverse(of: property))
                 """)
         }
+        if let peer = unobservedProperty(property, node, context) { peers.append(peer) }
         return peers
+    }
+
+    /// What has the compiler check that a relationship holds models.
+    private static func label(of property: ModelProperty) -> String {
+        property.relationship == nil ? "" : "relationship: "
+    }
+
+    /// What has the compiler check that the inverse of a relationship holds models.
+    private static func inverse(of property: ModelProperty) -> String {
+        guard let inverse = property.relationship?.argument("inverse"), inverse.keyPath != nil else { return "" }
+        return ".inverse(\(inverse.trimmedDescription))"
+    }
+
+    private static func unobservedProperty(
+        _ property: ModelProperty, _ node: AttributeSyntax, _ context: some MacroExpansionContext
+    ) -> DeclSyntax? {
+        guard let name = property.unobservedName, let type = property.knownType,
+            let index = node.labeledArguments.first?.expression.trimmedDescription
+        else { return nil }
+        let names = context.stateNames
+        let access = SlotAccess(
+            keyPath: "\\.\(property.identifier)", slot: names.slot(index), isTransformable: property.isTransformable)
+        let accessors =
+            direct(property, access, names, node, context) + [
+                plainSetter(access: access, preparation: names.preparation)
+            ]
+        return """
+            private \(raw: property.isolation)var \(raw: name): \(raw: type) {
+            \(raw: accessors.map(\.description).joined(separator: "\n"))
+            }
+            """
+    }
+
+    fileprivate static func keyPathName(of property: ModelProperty) -> String {
+        TokenSyntax.quoted("_keyPath_\(property.name)")
     }
 }
 
@@ -83,13 +163,22 @@ extension MacroExpansionContext {
         lexicalContext.lazy.compactMap { $0.as(ClassDeclSyntax.self) }.first
     }
 
+    fileprivate var stateNames: StateNames {
+        StateNames(mayHaveSuperclass: modelClass?.inheritanceClause != nil, className: modelClass?.name.text ?? "Self")
+    }
+
     /// The expression of the property's key path as a constant of its class: a literal would be looked up, retained and
     /// released at each read, which takes longer than the read itself. Nil where a class cannot have such constants,
     /// because something around it is generic.
     fileprivate func sharedKeyPath(to property: ModelProperty) -> String? {
         guard let modelClass, !lexicalContext.contains(where: \.isGeneric) else { return nil }
-        return "\(modelClass.name.text)._keyPath_\(property.name)"
+        return "\(modelClass.name.text).\(PersistedPropertyMacro.keyPathName(of: property)).keyPath"
     }
+}
+
+extension ModelProperty {
+    /// `nonisolated` where the property is; ends in a space or is empty.
+    fileprivate var isolation: String { declaration.modifiers.contains(.nonisolated) ? "nonisolated " : "" }
 }
 
 extension SyntaxProtocol {

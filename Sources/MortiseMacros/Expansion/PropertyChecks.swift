@@ -1,12 +1,11 @@
 import SwiftDiagnostics
 import SwiftSyntax
-import SwiftSyntaxMacros
 
 /// Reports what a variable in the body of a model class cannot be, as far as its syntax tells.
-struct PropertyChecks<Context: MacroExpansionContext> {
+struct PropertyChecks {
     let variable: VariableDeclSyntax
     let className: String
-    let context: Context
+    let reporter: DiagnosticReporter
 
     func run() {
         guard !variable.modifiers.isTypeLevel, !variable.modifiers.contains(.override) else { return }
@@ -19,7 +18,14 @@ struct PropertyChecks<Context: MacroExpansionContext> {
         }
         guard checkDeclarationForm() else { return }
         if let property = variable.modelProperty {
-            TypeChecks(property: property, className: className, context: context).run()
+            TypeChecks(property: property, className: className, reporter: reporter).run()
+        }
+    }
+
+    /// Whether the property is refused. One mistake is one error: nothing more is said or made of the property.
+    static func refuse(_ variable: VariableDeclSyntax, className: String) -> Bool {
+        DiagnosticReporter.findsError { reporter in
+            PropertyChecks(variable: variable, className: className, reporter: reporter).run()
         }
     }
 
@@ -27,9 +33,9 @@ struct PropertyChecks<Context: MacroExpansionContext> {
 
     private func report(_ id: String, _ text: String, at node: (some SyntaxProtocol)?, fixIts: [FixIt] = []) {
         if let node {
-            context.diagnose(MacroDiagnostic(id, text), at: node, fixIts: fixIts)
+            reporter.diagnose(MacroDiagnostic(id, text), at: node, fixIts: fixIts)
         } else {
-            context.diagnose(MacroDiagnostic(id, text), at: variable, fixIts: fixIts)
+            reporter.diagnose(MacroDiagnostic(id, text), at: variable, fixIts: fixIts)
         }
     }
 
@@ -41,9 +47,7 @@ struct PropertyChecks<Context: MacroExpansionContext> {
                 report(
                     "reservedName", "'\(name)' is a member of 'PersistentModel'; give the property another name",
                     at: pattern)
-            } else if ReservedNames.expansionMembers.contains(name)
-                || ReservedNames.expansionMembers.contains("_\(name)")
-            {
+            } else if ReservedNames.expansionMembers.contains(name) {
                 report(
                     "expansionName",
                     "'\(name)' collides with a member that '@Model' adds; "
@@ -85,16 +89,9 @@ struct PropertyChecks<Context: MacroExpansionContext> {
     }
 
     private func checkTransientValue() {
-        for binding in variable.bindings where !binding.hasInitialValue && !variable.modifiers.contains(.lazy) {
-            var fixIts: [FixIt] = []
-            if let type = binding.typeAnnotation?.type {
-                let optional = type.madeOptional
-                fixIts = [
-                    .replace(
-                        "make the type '\(optional.trimmedDescription)'", id: "makeOptional", old: type,
-                        new: optional.with(\.trailingTrivia, type.trailingTrivia))
-                ]
-            }
+        for binding in variable.bindings where !variable.hasInitialValue(binding) && !variable.modifiers.contains(.lazy)
+        {
+            let fixIts = binding.typeAnnotation.map { [variable.fixItMakingNil(binding, $0)] } ?? []
             report(
                 "transientWithoutValue",
                 "a '@Transient' property needs an initial value or an optional type, because a fetched model is made "
@@ -112,6 +109,29 @@ struct PropertyChecks<Context: MacroExpansionContext> {
                     + "or mark the property '@Transient'",
                 at: lazy,
                 fixIts: [.remove(modifier: lazy, from: variable), .add(attribute: "Transient", to: variable)])
+            return false
+        }
+        if let ignored = variable.attributes.attribute(named: "ObservationIgnored") {
+            let transient = AttributeSyntax(attributeName: IdentifierTypeSyntax(name: .identifier("Transient")))
+            report(
+                "observationIgnored",
+                "'@Model' observes each property that the store keeps; write '@Transient' for one that it leaves out",
+                at: ignored,
+                fixIts: [
+                    .replace(
+                        "replace '@ObservationIgnored' with '@Transient'", id: "useTransient", old: ignored,
+                        new: transient.with(\.leadingTrivia, ignored.leadingTrivia)
+                            .with(\.trailingTrivia, ignored.trailingTrivia)),
+                    .remove(ignored, from: variable),
+                ])
+            return false
+        }
+        if let actor = variable.attributes.attribute(named: "MainActor") {
+            report(
+                "isolatedProperty",
+                "a property that the store keeps belongs to the model's context and not to an actor; remove '@MainActor', "
+                    + "or mark the property '@Transient'",
+                at: actor, fixIts: [.remove(actor, from: variable), .add(attribute: "Transient", to: variable)])
             return false
         }
         for keyword in [Keyword.weak, .unowned] {
@@ -148,6 +168,36 @@ struct PropertyChecks<Context: MacroExpansionContext> {
 }
 
 extension VariableDeclSyntax {
+    /// A fix-it after which a binding is nil by itself.
+    fileprivate func fixItMakingNil(_ binding: PatternBindingSyntax, _ annotation: TypeAnnotationSyntax) -> FixIt {
+        let type = annotation.type
+        let isLet = bindingSpecifier.tokenKind == .keyword(.let)
+        var changes: [FixIt.Change] = []
+        if isLet {
+            changes.append(
+                .replace(
+                    oldNode: Syntax(bindingSpecifier),
+                    newNode: Syntax(
+                        TokenSyntax.keyword(
+                            .var, leadingTrivia: bindingSpecifier.leadingTrivia,
+                            trailingTrivia: bindingSpecifier.trailingTrivia))))
+        }
+        let optional = type.unwrappedOptional.map(\.madeOptional) ?? type.madeOptional
+        if !type.isNilByDefault {
+            changes.append(
+                .replace(
+                    oldNode: Syntax(type), newNode: Syntax(optional.with(\.trailingTrivia, type.trailingTrivia))))
+        }
+        let name = binding.pattern.trimmedDescription
+        return FixIt(
+            message: MacroFixIt(
+                "makeOptional",
+                isLet
+                    ? "write 'var \(name): \(optional.trimmedDescription)'"
+                    : "make the type '\(optional.trimmedDescription)'"),
+            changes: changes)
+    }
+
     /// A fix-it that gives each binding its own declaration; nil if a binding has accessors.
     fileprivate var separated: FixIt? {
         guard bindings.allSatisfy({ $0.accessorBlock == nil }) else { return nil }

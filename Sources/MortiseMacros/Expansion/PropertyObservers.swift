@@ -3,7 +3,9 @@ import SwiftSyntaxBuilder
 
 /// The observers written on a kept property.
 ///
-/// Adding accessors to a property makes the compiler drop its observers, so the generated setter runs their bodies.
+/// Adding accessors to a property makes the compiler drop its observers, so the generated setter runs their bodies. What
+/// Swift lets access the value directly, the observers themselves and the initializers of the class, goes through a second
+/// property, `_unobserved_name`, which the generated setter uses as well.
 struct PropertyObservers {
     private let property: ModelProperty
     private let willSet: AccessorDeclSyntax?
@@ -20,12 +22,18 @@ struct PropertyObservers {
 
     /// The setter that runs the observers around the write.
     func setter(access: SlotAccess, preparation: String) -> AccessorDeclSyntax {
-        let before = willSet.map { run($0, parameter: "newValue", argument: "_newValue") }
+        let direct = property.unobservedName
+        let value = direct.map { "self.\($0)" } ?? "_observed.value"
+        let before = willSet.map { run($0, parameter: "newValue", argument: "_newValue", value: value) }
         let needsOldValue = didSet.map(\.usesOldValue) ?? false
-        let after = didSet.map { run($0, parameter: needsOldValue ? "oldValue" : nil, argument: "_oldValue") }
+        let after = didSet.map {
+            run($0, parameter: needsOldValue ? "oldValue" : nil, argument: "_oldValue", value: value)
+        }
 
         var statements: [String] = []
-        if needsOldValue || before?.touchesProperty == true || after?.touchesProperty == true {
+        let bodies = [before, after].compactMap { $0 }
+        if bodies.contains(where: \.usesModel) { statements.append("let _model = self") }
+        if direct == nil, needsOldValue || bodies.contains(where: \.touchesProperty) {
             statements.append(
                 """
                 let _observed = MortiseCore.ObservedProperty(like: _newValue) {
@@ -38,7 +46,7 @@ struct PropertyObservers {
                 """)
         }
         if let before { statements.append(before.call) }
-        if needsOldValue { statements.append("let _oldValue = _observed.value") }
+        if needsOldValue { statements.append("let _oldValue = \(value)") }
         statements.append(
             """
             withMutation(keyPath: \(access.keyPath)) {
@@ -49,27 +57,28 @@ struct PropertyObservers {
 
         return """
             set(_newValue) {
-                \(raw: preparation)guard !_isInitializing else {
-                    \(raw: access.write("_newValue"))
-                    return
-                }
-                \(raw: statements.joined(separator: "\n"))
+                \(raw: preparation)\(raw: statements.joined(separator: "\n"))
             }
             """
     }
 
-    /// The call of a closure that holds an observer's body, in which `return` leaves only the observer.
-    private func run(
-        _ observer: AccessorDeclSyntax, parameter: String?, argument: String
-    ) -> (call: String, touchesProperty: Bool) {
+    private struct Body {
+        /// The call of a closure that holds an observer's body, in which `return` leaves only the observer.
+        let call: String
+        let touchesProperty: Bool
+        let usesModel: Bool
+    }
+
+    private func run(_ observer: AccessorDeclSyntax, parameter: String?, argument: String, value: String) -> Body {
         let rewriter = SelfReferenceRewriter(
-            property: property.name, replacement: "_observed.value",
-            shadowing: parameter.map { [observer.parameters?.name.text ?? $0] } ?? [])
+            [property.name: value], shadowing: parameter.map { [observer.parameters?.name.text ?? $0] } ?? [],
+            model: "_model")
         let body = rewriter.rewrite(observer.body?.statements ?? [])
         let name = observer.parameters?.name.text ?? parameter
         let signature = parameter == nil ? "() -> Swift.Void in" : "(\(name ?? "_")) -> Swift.Void in"
-        let call = "({ \(signature)\n\(body.trimmed)\n})(\(parameter == nil ? "" : argument))"
-        return (call, rewriter.found)
+        return Body(
+            call: "({ \(signature)\n\(body.trimmed)\n})(\(parameter == nil ? "" : argument))",
+            touchesProperty: rewriter.found, usesModel: rewriter.usesModel)
     }
 }
 

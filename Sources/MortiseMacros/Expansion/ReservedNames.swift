@@ -8,7 +8,7 @@ enum ReservedNames {
 
     /// Members that `@Model` adds.
     static let expansionMembers: Set<String> = [
-        "_modelState", "_ownState", "_firstSlot", "_adoptOwnValues", "_adoptInitialValues", "_isInitializing",
+        "_modelState", "_ownState", "_firstSlot", "_adoptOwnValues", "_adoptInitialValues",
         "_schemaMetadata", "_ownSchemaMetadata", "_inheritedSchemaMetadata", "_modelSlotCount",
     ]
 

@@ -22,7 +22,7 @@ struct SchemaMetadata {
         var members: [DeclSyntax] = [
             """
             \(raw: access)\(raw: overridden)static var schemaMetadata: [\(raw: Self.entryType)] {
-                \(raw: list(propertyEntries(root: model.name) + constraintEntries))
+                \(raw: body(list(propertyEntries(root: model.name) + constraintEntries)))
             }
             """
         ]
@@ -43,7 +43,7 @@ struct SchemaMetadata {
         var members: [DeclSyntax] = [
             """
             \(raw: access)\(raw: overridden)class var schemaMetadata: [\(raw: Self.entryType)] {
-                \(raw: own)\(raw: constraints)
+                \(raw: body(own + constraints))
             }
             """,
             """
@@ -75,6 +75,14 @@ struct SchemaMetadata {
         return members
     }
 
+    /// The body of `schemaMetadata`: the entries, and those that hold under a condition.
+    private func body(_ entries: String) -> String {
+        let conditional = ConditionalMembers.statements(for: model.syntax.memberBlock.members, entry(of:))
+        if conditional.isEmpty { return entries }
+        return (["var metadata: [\(Self.entryType)] = \(entries)"] + conditional + ["return metadata"])
+            .joined(separator: "\n")
+    }
+
     private func inheritedMetadata(of superclass: TypeSyntax, specifier: String, access: String) -> DeclSyntax {
         """
         \(raw: access)override \(raw: specifier) var _inheritedSchemaMetadata: [\(raw: Self.entryType)] {
@@ -98,16 +106,12 @@ struct SchemaMetadata {
     }
 
     private func propertyEntries(root: String) -> [String] {
-        model.properties.map { property in
+        model.properties.filter { !model.refuses($0) }.map { property in
             var arguments = [
-                "name: \"\(property.name)\"", "keypath: \\\(root).\(property.identifier)",
+                "name: \(StringLiteralExprSyntax(content: property.name))", "keypath: \\\(root).\(property.identifier)",
                 "chained: \\\(root)?.?.\(property.identifier)",
             ]
-            if let value = property.initialValue?.trimmedDescription {
-                // Without the coercion an implicit member such as `.clear` would be looked up in `Any`.
-                let typed = property.type.map { "(\(value)) as \($0.coercible.trimmedDescription)" } ?? value
-                arguments.append("defaultValue: \(typed)")
-            }
+            if let value = property.initialValue { arguments.append("defaultValue: \(argument(value, of: property))") }
             if let relationship = property.relationship {
                 let written = relationship.labeledArguments.trimmedDescription
                 arguments.append("metadata: MortiseCore.Schema.Relationship(\(written))")
@@ -118,13 +122,27 @@ struct SchemaMetadata {
         }
     }
 
-    private var constraintEntries: [String] {
-        model.constraints.map { constraint in
-            let name = "MortiseCore.Schema.\(constraint.macroName.text)"
-            let generics = constraint.genericArgumentClause?.trimmedDescription ?? "<\(model.name)>"
-            let written = constraint.arguments.trimmedDescription
-            return "\(Self.entryType)(name: \"\(name)\", keypath: \\MortiseCore.Schema.encodingVersion, "
-                + "metadata: \(name)\(generics)(\(written)))"
+    /// An initial value as an argument of type `Any`.
+    private func argument(_ value: ExprSyntax, of property: ModelProperty) -> String {
+        let type = property.type?.coercible.trimmedDescription
+        let written = value.trimmedDescription
+        // `if` and `switch` are expressions only where a value is returned or assigned.
+        if value.is(IfExprSyntax.self) || value.is(SwitchExprSyntax.self) {
+            return "{\(type.map { " () -> \($0) in" } ?? "") \(written) }()"
         }
+        // Without the coercion an implicit member such as `.clear` would be looked up in `Any`.
+        return type.map { "(\(written)) as \($0)" } ?? written
+    }
+
+    private var constraintEntries: [String] {
+        model.constraints.filter { !ConstraintChecks.refuse($0, of: model) }.map(entry(of:))
+    }
+
+    private func entry(of constraint: MacroExpansionDeclSyntax) -> String {
+        let name = "MortiseCore.Schema.\(constraint.macroName.text)"
+        let generics = constraint.genericArgumentClause?.trimmedDescription ?? "<\(model.name)>"
+        let written = constraint.arguments.trimmedDescription
+        return "\(Self.entryType)(name: \"\(name)\", keypath: \\MortiseCore.Schema.encodingVersion, "
+            + "metadata: \(name)\(generics)(\(written)))"
     }
 }

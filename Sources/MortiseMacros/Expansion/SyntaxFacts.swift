@@ -49,7 +49,35 @@ extension TokenSyntax {
     }
 }
 
+extension TokenSyntax {
+    /// A name as it can be written: in backticks where it is a raw identifier.
+    static func quoted(_ name: String) -> String {
+        let isPlain = name.unicodeScalars.allSatisfy { scalar in
+            scalar == "_"
+                || (scalar.isASCII ? Character(scalar).isLetter || Character(scalar).isNumber : true)
+                    && !scalar.properties.isWhitespace
+        }
+        return isPlain ? name : "`\(name)`"
+    }
+}
+
+extension AttributeListSyntax {
+    /// Whether there is an attribute that is neither the language's nor one of ours: a property wrapper or a macro.
+    var hasForeign: Bool {
+        contains { element in
+            guard case .attribute(let attribute) = element else { return false }
+            return attribute.baseName.first?.isUppercase == true
+                && !["Attribute", "Relationship", "Transient", "MainActor"].contains(attribute.baseName)
+        }
+    }
+}
+
 extension TypeSyntax {
+    /// Whether a `var` of this type is nil without an initial value. `Optional<T>` written out has none.
+    var isNilByDefault: Bool {
+        self.is(OptionalTypeSyntax.self) || self.is(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+    }
+
     /// `T` for `T?`, `T!` and `Optional<T>`; nil for other types.
     var unwrappedOptional: TypeSyntax? {
         if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType }
@@ -107,6 +135,34 @@ extension TypeSyntax {
 }
 
 extension ExprSyntax {
+    /// The text of a string literal without interpolations or escapes, as the macros write them; nil for others.
+    var literalText: String? { self.as(StringLiteralExprSyntax.self)?.segments.description }
+
+    /// The type of a literal, or of a call that makes a value of a type by its name; nil if the form does not tell.
+    var literalType: String? {
+        if self.is(IntegerLiteralExprSyntax.self) { return "Swift.Int" }
+        if self.is(FloatLiteralExprSyntax.self) { return "Swift.Double" }
+        if self.is(BooleanLiteralExprSyntax.self) { return "Swift.Bool" }
+        if self.is(StringLiteralExprSyntax.self) { return "Swift.String" }
+        if let negative = self.as(PrefixOperatorExprSyntax.self), negative.operator.text == "-" {
+            return negative.expression.literalType.flatMap { $0 == "Swift.Int" || $0 == "Swift.Double" ? $0 : nil }
+        }
+        if let array = self.as(ArrayExprSyntax.self) {
+            let types = Set(array.elements.map(\.expression.literalType))
+            guard types.count == 1, let type = types.first ?? nil else { return nil }
+            return "[\(type)]"
+        }
+        guard let call = self.as(FunctionCallExprSyntax.self) else { return nil }
+        if let type = call.calledExpression.as(ArrayExprSyntax.self), type.elements.count == 1 {
+            return type.trimmedDescription
+        }
+        let called = call.calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? call.calledExpression
+        guard let name = called.as(DeclReferenceExprSyntax.self)?.baseName.text, name.first?.isUppercase == true else {
+            return nil
+        }
+        return call.calledExpression.trimmedDescription
+    }
+
     /// The root and the components of a key path literal; nil for other expressions.
     var keyPath: (root: TypeSyntax?, components: [String])? {
         guard let literal = self.as(KeyPathExprSyntax.self) else { return nil }

@@ -1,21 +1,21 @@
 import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
-import SwiftSyntaxMacros
 
 /// Reports a kept property whose type or relationship cannot be stored, as far as its syntax tells.
-struct TypeChecks<Context: MacroExpansionContext> {
+struct TypeChecks {
     let property: ModelProperty
     let className: String
-    let context: Context
+    let reporter: DiagnosticReporter
 
     func run() {
+        checkOptions()
         guard let type = property.type else {
             checkInferredType()
             return
         }
         if let kind = type.unstorableKind, !property.isTransformable {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "unstorableType",
                     "\(kind) cannot be stored; use a Codable struct or enum, or mark the property '@Transient'"),
@@ -26,9 +26,44 @@ struct TypeChecks<Context: MacroExpansionContext> {
         }
     }
 
+    /// Options that cannot hold together, or mean nothing on the property's type.
+    private func checkOptions() {
+        let attributes = property.declaration.attributes.attributes(named: "Attribute")
+        let options = attributes.flatMap { attribute in attribute.optionNames.map { (name: $0, attribute: attribute) } }
+        guard let first = options.first?.attribute else { return }
+        let names = Set(options.map(\.name))
+        if names.isSuperset(of: ["unique", "ephemeral"]) {
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "conflictingOptions",
+                    "'\(property.name)' cannot be '.unique' and '.ephemeral', because the store keeps no value to compare; "
+                        + "keep one of them"),
+                at: first)
+        }
+        guard let type = property.type else { return }
+        let holdsMany = type.collectionElement != nil || type.coercible.holdsPairs
+        if names.contains("unique"), holdsMany, !property.isTransformable {
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "uniqueCollection",
+                    "'\(property.name)' cannot be '.unique', because it holds many values; name a property that holds one"
+                ),
+                at: first)
+        }
+        let value = type.unwrappedOptional ?? type
+        if names.contains("externalStorage"), value.isScalar, value.baseName != "String" {
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "externalScalar",
+                    "'.externalStorage' has no effect on '\(type.trimmedDescription)'; it is for 'Data'",
+                    severity: .warning),
+                at: first)
+        }
+    }
+
     private func checkInferredType() {
         if let value = property.initialValue, !value.hasNoTypeOfItsOwn, property.relationship == nil { return }
-        context.diagnose(
+        reporter.diagnose(
             MacroDiagnostic(
                 "missingType", "'\(property.name)' needs a type annotation; write 'var \(property.identifier): Type'"),
             at: property.binding.pattern)
@@ -38,7 +73,7 @@ struct TypeChecks<Context: MacroExpansionContext> {
         let held = type.collectionElement ?? type.unwrappedOptional ?? type
         let model = held.unwrappedOptional ?? held
         if model.isScalar, model.baseName != className {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "scalarRelationship",
                     "'@Relationship' cannot hold '\(type.trimmedDescription)', which is not a model; "
@@ -47,7 +82,7 @@ struct TypeChecks<Context: MacroExpansionContext> {
             return
         }
         if model.is(DictionaryTypeSyntax.self) || model.is(ArrayTypeSyntax.self) {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "scalarRelationship",
                     "'@Relationship' cannot hold '\(type.trimmedDescription)'; "
@@ -56,7 +91,7 @@ struct TypeChecks<Context: MacroExpansionContext> {
             return
         }
         if let element = type.collectionElement, let replacement = type.plainArray(of: element) {
-            context.diagnose(
+            reporter.diagnose(
                 MacroDiagnostic(
                     "relationshipCollection",
                     "a to-many relationship is an array of models; write '\(replacement.trimmedDescription)'"),
@@ -67,16 +102,30 @@ struct TypeChecks<Context: MacroExpansionContext> {
                         new: replacement.with(\.trailingTrivia, type.trailingTrivia))
                 ])
         }
+        guard checkInversePath(relationship) else { return }
         checkInverseRoot(relationship, model: model)
         checkInverseTarget(relationship, model: model)
         checkCounts(relationship)
+    }
+
+    private func checkInversePath(_ relationship: AttributeSyntax) -> Bool {
+        guard let inverse = relationship.argument("inverse"), let components = inverse.keyPath?.components,
+            components.count > 1
+        else { return true }
+        reporter.diagnose(
+            MacroDiagnostic(
+                "inversePath",
+                "the inverse cannot follow '\(inverse.trimmedDescription)'; name a relationship of the other model itself"
+            ),
+            at: inverse)
+        return false
     }
 
     private func checkInverseRoot(_ relationship: AttributeSyntax, model: TypeSyntax) {
         guard let inverse = relationship.argument("inverse"), let keyPath = inverse.keyPath, keyPath.root == nil
         else { return }
         let rooted: ExprSyntax = "\\\(model.trimmed).\(raw: keyPath.components.joined(separator: "."))"
-        context.diagnose(
+        reporter.diagnose(
             MacroDiagnostic(
                 "inverseWithoutRoot",
                 "the inverse needs the model it belongs to; write '\(rooted.trimmedDescription)'"),
@@ -91,7 +140,7 @@ struct TypeChecks<Context: MacroExpansionContext> {
             keyPath.root?.baseName == className, keyPath.components == [property.name],
             let name = model.baseName, name != className
         else { return }
-        context.diagnose(
+        reporter.diagnose(
             MacroDiagnostic(
                 "ownInverse",
                 "'\(inverse.trimmedDescription)' is this relationship itself; name the property of '\(name)' "
@@ -100,10 +149,20 @@ struct TypeChecks<Context: MacroExpansionContext> {
     }
 
     private func checkCounts(_ relationship: AttributeSyntax) {
+        for label in ["minimumModelCount", "maximumModelCount"] {
+            guard let count = relationship.integer(label), count < 0, let argument = relationship.argument(label) else {
+                continue
+            }
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "modelCounts", "'\(label)' cannot be \(count); write a number from 0 on, or leave it out"),
+                at: argument)
+            return
+        }
         guard let minimum = relationship.integer("minimumModelCount"),
             let maximum = relationship.integer("maximumModelCount"), maximum > 0, minimum > maximum
         else { return }
-        context.diagnose(
+        reporter.diagnose(
             MacroDiagnostic(
                 "modelCounts",
                 "'minimumModelCount' is greater than 'maximumModelCount'; exchange \(minimum) and \(maximum)"),
@@ -111,9 +170,25 @@ struct TypeChecks<Context: MacroExpansionContext> {
     }
 }
 
+extension TypeSyntax {
+    /// Whether the type is a dictionary, optional or not.
+    fileprivate var holdsPairs: Bool {
+        let type = unwrappedOptional ?? self
+        return type.is(DictionaryTypeSyntax.self) || type.baseName == "Dictionary"
+    }
+}
+
 extension AttributeSyntax {
+    /// The names of the options: `unique` of `.unique`.
+    fileprivate var optionNames: [String] {
+        labeledArguments.filter { $0.label == nil }.compactMap { argument in
+            let called = argument.expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? argument.expression
+            return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+        }
+    }
+
     fileprivate func integer(_ label: String) -> Int? {
-        argument(label)?.as(IntegerLiteralExprSyntax.self).flatMap { Int($0.literal.text) }
+        argument(label).flatMap { Int($0.trimmedDescription.filter { $0 != "_" }) }
     }
 }
 

@@ -11,6 +11,10 @@ public import MortiseCore
 /// and methods that it calls. Two limits: in an initializer of an extension they always run, and for a property without a
 /// written type whose initial value does not show it (`= .now`, `= a + b`) they run once `self` is complete.
 ///
+/// A model is `nonisolated`, because it belongs to its context, also in a module whose default isolation is the main actor.
+/// There the protocols and functions of the module belong to the main actor, which leaves two ways: conform in an extension of
+/// its own (`extension Trip: Named {}`), and mark what a model calls `nonisolated`.
+///
 /// The class conforms to `PersistentModel` and `Observable`, and is not `Sendable`: pass its `persistentModelID` to
 /// another context instead. A model class may inherit from another one; both carry `@Model`. The class must have an
 /// initializer unless all its properties have initial values and it has no superclass.

@@ -66,6 +66,45 @@ struct ClientProgram {
         return outcome.output + outcome.errors
     }
 
+    /// What the compiler said at a line of a source, or of what a macro made of it.
+    struct Diagnostic: Equatable {
+        var line: Int
+        var isError: Bool
+        var text: String
+    }
+
+    /// Compiles one source that is not run, and tells what the compiler said.
+    static func diagnostics(
+        of source: URL, in folder: URL, mode: String, flags: [String]
+    ) throws -> [Diagnostic] {
+        let object = folder.appending(path: "client.o").path
+        let outcome = try run(
+            "/usr/bin/env",
+            ["swiftc", "-c", "-o", object, "-parse-as-library", "-swift-version", mode, "-module-name", "Client"]
+                + modules + flags + [source.path], in: folder)
+        var found: [Diagnostic] = []
+        // Of a diagnostic in an expansion, the place in the source follows in a note.
+        var expanded: Diagnostic?
+        for line in (outcome.errors + outcome.output).split(separator: "\n") {
+            if let match = line.firstMatch(of: /^`- [^:]*:([0-9]+):[0-9]+: note: expanded code originates here/) {
+                if var diagnostic = expanded.take() {
+                    diagnostic.line = Int(match.1) ?? 0
+                    found.append(diagnostic)
+                }
+            } else if let match = line.firstMatch(of: /^([^ |`].*):([0-9]+):[0-9]+: (error|warning): (.*)$/) {
+                if let expanded { found.append(expanded) }
+                expanded = nil
+                let diagnostic = Diagnostic(
+                    line: Int(match.2) ?? 0, isError: match.3 == "error", text: String(match.4))
+                if match.1.hasPrefix("macro expansion") { expanded = diagnostic } else { found.append(diagnostic) }
+            } else if let match = line.firstMatch(of: /^(?:<unknown>:0: )?(error|warning): (.*)$/) {
+                found.append(Diagnostic(line: 0, isError: match.1 == "error", text: String(match.2)))
+            }
+        }
+        if let expanded { found.append(expanded) }
+        return found
+    }
+
     private static let modules = [
         "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
         products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",

@@ -17,7 +17,7 @@ struct LoweredFetch<Model: PersistentModel> {
             if let lowered = Self.lower(key, layout) { return lowered }
             orderCode.append(key)
             return StoreQuery.Order(
-                .onModels(id: orderCode.count - 1, text: key.keyPath.map { "\($0)" } ?? "\(key)"),
+                .onModels(id: orderCode.count - 1, text: key.keyPath.map { KeyPathText.named($0) } ?? "\(key)"),
                 isAscending: true, stringOrder: nil)
         }
         self.orderCode = orderCode

@@ -145,20 +145,28 @@ struct LoweredPredicate<Model: PersistentModel> {
         var lowering = Lowering(root: variable.key, placeholders: placeholders)
         defer { placeholders = lowering.placeholders }
         // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
-        if let lowered = try? lowering.lower(expression), code.isEmpty || !lowered.mayThrow {
-            conjuncts.append(lowered)
-        } else {
-            conjuncts.append(.onModels(id: code.count, text: CodeText.of(expression)))
-            let part = CodePart(expression: expression, variable: variable)
-            code.append { try part.evaluate($0) }
+        let reason: String
+        do {
+            let lowered = try lowering.lower(expression)
+            if code.isEmpty || !lowered.mayThrow {
+                conjuncts.append(lowered)
+                return
+            }
+            reason = "it may throw, and is evaluated after the code in front of it"
+        } catch {
+            reason = (error as? NotLowerable)?.reason ?? "\(error)"
         }
+        conjuncts.append(.onModels(id: code.count, text: CodeText.of(expression, because: reason)))
+        let part = CodePart(expression: expression, variable: variable)
+        code.append { try part.evaluate($0) }
     }
 }
 
 /// The text of a part that is left to code.
 private enum CodeText {
-    static func of(_ expression: any PredicateExpression) -> String {
-        isPrintable(expression) ? "\(expression)" : "\(type(of: expression))"
+    /// The part and why it was left to code, with the names of properties.
+    static func of(_ expression: any PredicateExpression, because reason: String) -> String {
+        KeyPathText.named("\(isPrintable(expression) ? "\(expression)" : "\(type(of: expression))"), because \(reason)")
     }
 
     private static func isPrintable(_ value: Any) -> Bool {

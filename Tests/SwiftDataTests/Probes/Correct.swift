@@ -1,0 +1,130 @@
+// Models as people write them. No setting of the compiler has anything to say of them.
+import Foundation
+import SwiftData
+
+public enum Kind: String, Codable, Sendable { case some, other }
+public struct Place: Codable, Hashable, Sendable { public var height = 0.0 }
+struct Failure: Error {}
+
+@Model public final class Journey {
+    @Attribute(.unique) public var name: String
+    public var count = 0 { didSet { if count > 10 { count = 10 } } }
+    public var kind: Kind = Kind.some
+    public var place: Place?
+    public var tags: [String] = []
+    public var when: Date {
+        willSet { precondition(newValue.timeIntervalSince1970 > 0) }
+        didSet {
+            func repair() { when = Date(timeIntervalSince1970: 1) }
+            if oldValue == when { repair() }
+        }
+    }
+    @Relationship(deleteRule: .cascade, inverse: \Halt.journey) public var halts: [Halt] = []
+    @Transient var scratch: [Int] = []
+    #Unique<Journey>([\.name, \.count])
+    #Index<Journey>([\.when])
+
+    public init(name: String, fails: Bool) throws {
+        self.name = name
+        self.when = Date(timeIntervalSince1970: 2)
+        if fails { throw Failure() } else { return }
+    }
+
+    public init?(name: String, number: Int) {
+        self.name = name
+        when = Date(timeIntervalSince1970: 2)
+        switch number {
+        case 0: return nil
+        default:
+            count = 3
+            return
+        }
+    }
+
+    convenience init(later: Int) throws {
+        try self.init(name: "later", fails: false)
+        count = later
+    }
+
+    deinit { count = 3 }
+}
+
+@Model public final class Halt {
+    public var journey: Journey?
+    var friends: [Halt] = []
+    var identifier = UUID()
+    var price: Decimal?
+    var implicit: Int!
+    var nested: [[Int]] = []
+    var pairs: [String: Place] = [:]
+    init() {}
+}
+
+@Model public class Vehicle {
+    public var wheels: Int = 4
+    init() {}
+}
+
+@Model public final class Truck: Vehicle {
+    public var load: String { didSet { _ = load } }
+    init(load: String) {
+        self.load = load
+        super.init()
+    }
+}
+
+@Model final class Conditional {
+    var value = 0
+    #if os(Linux)
+    #Unique<Conditional>([\.value])
+    init() { value = 1 }
+    #else
+    #Index<Conditional>([\.value])
+    init(value: Int) { self.value = value }
+    #endif
+}
+
+@Model final class WithoutPlainInitializer {
+    var value = 0
+    #if DEBUG && !DEBUG
+    init(value: Int) { self.value = value }
+    #endif
+}
+
+@Model final class Defaults {
+    var chosen: Int = if MemoryLayout<Int>.size > 4 { 1 } else { 2 }
+    var text: String =
+        switch MemoryLayout<Int>.size {
+        case 8: "wide"
+        default: "narrow"
+        }
+    var spelled: Optional<Int>
+    @Transient var late: Optional<Int> = nil
+    var `my name` = 4 { didSet { _ = `my name` } }
+    var `class`: Int?
+    var modelState = 1
+    var a = 0
+    var _a: Int { a }
+    init() {
+        spelled = 3
+        `my name` = 5
+    }
+}
+
+enum Hidden {
+    struct Int {}
+    struct Bool {}
+    struct String {}
+    final class KeyPath {}
+    enum Result {}
+
+    @Model class ModelType {
+        var text: Swift.String = "x" { didSet { _ = oldValue } }
+        var number: Swift.Int = 3
+        init() {}
+    }
+}
+
+@ModelActor actor Importer {
+    func count() throws -> Int { try modelContext.fetchCount(FetchDescriptor<Journey>()) }
+}

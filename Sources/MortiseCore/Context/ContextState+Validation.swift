@@ -86,12 +86,14 @@ extension ContextState {
                     entity: layout.entityName, property: description.name, model: model.persistentModelID,
                     count: related.count)
             }
-            if let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
-                let referring = related.first(where: { $0._refers(to: model, at: inverse) })
-            {
+            for other in related {
+                guard let inverse = layout.inverse(of: slot, towards: other), other._refers(to: model, at: inverse),
+                    let theirs = other._modelState.table?.layout
+                else { continue }
                 throw ModelValidationError.refersToDeleted(
-                    entity: destination.entityName, property: destination.properties[inverse].name,
-                    model: referring.persistentModelID, deleted: model.persistentModelID)
+                    entity: layout.destinations[slot]?.entityName ?? theirs.entityName,
+                    property: theirs.properties[inverse].name,
+                    model: other.persistentModelID, deleted: model.persistentModelID)
             }
         }
     }

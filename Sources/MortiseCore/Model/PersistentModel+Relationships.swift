@@ -178,8 +178,8 @@ extension PersistentModel {
     /// Whether what follows from this model's deletion depends on who refers to it through the inverse of `slot`: then
     /// setting that relationship takes it out although the getter no longer shows it.
     private func _isBound(by slot: Int, of layout: ModelLayout) -> Bool {
-        guard let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
-            let relationship = destination.record.slots[inverse].property.relationship
+        guard let inverse = layout.inverse(of: slot, towards: self),
+            let relationship = ModelLayout.of(type(of: self)).record.slots[inverse].property.relationship
         else { return false }
         return relationship.deleteRule != .nullify
     }
@@ -204,7 +204,10 @@ extension PersistentModel {
 
     /// Adds the owner to the inverse of its relationship, on this side.
     func _link(_ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
-        guard let inverse = layout.inverseSlots[slot] else { return }
+        guard let inverse = layout.inverse(of: slot, towards: self) else {
+            if layout.isProvisional { LayoutGathering.postponeLinks(of: owner) }
+            return
+        }
         // Else what an initializer set would take the place of what is set here.
         if _modelState.table == nil { _adoptInitialValues() }
         let mine = _modelState.table?.layout ?? ModelLayout.of(type(of: self))
@@ -238,6 +241,8 @@ extension PersistentModel {
 
     /// Ends a relationship to a model that has found another partner.
     private func _release(_ other: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
+        // It may be of a superclass that the other one may also belong to, and that lacks the property.
+        guard layout.shares(slot, with: _modelState.table?.layout ?? ModelLayout.of(type(of: self))) else { return }
         if layout.record.slots[slot].role.isToMany {
             _removeMember(other, at: slot, layout)
         } else {
@@ -251,7 +256,7 @@ extension PersistentModel {
     func _unlink(
         _ owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout, isSet: Bool = false
     ) {
-        guard let inverse = layout.inverseSlots[slot] else {
+        guard let inverse = layout.inverse(of: slot, towards: self) else {
             if isSet { _releaseFromSharers(owner, of: slot, in: layout) }
             return
         }
@@ -395,12 +400,11 @@ extension PersistentModel {
     /// got another partner since keep it.
     func _relink(in layout: ModelLayout) {
         for slot in layout.properties.indices {
-            guard let relationship = layout.record.slots[slot].property.relationship,
-                let inverse = layout.inverseSlots[slot]
-            else { continue }
+            guard let relationship = layout.record.slots[slot].property.relationship else { continue }
             let related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
             for model in related {
+                guard let inverse = layout.inverse(of: slot, towards: model) else { continue }
                 // Also what is deleted by now: it keeps its values, and may come back itself.
                 if model._hasReleased(self, at: inverse) {
                     model._takeBackRelease(of: self, throughInverseOf: slot, of: layout)
@@ -417,7 +421,7 @@ extension PersistentModel {
 
     /// Applies the nullify rule to this model, which is related to a deleted one.
     private func _release(deleted owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
-        guard let inverse = layout.inverseSlots[slot] else { return }
+        guard let inverse = layout.inverse(of: slot, towards: self) else { return }
         let draft = _modelState.draft
         let wasSet = draft?.changed.contains(inverse) == true && draft?.released.contains(inverse) != true
         let wasAdded = if case .models(let changes)? = draft?[inverse] { changes.isAdded(owner) } else { false }
@@ -438,7 +442,8 @@ extension PersistentModel {
     private func _takeBackRelease(
         of owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout
     ) {
-        guard let inverse = layout.inverseSlots[slot], let draft = _modelState.draft, let table = _modelState.table
+        guard let inverse = layout.inverse(of: slot, towards: self), let draft = _modelState.draft,
+            let table = _modelState.table
         else { return _link(owner, throughInverseOf: slot, of: layout) }
         let change = ValueChange(settingSlot: inverse, of: self, layout: table.layout)
         if case .models(let changes) = draft[inverse] {
@@ -542,10 +547,10 @@ extension PersistentModel {
     ) -> Bool {
         if model === self {
             // Others may have made it its own partner where it was given another here.
-            return layout.inverseSlots[slot].map { _refers(to: self, at: $0) } ?? true
+            return layout.inverse(of: slot, towards: self).map { _refers(to: self, at: $0) } ?? true
         }
         if model._modelState.flags.contains(.isDeleted), !returning.contains(model) { return false }
-        guard let inverse = layout.inverseSlots[slot],
+        guard let inverse = layout.inverse(of: slot, towards: model),
             ModelLayout.of(type(of: model)).record.slots[inverse].role == .toOne,
             let partner = model._heldTarget(at: inverse)
         else { return true }
@@ -555,16 +560,17 @@ extension PersistentModel {
     /// Removes this model, whose deletion is undone, from deleted models that would not otherwise have kept it.
     func _leaveDeleted(in layout: ModelLayout, except returning: ReturningModels) {
         for slot in layout.properties.indices {
-            guard let inverse = layout.inverseSlots[slot], let destination = layout.destinations[slot],
-                let relationship = destination.record.slots[inverse].property.relationship,
-                relationship.deleteRule == .nullify || relationship.deleteRule == .cascade
-            else { continue }
+            guard layout.record.slots[slot].role.isRelationship else { continue }
             let related =
                 layout.record.slots[slot].role.isToMany
                 ? _members(at: slot, hidingDeleted: false) : _heldTarget(at: slot).map { [$0] } ?? []
             for model in related where model !== self && model._modelState.flags.contains(.isDeleted) {
                 if returning.contains(model) { continue }
                 let theirs = ModelLayout.of(type(of: model))
+                guard let inverse = layout.inverse(of: slot, towards: theirs),
+                    let relationship = theirs.record.slots[inverse].property.relationship,
+                    relationship.deleteRule == .nullify || relationship.deleteRule == .cascade
+                else { continue }
                 if relationship.deleteRule == .nullify {
                     // It lets go of this model when its rules are followed, and is back with it if it returns before that.
                     if model._modelState.flags.contains(.awaitsRules) { continue }
@@ -601,7 +607,7 @@ extension PersistentModel {
                 let stored = state.model(for: identifier), stored !== _heldTarget(at: slot),
                 !stored._modelState.flags.contains(.isDeleted)
             else { continue }
-            guard let inverse = layout.inverseSlots[slot] else {
+            guard let inverse = layout.inverse(of: slot, towards: stored) else {
                 stored._releaseFromSharers(self, of: slot, in: layout)
                 continue
             }
@@ -639,8 +645,10 @@ extension PersistentModel {
             guard let relationship = layout.record.slots[slot].property.relationship else { continue }
             var related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
-            if onlyReferring, let inverse = layout.inverseSlots[slot] {
-                related.removeAll { !$0._refers(to: self, at: inverse) }
+            if onlyReferring {
+                related.removeAll { other in
+                    layout.inverse(of: slot, towards: other).map { !other._refers(to: self, at: $0) } ?? false
+                }
             }
             switch relationship.deleteRule {
             case .cascade: cascaded += related

@@ -159,7 +159,7 @@ public enum BatchError: Error, Hashable, Sendable {
         case toMany
         /// The relationship's inverse is to-one too, so that several records cannot have one target.
         case oneToOne
-        /// Other relationships name the same inverse, which is derived from all of them.
+        /// Other relationships name the same inverse, or have it in part: models alone keep both sides in step.
         case sharedInverse
         /// The batch sets it twice.
         case assignedTwice
@@ -195,7 +195,7 @@ extension BatchError.Reason: CustomStringConvertible {
         case .ephemeral: "it is ephemeral, so no store holds it. Set it on the models"
         case .toMany: "it is a to-many relationship. Set its inverse, or set it on the models"
         case .oneToOne: "its inverse is a to-one relationship too. Set it on the models"
-        case .sharedInverse: "other relationships have the same inverse. Set it on the models"
+        case .sharedInverse: "models alone keep it in step with its inverse. Set it on the models"
         case .assignedTwice: "it is set twice. Keep one"
         case .unencodable: "the value cannot be encoded. Correct its encode(to:), or register its transformer"
         case .expression(let reason): "\(reason). Set it on the models"
@@ -213,14 +213,14 @@ extension ModelLayout {
 
     /// - Throws: the reason why a batch must not write the property.
     func checkAssignable(_ slot: Int, allowsStoredToMany: Bool = false) throws {
-        if !sharingSlots[slot].isEmpty { throw BatchError.Reason.sharedInverse }
+        if isKeptInStepByModels(slot) { throw BatchError.Reason.sharedInverse }
         switch record.slots[slot].role {
         case .attribute:
             if record.slots[slot].property.attribute?.options.contains(.ephemeral) == true {
                 throw BatchError.Reason.ephemeral
             }
         case .toOne:
-            if let inverse = inverseSlots[slot], let destination = destinations[slot],
+            if let inverse = partnerSlots[slot], let destination = destinations[slot],
                 destination.record.slots[inverse].role == .toOne
             {
                 throw BatchError.Reason.oneToOne
@@ -236,7 +236,7 @@ extension ModelLayout {
             relationship?.minimumCount != nil || relationship?.maximumCount != nil
         }
         if isBounded(record.slots[slot].property.relationship) { return true }
-        guard let inverse = inverseSlots[slot], let destination = destinations[slot] else { return false }
+        guard let inverse = partnerSlots[slot], let destination = destinations[slot] else { return false }
         return isBounded(destination.record.slots[inverse].property.relationship)
     }
 }

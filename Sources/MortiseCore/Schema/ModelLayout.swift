@@ -1,5 +1,3 @@
-import Foundation
-
 /// Everything known about one model type: its properties by slot and by key path, and the inverses of its
 /// relationships. Made once for each type; a schema is a selection of layouts.
 ///
@@ -16,70 +14,66 @@ public final class ModelLayout: @unchecked Sendable {
     let ownSlots: Range<Int>
     /// The model type at the other end, for relationship slots.
     let destinationTypes: [(any PersistentModel.Type)?]
+    /// The inverse that a relationship's declaration names; not one that is inferred.
+    let namedInverses: [AnyKeyPath?]
     /// Checks that a stored value can become the property's Swift value; nil if every value of the kind can.
     let checks: [((StoredValue) -> Bool)?]
+    /// Whether this layout stands in for one that cannot be made yet, for models that a default value makes while its own
+    /// model is read. It has all properties, but knows no destinations and no inverses; it is never registered.
+    let isProvisional: Bool
     private let slotsByKeyPath: [AnyKeyPath: Int]
     /// Faults found while reading the metadata, for `validate()`.
-    private(set) var faults: [SchemaError]
-    private let constraintPaths: [(isUnique: Bool, kind: StoredIndex.Kind, paths: [AnyKeyPath])]
+    var faults: [SchemaError]
+    let constraintPaths: [(isUnique: Bool, kind: StoredIndex.Kind, paths: [AnyKeyPath])]
 
-    // Second phase, when the layouts of all destinations exist.
-    private(set) var storedEntity: StoredEntity
-    private(set) var record: RecordLayout
-    private(set) var destinations: [ModelLayout?] = []
-    private(set) var inverseSlots: [Int?] = []
+    // Second phase, when the layouts of all destinations exist. Written by what makes layouts alone.
+    var storedEntity: StoredEntity
+    var record: RecordLayout
+    var destinations: [ModelLayout?] = []
+    /// By slot: the relationship of the destination that goes with this one, as the class that declares it has it.
+    var partnerSlots: [Int?] = []
+    /// By slot: the partner, where it can hold models of this type.
+    var inverseSlots: [Int?] = []
     /// By slot: the other relationships of this model that name the same inverse. Their inverse follows them and none of
     /// them follows it, because it cannot tell which of them it belongs to.
-    private(set) var sharingSlots: [[Int]] = []
+    var sharingSlots: [[Int]] = []
+    /// The slots whose inverse has no partner, because it also leads to models, or from models, that lack the slot.
+    var oneSidedSlots: [Int] = []
 
-    private init(type: any PersistentModel.Type, superlayout: ModelLayout?) {
-        self.type = type
+    init(_ description: ModelDescription, superlayout: ModelLayout?, isProvisional: Bool = false) {
+        type = description.type
+        entityName = description.entityName
         self.superlayout = superlayout
-        let entityName = String(describing: type)
-        self.entityName = entityName
-        var properties: [any SchemaProperty] = superlayout?.properties ?? []
-        var keyPaths: [AnyKeyPath] = []
-        var chainedKeyPaths: [AnyKeyPath?] = []
-        var destinationTypes = superlayout?.destinationTypes ?? []
-        var checks = superlayout?.checks ?? []
-        var faults: [SchemaError] = []
-        var constraints: [(isUnique: Bool, kind: StoredIndex.Kind, paths: [AnyKeyPath])] = []
-
-        let inherited = type._inheritedSchemaMetadata.filter { !($0.metadata is any ConstraintDeclaration) }
-        for (slot, property) in properties.enumerated() {
-            let metadata = inherited.first { $0.name == property.name }
-            keyPaths.append(metadata?.keypath ?? superlayout?.keyPaths[slot] ?? \Schema.encodingVersion)
-            chainedKeyPaths.append(metadata?.chained)
+        self.isProvisional = isProvisional
+        var properties = superlayout?.properties ?? []
+        var faults = description.faults
+        let inherited = properties.enumerated().map { slot, property in
+            let renewed = description.inherited.first { $0.name == property.name }
+            return (
+                keyPath: renewed?.keyPath ?? superlayout?.keyPaths[slot] ?? \Schema.encodingVersion,
+                chained: renewed?.chained
+            )
         }
-        let first = properties.count
-        for metadata in type.schemaMetadata {
-            if let declaration = metadata.metadata as? any ConstraintDeclaration {
-                constraints += declaration.uniqueKeyPaths().map { (true, .binary, $0) }
-                constraints += declaration.indexKeyPaths().map { (false, $0.kind, $0.paths) }
-                continue
+        ownSlots = properties.count..<(properties.count + description.properties.count)
+        for own in description.properties {
+            if properties.contains(where: { $0.name == own.reading.property.name }) {
+                faults.append(.duplicateProperty(entity: description.entityName, property: own.reading.property.name))
             }
-            if properties.contains(where: { $0.name == metadata.name }) {
-                faults.append(.duplicateProperty(entity: entityName, property: metadata.name))
-            }
-            let described = PropertyReading(metadata, entityName: entityName, faults: &faults)
-            properties.append(described.property)
-            keyPaths.append(metadata.keypath)
-            chainedKeyPaths.append(metadata.chained)
-            destinationTypes.append(described.destination)
-            checks.append(described.check)
+            faults += own.faults
+            properties.append(own.reading.property)
         }
         self.properties = properties
-        self.keyPaths = keyPaths
-        self.chainedKeyPaths = chainedKeyPaths
-        self.destinationTypes = destinationTypes
-        self.checks = checks
-        self.ownSlots = first..<properties.count
-        self.slotsByKeyPath = Dictionary(
+        keyPaths = inherited.map(\.keyPath) + description.properties.map(\.keyPath)
+        chainedKeyPaths = inherited.map(\.chained) + description.properties.map(\.chained)
+        destinationTypes = (superlayout?.destinationTypes ?? []) + description.properties.map(\.reading.destination)
+        namedInverses = (superlayout?.namedInverses ?? []) + description.properties.map(\.reading.inverse)
+        checks = (superlayout?.checks ?? []) + description.properties.map(\.reading.check)
+        slotsByKeyPath = Dictionary(
             keyPaths.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         self.faults = faults
-        self.constraintPaths = constraints
-        self.storedEntity = StoredEntity(name: entityName, properties: [])
-        self.record = RecordLayout(entityName: entityName, superentityName: nil, slots: [], uniqueConstraints: [])
+        constraintPaths = description.constraints
+        storedEntity = StoredEntity(name: entityName, properties: [])
+        record = RecordLayout(entityName: entityName, superentityName: nil, slots: [], uniqueConstraints: [])
     }
 
     /// The slot of the property at a key path of this model or of one it inherits from.
@@ -94,6 +88,15 @@ public final class ModelLayout: @unchecked Sendable {
         return layout.keyPaths[slot]
     }
 
+    /// Whether a slot is the same property here and in another layout.
+    func shares(_ slot: Int, with other: ModelLayout) -> Bool {
+        var layout = self
+        while let parent = layout.superlayout, slot < layout.ownSlots.lowerBound { layout = parent }
+        return other.isSame(as: layout)
+    }
+
+    func relationship(_ slot: Int) -> Schema.Relationship? { properties[slot] as? Schema.Relationship }
+
     /// Whether this is the layout of that type or of one that inherits from it.
     func isSame(as other: ModelLayout, orInherits: Bool = true) -> Bool {
         var layout: ModelLayout? = self
@@ -105,125 +108,11 @@ public final class ModelLayout: @unchecked Sendable {
     }
 }
 
-// MARK: - Making layouts
+// MARK: - The stored form
 
 extension ModelLayout {
-    /// Guards the registry. Recursive, because a model's metadata runs the model's own default values.
-    private static let lock = NSRecursiveLock()
-    nonisolated(unsafe) private static var registry: [ObjectIdentifier: ModelLayout] = [:]
-
-    /// The layout of a model type; made on first use.
-    static func of(_ type: any PersistentModel.Type) -> ModelLayout {
-        lock.withLock {
-            if let layout = registry[ObjectIdentifier(type)] { return layout }
-            return closureLocked(of: [type])[0]
-        }
-    }
-
-    /// The layouts of all types of this process whose entity has that name, such as versions of one model.
-    static func all(named entityName: String) -> [ModelLayout] {
-        lock.withLock { registry.values.filter { $0.entityName == entityName } }
-    }
-
-    /// The layouts of the given types, first, and of everything that they reach through relationships and superclasses.
-    static func closure(of types: [any PersistentModel.Type]) -> [ModelLayout] {
-        lock.withLock { closureLocked(of: types) }
-    }
-
-    private static func closureLocked(of types: [any PersistentModel.Type]) -> [ModelLayout] {
-        var found: [ModelLayout] = []
-        var seen: Set<ObjectIdentifier> = []
-        var fresh: [ModelLayout] = []
-        var pending = types
-        var next = 0
-        while next < pending.count {
-            let type = pending[next]
-            next += 1
-            guard seen.insert(ObjectIdentifier(type)).inserted else { continue }
-            let layout = firstPhase(of: type, fresh: &fresh)
-            found.append(layout)
-            if let parent = layout.superlayout { pending.append(parent.type) }
-            pending += layout.destinationTypes.compactMap { $0 }
-        }
-        for layout in fresh { layout.resolveInverses() }
-        for layout in fresh { layout.finish() }
-        return found
-    }
-
-    private static func firstPhase(of type: any PersistentModel.Type, fresh: inout [ModelLayout]) -> ModelLayout {
-        if let layout = registry[ObjectIdentifier(type)] { return layout }
-        let parent = (_getSuperclass(type) as? any PersistentModel.Type).map { firstPhase(of: $0, fresh: &fresh) }
-        let layout = ModelLayout(type: type, superlayout: parent)
-        registry[ObjectIdentifier(type)] = layout
-        fresh.append(layout)
-        return layout
-    }
-
-    private func resolveInverses() {
-        destinations = destinationTypes.map { $0.flatMap { Self.registry[ObjectIdentifier($0)] } }
-        // What a superclass's relationship goes with is decided there: a relationship that a subclass adds changes nothing
-        // about it. Superclasses are resolved first.
-        let inherited = superlayout?.inverseSlots ?? []
-        inverseSlots = properties.indices.map { slot in
-            slot < ownSlots.lowerBound && slot < inherited.count ? inherited[slot] : inverse(of: slot)
-        }
-        sharingSlots = properties.indices.map { slot in
-            guard let inverse = inverseSlots[slot], relationship(slot)?.inverseKeyPath != nil else { return [] }
-            return properties.indices.filter {
-                $0 != slot && inverseSlots[$0] == inverse && destinations[$0] === destinations[slot]
-                    && relationship($0)?.inverseKeyPath != nil
-            }
-        }
-    }
-
-    private func relationship(_ slot: Int) -> Schema.Relationship? { properties[slot] as? Schema.Relationship }
-
-    /// The destination's slot that holds the other direction of the relationship in a slot of ours: what it names, else
-    /// what alone names it, else the one relationship back that nobody has named, if there is exactly one each way and
-    /// not both hold many: as in SwiftData, two arrays are two lists unless one names the other.
-    private func inverse(of slot: Int) -> Int? {
-        guard let relationship = relationship(slot), let destination = destinations[slot] else { return nil }
-        if let named = relationship.inverseKeyPath { return destination.slot(for: named) }
-        let relationSlots = destination.properties.indices.filter { destination.relationship($0) != nil }
-        let naming = relationSlots.filter { candidate in
-            destination.relationship(candidate)?.inverseKeyPath.flatMap { self.slot(for: $0) } == slot
-                && (destination !== self || candidate != slot)
-        }
-        if let first = naming.first { return naming.count == 1 ? first : nil }
-        let back = relationSlots.filter {
-            destination.isUnclaimed($0, towards: self) && (destination !== self || $0 != slot)
-        }
-        let there = properties.indices.filter { candidate in
-            isUnclaimed(candidate, towards: destination)
-                && !(destination === self && back.contains(candidate) && candidate != slot)
-        }
-        guard back.count == 1, there == [slot] else { return nil }
-        let isManyToMany = [relationship, destination.relationship(back[0])].allSatisfy {
-            $0?.isToOneRelationship == false
-        }
-        return isManyToMany ? nil : back[0]
-    }
-
-    /// Whether a relationship leads to a type (or one it inherits from), names no inverse, and is named by none.
-    private func isUnclaimed(_ slot: Int, towards target: ModelLayout) -> Bool {
-        guard let relationship = relationship(slot), relationship.inverseKeyPath == nil,
-            let type = destinationTypes[slot], let destination = Self.registry[ObjectIdentifier(type)],
-            target.isSame(as: destination)
-        else { return false }
-        return !destination.properties.indices.contains { other in
-            destination.relationship(other)?.inverseKeyPath.flatMap { self.slot(for: $0) } == slot
-        }
-    }
-
-    private func finish() {
-        for slot in properties.indices {
-            guard let relationship = relationship(slot), let destination = destinations[slot] else { continue }
-            relationship.destination = destination.entityName
-            if let inverse = inverseSlots[slot], sharingSlots[slot].isEmpty {
-                relationship.inverseName = destination.properties[inverse].name
-                relationship.inverseKeyPath = relationship.inverseKeyPath ?? destination.keyPaths[inverse]
-            }
-        }
+    /// What stores keep of the entity, when the inverses are known.
+    func finish() {
         storedEntity = makeStoredEntity()
         record = makeRecordLayout()
     }

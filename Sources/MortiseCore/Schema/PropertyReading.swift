@@ -4,6 +4,8 @@ import Foundation
 struct PropertyReading {
     let property: any SchemaProperty
     let destination: (any PersistentModel.Type)?
+    /// The inverse that `@Relationship` names.
+    let inverse: AnyKeyPath?
     let check: ((StoredValue) -> Bool)?
 
     init(_ metadata: Schema.PropertyMetadata, entityName: String, faults: inout [SchemaError]) {
@@ -14,7 +16,10 @@ struct PropertyReading {
             {
                 faults.append(.uniqueToMany(entity: entityName, property: metadata.name))
             }
-            let relationship = metadata.metadata as? Schema.Relationship ?? Schema.Relationship()
+            // A copy, because a model written by hand may describe itself with the same objects each time.
+            let relationship =
+                (metadata.metadata as? Schema.Relationship).map(Schema.Relationship.init(copying:))
+                ?? Schema.Relationship()
             if let attribute = metadata.metadata as? Schema.Attribute {
                 relationship.originalName = attribute.originalName
                 relationship.hashModifier = attribute.hashModifier
@@ -27,13 +32,14 @@ struct PropertyReading {
             relationship.isToOneRelationship = !isToMany
             property = relationship
             destination = model
+            inverse = relationship.inverseKeyPath
             check = nil
             return
         }
         if metadata.metadata is Schema.Relationship {
             faults.append(.notARelationship(entity: entityName, property: metadata.name, type: "\(type)"))
         }
-        let attribute = metadata.metadata as? Schema.Attribute ?? Schema.Attribute()
+        let attribute = (metadata.metadata as? Schema.Attribute)?.makeCopy() ?? Schema.Attribute()
         attribute.name = metadata.name
         if attribute.originalName.isEmpty { attribute.originalName = metadata.name }
         attribute.valueType = type
@@ -53,6 +59,7 @@ struct PropertyReading {
         }
         property = attribute
         destination = nil
+        inverse = nil
         let declared = attribute.storedDefault ?? .null
         if attribute.options.contains(.ephemeral) {
             // Fetched models have nothing else.

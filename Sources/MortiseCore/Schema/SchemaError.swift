@@ -24,6 +24,10 @@ public enum SchemaError: Error, Hashable, Sendable {
     case inverseMismatch(entity: String, property: String, inverse: String, claimedBy: String)
     /// The minimum number of models is above the maximum, or negative.
     case impossibleCount(entity: String, property: String)
+    /// A default value makes a schema that includes the model whose default value it is.
+    case neededByDefaultValue(entity: String)
+    /// The schema was decoded, or made of entities by hand: it has no model types.
+    case noModelTypes(entity: String)
 }
 
 extension SchemaError: CustomStringConvertible {
@@ -61,6 +65,13 @@ extension SchemaError: CustomStringConvertible {
         case .impossibleCount(let entity, let property):
             "\(entity).\(property) has a negative minimum, or a minimum above its maximum. "
                 + "Correct minimumModelCount and maximumModelCount."
+        case .neededByDefaultValue(let entity):
+            "A default value of \(entity), or of a model that it reaches, opens a store of \(entity). "
+                + "Open the store elsewhere, and set the property in an initializer."
+        case .noModelTypes(let entity):
+            "The schema describes \(entity) and knows no model type for it: it was decoded, or made of entities. "
+                + "Make it of the types, as in Schema([\(entity).self]). To read a store without its models, use "
+                + "Schema(stored:)."
         }
     }
 }
@@ -68,11 +79,9 @@ extension SchemaError: CustomStringConvertible {
 extension ModelLayout {
     func validate() throws {
         if let fault = faults.first { throw fault }
-        for slot in properties.indices {
-            guard let relationship = properties[slot] as? Schema.Relationship, let destination = destinations[slot]
-            else {
-                continue
-            }
+        // A superclass answers for what it declares.
+        for slot in ownSlots {
+            guard let relationship = relationship(slot), let destination = destinations[slot] else { continue }
             let minimum = relationship.minimumModelCount ?? 0
             let maximum = relationship.maximumModelCount ?? 0
             if minimum < 0 || maximum < 0 || (maximum > 0 && minimum > maximum) {
@@ -85,14 +94,8 @@ extension ModelLayout {
     private func validateInverse(
         of relationship: Schema.Relationship, in slot: Int, destination: ModelLayout
     ) throws {
-        guard let inverse = inverseSlots[slot] else {
-            if relationship.inverseKeyPath != nil {
-                throw SchemaError.unknownInverse(
-                    entity: entityName, property: relationship.name, destination: destination.entityName)
-            }
-            return
-        }
-        guard let back = destination.properties[inverse] as? Schema.Relationship else {
+        guard let named = namedInverses[slot] else { return }
+        guard let inverse = destination.slot(for: named), let back = destination.relationship(inverse) else {
             throw SchemaError.unknownInverse(
                 entity: entityName, property: relationship.name, destination: destination.entityName)
         }
@@ -102,7 +105,7 @@ extension ModelLayout {
                 entity: entityName, property: relationship.name, inverse: inverseName,
                 leadsTo: destination.destinations[inverse]?.entityName ?? "nothing")
         }
-        if let other = destination.inverseSlots[inverse], home.properties[other].name != relationship.name {
+        if let other = destination.partnerSlots[inverse], home.properties[other].name != relationship.name {
             throw SchemaError.inverseMismatch(
                 entity: entityName, property: relationship.name, inverse: inverseName,
                 claimedBy: "\(home.entityName).\(home.properties[other].name)")

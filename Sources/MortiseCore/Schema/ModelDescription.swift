@@ -1,0 +1,56 @@
+/// What a model type says of itself.
+///
+/// Reading it runs the model's own code: default values and what makes or encodes them. That code may make models, open
+/// containers and take locks; a description is therefore read before any layout is begun, and without a lock.
+struct ModelDescription {
+    /// A property that the type itself declares.
+    struct Property {
+        let reading: PropertyReading
+        let keyPath: AnyKeyPath
+        let chained: AnyKeyPath?
+        let faults: [SchemaError]
+    }
+
+    let type: any PersistentModel.Type
+    let superclass: (any PersistentModel.Type)?
+    let properties: [Property]
+    /// The key paths of the properties that superclasses declare, with this type as their root.
+    let inherited: [(name: String, keyPath: AnyKeyPath, chained: AnyKeyPath?)]
+    let constraints: [(isUnique: Bool, kind: StoredIndex.Kind, paths: [AnyKeyPath])]
+    let faults: [SchemaError]
+
+    var entityName: String { String(describing: type) }
+
+    init(_ type: any PersistentModel.Type) {
+        self.type = type
+        superclass = _getSuperclass(type) as? any PersistentModel.Type
+        inherited = type._inheritedSchemaMetadata.filter { !($0.metadata is any ConstraintDeclaration) }
+            .map { ($0.name, $0.keypath, $0.chained) }
+        var properties: [Property] = []
+        var constraints: [(isUnique: Bool, kind: StoredIndex.Kind, paths: [AnyKeyPath])] = []
+        for metadata in type.schemaMetadata {
+            if let declaration = metadata.metadata as? any ConstraintDeclaration {
+                constraints += declaration.uniqueKeyPaths().map { (true, .binary, $0) }
+                constraints += declaration.indexKeyPaths().map { (false, $0.kind, $0.paths) }
+                continue
+            }
+            var faults: [SchemaError] = []
+            let reading = PropertyReading(metadata, entityName: String(describing: type), faults: &faults)
+            properties.append(
+                Property(reading: reading, keyPath: metadata.keypath, chained: metadata.chained, faults: faults))
+        }
+        self.properties = properties
+        self.constraints = constraints
+        faults = []
+    }
+
+    /// The description of a type that one of its own default values asks for: nothing is known of it yet.
+    init(unreadable type: any PersistentModel.Type) {
+        self.type = type
+        superclass = nil
+        properties = []
+        inherited = []
+        constraints = []
+        faults = [.neededByDefaultValue(entity: String(describing: type))]
+    }
+}

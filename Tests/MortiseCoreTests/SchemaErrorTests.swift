@@ -72,6 +72,23 @@ import Testing
         _ = try ModelContainer(for: Schema(Rival.self), configurations: [InMemoryConfiguration()])
     }
 
+    /// Such a container once opened, and refused each model when it was saved.
+    @Test func aSchemaWithoutModelTypesOpensNoContainer() throws {
+        let typed = Schema(Hub.self)
+        let decoded = try JSONDecoder().decode(Schema.self, from: JSONEncoder().encode(typed))
+        let handMade = Schema(Schema.Entity("Hub"), version: Schema.Version(1, 0, 0))
+        for schema in [decoded, handMade] {
+            #expect {
+                _ = try ModelContainer(for: schema, configurations: [InMemoryConfiguration()])
+            } throws: { thrown in
+                thrown as? SchemaError == .noModelTypes(entity: "Hub") && "\(thrown)".contains("Schema([Hub.self])")
+            }
+        }
+        for schema in [Schema(), Schema(stored: typed.stored)] {
+            _ = try ModelContainer(for: schema, configurations: [InMemoryConfiguration()])
+        }
+    }
+
     @Test func impossibleCountsAreRefused() {
         expect(
             .impossibleCount(entity: "Crowd", property: "others"), from: Crowd.self, saying: "Crowd.others",

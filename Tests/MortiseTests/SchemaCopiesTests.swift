@@ -2,7 +2,7 @@ import Foundation
 import Mortise
 import Testing
 
-/// Bugs: what a schema hands out was what every container worked with; the inverse of an inherited relationship depended on
+/// Bugs: what a schema hands out was what every container worked with, and what a container's own schema showed; the inverse of an inherited relationship depended on
 /// which class was registered first; a snapshot was decoded as any version of its model.
 @Suite struct SchemaCopiesTests {
     @Test func changingWhatASchemaHandsOutChangesNoContainer() throws {
@@ -97,6 +97,19 @@ import Testing
         #expect(rules == ["ropes": .cascade, "posts": .nullify])
         #expect(again.entitiesByName["Pontoon"]?.relationshipsByName["ropes"]?.inverseName == "pontoon")
         #expect(again.entitiesByName["Pontoon"]?.uniquenessConstraints == [["code"]])
+    }
+
+    @Test func aContainerHasEntitiesOfItsOwn() throws {
+        let schema = Schema([Yacht.self])
+        schema.entitiesByName["Yacht"]?.name = "Renamed before"
+        let container = try ModelContainer(for: schema, configurations: [InMemoryConfiguration()])
+        schema.entitiesByName["Mooring"]?.name = "Renamed later"
+        schema.entitiesByName["Mooring"]?.relationships = []
+        for schema in [container.schema, try #require(container.storeConfigurations.first?.schema)] {
+            #expect(schema.entities.map(\.name) == ["Mooring", "Yacht"])
+            #expect(schema.entitiesByName["Yacht"]?.name == "Yacht")
+            #expect(schema.entitiesByName["Mooring"]?.relationships.map(\.name) == ["yachts"])
+        }
     }
 
     /// Each order has classes of its own, because what is known of a class is kept for the life of the process.

@@ -88,7 +88,9 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     ) throws {
         shared = Shared(Settings(logger: logger), LayoutsInUse(givenSchema.layouts.values))
         try givenSchema.validate()
-        let givenSchema = givenSchema.numbered(by: migrationPlan)
+        try givenSchema.checkModels()
+        // A copy, because the caller may change the entities of what it has given.
+        let givenSchema = givenSchema.numbered(by: migrationPlan).copied
         schema = givenSchema
         self.migrationPlan = migrationPlan
         var names: Set<String> = []

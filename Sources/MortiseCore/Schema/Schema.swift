@@ -29,7 +29,7 @@ public final class Schema: Codable, Hashable, Sendable {
     }
 
     /// Makes a schema of hand-made entities. It can be saved, compared and given to a store, but it knows no model
-    /// types, so no models can be fetched through it.
+    /// types: a container does not open with it.
     public init(_ entities: Entity..., version: Version = Version(1, 0, 0)) {
         self.encodingVersion = Self.schemaEncodingVersion
         self.version = version
@@ -39,6 +39,7 @@ public final class Schema: Codable, Hashable, Sendable {
         self.layouts = [:]
         self.recordLayouts = stored.recordLayouts()
         self.duplicates = []
+        opensWithoutModels = entities.isEmpty
     }
 
     /// Makes the schema of models and of everything that they refer to.
@@ -61,6 +62,7 @@ public final class Schema: Codable, Hashable, Sendable {
         self.entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.recordLayouts = self.layouts.mapValues(\.record)
         self.duplicates = layouts.filter { [layouts = self.layouts] in layouts[$0.entityName] !== $0 }.map(\.entityName)
+        opensWithoutModels = true
     }
 
     /// Makes the schema of a versioned schema's models.
@@ -69,17 +71,25 @@ public final class Schema: Codable, Hashable, Sendable {
     }
 
     private let duplicates: [String]
+    /// Whether a container may open a store with the schema although it has no model types. False where they are missing
+    /// by mistake: nothing could ever be saved.
+    private let opensWithoutModels: Bool
 
     private init(_ other: Schema, version: Version) {
         encodingVersion = other.encodingVersion
         self.version = version
-        entities = other.entities
-        entitiesByName = other.entitiesByName
+        entities =
+            other.layouts.isEmpty ? other.stored.entities.map(Entity.init(stored:)) : Entity.make(from: other.layouts)
+        entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         stored = StoredSchema(version: version, entities: other.stored.entities)
         layouts = other.layouts
         recordLayouts = other.recordLayouts
         duplicates = other.duplicates
+        opensWithoutModels = other.opensWithoutModels
     }
+
+    /// The same schema with entities of its own, as they were when it was made.
+    var copied: Schema { Schema(self, version: version) }
 
     /// The schema with the number of the plan's version that has the same entities, because a schema made from model
     /// types alone has the version 1.0.0. Without such a version the schema stays the same.
@@ -104,7 +114,7 @@ public final class Schema: Codable, Hashable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case encodingVersion, stored }
 
-    /// Decodes a schema without its model types.
+    /// Decodes a schema without its model types: a container does not open with it.
     /// - Throws: `DecodingError` for data that `encode(to:)` did not write, `SwiftDataError.unknownSchema` for a newer
     ///   encoding.
     public init(from decoder: any Decoder) throws {
@@ -123,6 +133,7 @@ public final class Schema: Codable, Hashable, Sendable {
         layouts = [:]
         recordLayouts = stored.recordLayouts()
         duplicates = []
+        opensWithoutModels = entities.isEmpty
     }
 
     /// Makes a schema from the form that a store keeps, without model types: no models can be fetched through it, but a
@@ -136,6 +147,7 @@ public final class Schema: Codable, Hashable, Sendable {
         layouts = [:]
         recordLayouts = stored.recordLayouts()
         duplicates = []
+        opensWithoutModels = true
     }
 
     /// Encodes what stores keep of the schema.
@@ -155,6 +167,13 @@ public final class Schema: Codable, Hashable, Sendable {
     func layout(for type: any PersistentModel.Type) -> ModelLayout? {
         let layout = ModelLayout.of(type)
         return layouts[layout.entityName] === layout ? layout : nil
+    }
+
+    /// - Throws: `SchemaError.noModelTypes` if nothing could be saved through the schema for want of model types.
+    func checkModels() throws {
+        if layouts.isEmpty, !opensWithoutModels, let first = stored.entities.first {
+            throw SchemaError.noModelTypes(entity: first.name)
+        }
     }
 
     /// Checks that the schema can be stored and that its relationships agree.

@@ -30,13 +30,15 @@ final class ContextState {
     var changed: ModelList { unsaved?.changed ?? ModelList() }
     var deleted: ModelList { unsaved?.deleted ?? ModelList() }
     /// Records that were changed here and deleted elsewhere.
-    private(set) var deletedElsewhere: [PersistentIdentifier] = []
+    var deletedElsewhere: [PersistentIdentifier] = []
     /// Models whose records are gone, so that other such models can still refer to them.
     var detachedModels = DetachedModels()
     /// What the temporary identifiers of the last save became.
     var settled = SettledIdentifiers()
     /// Whether other contexts have saved since delete rules were followed, so that these may apply to more records.
     var hasStaleDeletions = false
+    /// What a save has changed on its own account so far; nil while nothing is saved, and if nothing had to be settled.
+    var saveUndo: SaveUndo?
     /// While the deletion of a model is undone, that model and all models that were deleted with it.
     private var returning = ReturningModels()
     /// Whether the version being read is the result of this context's own save.
@@ -191,8 +193,12 @@ final class ContextState {
     /// - Throws: the error of the first refused request that has not been undone.
     func throwRefused() throws {
         guard let unsaved, !unsaved.refusals.isEmpty else { return }
-        unsaved.refusals.removeAll { !$0.holds() }
-        if let first = unsaved.refusals.first { throw first.error }
+        if let first = unsaved.refusals.first(where: { $0.holds() }) { throw first.error }
+    }
+
+    /// Forgets the requests that were undone. Before a save nothing is forgotten: a deletion, say, may be taken back.
+    func forgetUndoneRefusals() {
+        if unsaved?.refusals.isEmpty == false { unsaved?.refusals.removeAll { !$0.holds() } }
     }
 
     // MARK: Observers
@@ -201,6 +207,12 @@ final class ContextState {
     var defersNotifications: Bool { deferredNotifications != nil }
 
     func deferNotification(_ change: ValueChange) { deferredNotifications?.append(change) }
+    var deferredNotificationCount: Int { deferredNotifications?.count ?? 0 }
+    /// Forgets notifications of changes that were undone before anybody was notified.
+    func dropDeferredNotifications(after count: Int) {
+        guard let all = deferredNotifications, all.count > count else { return }
+        deferredNotifications?.removeSubrange(count...)
+    }
 
     /// Runs a body that locks stores. Observers are notified afterwards, even if it throws: they may save on another
     /// thread and wait for it, so no lock may be held then.
@@ -316,6 +328,7 @@ final class ContextState {
     func noteChange(of model: any PersistentModel) {
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
         guard let unsaved else { return }
+        saveUndo?.note(model)
         model._modelState.flags.insert(.isChanged)
         keepBase(of: model)
         unsaved.changed.append(model)
@@ -332,14 +345,15 @@ final class ContextState {
 
     /// Inserts a model, and every model without a context that it reaches. Inserting a deleted model also brings back what
     /// its deletion took.
-    func insert(_ first: any PersistentModel) {
+    /// `isRequested` says that the program asked for this model by name, and not only for relating it to another.
+    func insert(_ first: any PersistentModel, isRequested: Bool = false) {
         let outer = returning
         returning = ReturningModels()
         defer { returning = outer }
         var pending: [any PersistentModel] = []
         let unsaved = unsaved
-        insert(first, &pending, unsaved)
-        while let model = pending.popLast() { insert(model, &pending, unsaved) }
+        insert(first, &pending, unsaved, isRequested)
+        while let model = pending.popLast() { insert(model, &pending, unsaved, false) }
         // Now that all are back, also what they were to each other is.
         for model in returning.all {
             if let table = model._modelState.table, table.state === self { model._relink(in: table.layout) }
@@ -348,9 +362,11 @@ final class ContextState {
     }
 
     private func insert(
-        _ model: any PersistentModel, _ pending: inout [any PersistentModel], _ unsaved: UnsavedModels?
+        _ model: any PersistentModel, _ pending: inout [any PersistentModel], _ unsaved: UnsavedModels?,
+        _ isRequested: Bool
     ) {
         model._adoptInitialValues()
+        saveUndo?.note(model)
         var followers: [any PersistentModel] = []
         // What comes back with a model that comes back is among those that come back already.
         if model._modelState.flags.contains(.isDeleted), let unsaved, !returning.contains(model) {
@@ -368,7 +384,9 @@ final class ContextState {
             return
         }
         guard let table = table(for: type(of: model)) else {
-            refuse(.unknownModel(type: "\(type(of: model))"), inserting: model)
+            refuse(
+                .unknownModel(type: "\(type(of: model))"), inserting: model,
+                while: isRequested ? { true } : relations(of: model))
             return
         }
         // A context that is gone takes nothing in.
@@ -414,16 +432,50 @@ final class ContextState {
         model._leaveDeleted(in: table.layout, except: returning)
     }
 
+    /// What keeps a model with the context that could not take it in: that a model of the context and this one refer to
+    /// each other.
+    private func relations(of model: any PersistentModel) -> () -> Bool {
+        typealias Relation = (owner: any PersistentModel, slot: Int, target: any PersistentModel)
+        func relations(of owner: any PersistentModel, where isTarget: (any PersistentModel) -> Bool) -> [Relation] {
+            (owner._modelState.draft?.others ?? []).flatMap { other -> [Relation] in
+                let targets: [any PersistentModel] =
+                    switch other.value {
+                    case .model(let target?): [target]
+                    case .models(let changes): changes.added
+                    default: []
+                    }
+                return targets.filter(isTarget).map { (owner, other.slot, $0) }
+            }
+        }
+        var found = relations(of: model) { $0._modelState.table?.state === self }
+        if found.isEmpty {
+            for list in [inserted, changed] {
+                for owner in list { found += relations(of: owner) { $0 === model } }
+            }
+        }
+        return { [found, unowned self] in
+            found.contains { owner, slot, target in
+                let ours = owner === model ? target : owner
+                return ours._modelState.table?.state === self && !ours._modelState.flags.contains(.isDeleted)
+                    && owner._refers(to: target, at: slot)
+            }
+        }
+    }
+
     func delete(_ model: any PersistentModel) {
         model._adoptInitialValues()
         guard let table = model._modelState.table, table.state === self else {
-            unsaved?.refusals.removeAll { $0.inserted === model }
-            if model._modelState.table != nil {
+            if let unsaved, unsaved.refusals.contains(where: { $0.inserted === model }) {
+                unsaved.refusals.removeAll { $0.inserted === model }
+            } else if model._modelState.table != nil {
                 refuse(.registeredElsewhere(model: model.persistentModelID))
+            } else if let survivor = model._survivor {
+                delete(survivor)
             }
             return
         }
         guard let unsaved else { return }
+        saveUndo?.note(model)
         guard !model._modelState.flags.contains(.isDeleted) else {
             unsaved.cascades.forget(model)
             return
@@ -508,6 +560,15 @@ final class ContextState {
 
     func removeChanged(_ model: any PersistentModel) { unsaved?.changed.remove(model) }
     func removeInserted(_ model: any PersistentModel) { unsaved?.inserted.remove(model) }
+}
+
+extension PersistentModel {
+    /// The model that this one was merged into for its unique values, and that has taken its place; nil if there is none.
+    var _survivor: (any PersistentModel)? {
+        guard _modelState.table == nil, var survivor = _modelState.draft?.survivor else { return nil }
+        while survivor._modelState.table == nil, let next = survivor._modelState.draft?.survivor { survivor = next }
+        return survivor
+    }
 }
 
 /// Models in the order in which they were added, each once, found and removed in constant time: a model knows its place

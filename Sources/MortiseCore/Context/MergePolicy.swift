@@ -1,4 +1,8 @@
 /// How a save treats a record that another save has changed since this context read it.
+///
+/// A save that fails leaves the context's changes as they were, so that another policy can be tried. A record that this
+/// context deletes is deleted under `objectWins` and `propertyWise`. If only the cascade of another deletion took it, and
+/// another save has moved it away from there, it stays.
 public enum MergePolicy: Sendable, Hashable {
     /// The save fails with `SaveConflict`, which shows both sides.
     case error
@@ -91,13 +95,13 @@ final class BaseRow {
 
 extension ContextState {
     /// Settles conflicting changes of the context and the store before a save.
-    /// - Throws: `SaveConflict` under the policy `error`; the errors of a store that is read again.
+    /// - Throws: `SaveConflict` under the policy `error`; `ModelContextError.noSuchModel` for a changed record that is gone.
     func settleConflicts() throws {
         if changed.isEmpty, deleted.isEmpty, deletedElsewhere.isEmpty { return }
         let policy = context?.mergePolicy ?? .propertyWise
-        try rereadChangedSnapshots()
         if let gone = deletedElsewhere.first {
             guard policy == .storeWins else { throw ModelContextError.noSuchModel(gone) }
+            beginSettling()
             forgetDeletedElsewhere()
         }
         for model in Array(changed) { try settle(model, policy, isDeletion: false) }
@@ -124,11 +128,13 @@ extension ContextState {
                             ? model._pendingValue(at: slot, role: description.role, in: table.layout) : nil)
                 }, isDeletion: isDeletion)
         case .storeWins:
+            beginSettling()
             // A model may have been changed before it was deleted.
             if isDeletion { insert(model) }
             model._dropChanges(table.layout)
         case .objectWins:
             guard !isDeletion else { return }
+            beginSettling()
             for slot in slots where !draft.changed.contains(slot) {
                 model._restore(try base.value(slot), at: slot, role: table.layout.record.slots[slot].role)
             }
@@ -137,7 +143,8 @@ extension ContextState {
     }
 
     /// A store of snapshots is asked what its records are now, so that a save writes back what others have changed.
-    private func rereadChangedSnapshots() throws {
+    func rereadChangedSnapshots() throws {
+        if changed.isEmpty, deleted.isEmpty { return }
         var touched: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
             guard let table = model._modelState.table, table.source is SnapshotRows else { continue }

@@ -4,10 +4,13 @@ extension ModelContext {
     /// Stores all unsaved changes: in each store all of them or none.
     ///
     /// A new record with the unique values of another updates that one: the older model survives and takes the values,
-    /// and the new model becomes its alias without a context.
+    /// and the new model becomes its alias without a context. Of attributes it takes all values, nil included.
+    /// Relationships it only gains: the members of to-many relationships are united, and a to-one relationship that is
+    /// nil in the new model stays as it is. Set it in the older model to clear it.
     /// - Throws: `ModelValidationError` and `ModelContextError` before anything is stored; the store's errors. The
-    ///   context then still has all its changes. With several stores, those saved before the failing one stay saved,
-    ///   and `didSave` reports them.
+    ///   context and its models are then as before the call, apart from the delete rules, which were followed, and the
+    ///   newer version of the store that the context may have moved to. With several stores, those saved before the
+    ///   failing one stay saved, and `didSave` reports them.
     public func save() throws {
         autosave.begin()
         defer { autosave.end() }
@@ -59,12 +62,10 @@ extension ContextState {
             binding.store.saveLock.lock()
             locked.append(binding.store)
         }
-        var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
         try checkWritable()
-        if !inserted.isEmpty { settled = SettledIdentifiers() }
-        var attempts = SaveAttempts()
-        while try !attempt(&aliases, &report, &attempts, unlock) {}
-        for (alias, survivor) in aliases { alias._modelState.ensureDraft().survivor = survivor }
+        var progress = SaveProgress(hasInsertions: !inserted.isEmpty)
+        while try !attempt(&progress, &report, unlock) {}
+        forgetUndoneRefusals()
     }
 
     /// - Throws: `ModelContextError.readOnly` if there are changes for a read-only store.
@@ -78,45 +79,78 @@ extension ContextState {
     /// Saves on top of the latest versions. Calls `unlock`, which lets other contexts save, before it waits for a
     /// deferred save. Returns false if a writer that does not share the store's lock changed the store meanwhile.
     private func attempt(
-        _ aliases: inout [(alias: any PersistentModel, survivor: any PersistentModel)], _ report: inout SaveReport,
-        _ attempts: inout SaveAttempts, _ unlock: () -> Void
+        _ progress: inout SaveProgress, _ report: inout SaveReport, _ unlock: () -> Void
     ) throws -> Bool {
         for binding in bindings { try refresh(binding) }
-        try settleConflicts()
-        try repeatDeleteRules()
-        aliases += try UniqueUpsert(state: self).resolve()
-        try validate()
-        for binding in bindings {
-            let changes = pendingChanges(for: binding)
-            guard !changes.isEmpty else { continue }
-            let outcome: SaveOutcome
-            do {
-                // With several stores the next is only asked once this one's part is safe.
-                outcome = try binding.store.save(changes, for: self, mayDefer: bindings.count == 1)
-            } catch is VersionSuperseded {
-                try attempts.note(binding, on: changes.baseVersion)
-                return false
+        try rereadChangedSnapshots()
+        // What each store's part has come to when another one fails.
+        var saved: [StoreBinding] = []
+        do {
+            try settleConflicts()
+            try repeatDeleteRules()
+            let aliases = try UniqueUpsert(state: self).resolve()
+            try validate()
+            for binding in bindings {
+                let changes = pendingChanges(for: binding)
+                guard !changes.isEmpty else { continue }
+                let outcome: SaveOutcome
+                do {
+                    // With several stores the next is only asked once this one's part is safe.
+                    outcome = try binding.store.save(changes, for: self, mayDefer: bindings.count == 1)
+                } catch is VersionSuperseded {
+                    try progress.attempts.note(binding, on: changes.baseVersion)
+                    undoSettling(except: saved)
+                    return false
+                }
+                var version = outcome.version
+                if let finish = outcome.finish {
+                    unlock()
+                    version = try finish()
+                }
+                saved.append(binding)
+                if progress.hasInsertions {
+                    // Only now: after a save that stored nothing, the identifiers of the last one still count.
+                    progress.hasInsertions = false
+                    settled = SettledIdentifiers()
+                }
+                try takeOver(changes, outcome, binding, version, &report)
+                finish(aliases, in: binding)
             }
-            var version = outcome.version
-            if let finish = outcome.finish {
-                unlock()
-                version = try finish()
-            }
-            try takeOver(changes, outcome, binding, version, &report)
+            saveUndo = nil
+            return true
+        } catch {
+            undoSettling(except: saved)
+            throw error
         }
-        return true
     }
 
     /// Follows the rules of what is deleted here to what others have saved since.
     private func repeatDeleteRules() throws {
         // Records of a store without versions may have changed unnoticed.
         guard !deleted.isEmpty, hasStaleDeletions || bindings.contains(where: { $0.version == nil }) else { return }
+        beginSettling()
         hasStaleDeletions = false
+        returnMovedModels()
         for model in Array(deleted) {
             cascade(from: model, to: model._applyDeleteRules(onlyReferring: true))
         }
         propagateDeletes()
         try throwLatched()
+    }
+
+    /// Takes back the deletion of models that others have moved away from the deleted ones whose cascades took them.
+    private func returnMovedModels() {
+        while true {
+            var led: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
+            let moved = unsaved?.cascades.released(from: deleted) { leader, follower in
+                let known = led[ObjectIdentifier(leader)] ?? Set(leader._cascading.map { ObjectIdentifier($0) })
+                led[ObjectIdentifier(leader)] = known
+                return known.contains(ObjectIdentifier(follower))
+            }
+            guard let moved, !moved.isEmpty else { return }
+            // One may have come back with another.
+            for model in moved where model._modelState.flags.contains(.isDeleted) { insert(model) }
+        }
     }
 
     private func pendingChanges(for binding: StoreBinding) -> PendingChanges {
@@ -275,6 +309,15 @@ extension ContextState {
         }
     }
 
+    /// Lets what was kept of models that were merged away lead to those that survived.
+    private func finish(_ aliases: [UniqueUpsert.Merged], in binding: StoreBinding) {
+        for (alias, identifier) in aliases {
+            guard let survivor = alias._survivor, survivor._modelState.table?.binding === binding else { continue }
+            if let identifier { settled.add(identifier, survivor.persistentModelID) }
+            alias._followSurvivors()
+        }
+    }
+
     private func finish(_ changes: PendingChanges) {
         clearInserted(changes.models)
         for model in changes.updated.lazy.compactMap(\.model) { removeChanged(model) }
@@ -284,6 +327,17 @@ extension ContextState {
 }
 
 extension PersistentModel {
+    /// The models that the deletion of this one takes along directly.
+    fileprivate var _cascading: [any PersistentModel] {
+        let layout = ModelLayout.of(type(of: self))
+        return layout.record.slots.enumerated().flatMap { slot, description -> [any PersistentModel] in
+            guard let relationship = description.property.relationship, relationship.deleteRule == .cascade else {
+                return []
+            }
+            return relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+        }
+    }
+
     /// The value that a save writes; relationships as identifiers.
     func _pendingValue(at slot: Int, role: RecordLayout.Role, in layout: ModelLayout) -> StoredValue {
         switch role {
@@ -297,9 +351,21 @@ extension PersistentModel {
             if case .unset = _modelState.draft?[slot] ?? .unset { return _modelState.storedValue(at: slot) }
             return _target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
         case .toManyStored, .toManyDerived:
-            return .identifiers(_members(at: slot).map(\.persistentModelID))
+            let members = _members(at: slot)
+            let identifiers = members.map(\.persistentModelID)
+            // A model that was merged away has the identifier of the one that may be a member already.
+            guard members.contains(where: { $0._survivor != nil }) else { return .identifiers(identifiers) }
+            var seen = Set<PersistentIdentifier>()
+            return .identifiers(identifiers.filter { seen.insert($0).inserted })
         }
     }
+}
+
+/// What the attempts of one save have in common.
+private struct SaveProgress {
+    var attempts = SaveAttempts()
+    /// Whether there were new models, and no store has saved its part yet.
+    var hasInsertions: Bool
 }
 
 /// What a save did, for its notification.

@@ -115,10 +115,13 @@ public final class ModelContext: Equatable, SendableMetatype {
     ///
     /// Inserting a model of this context does nothing, except that it undoes an unsaved deletion, including the
     /// deletions by its delete rules. A model of another context is not inserted, and the next fetch or save throws.
-    public func insert<T: PersistentModel>(_ model: T) { state.insert(model) }
+    public func insert<T: PersistentModel>(_ model: T) { state.insert(model, isRequested: true) }
 
     /// Deletes a model at the next save. The delete rules of its relationships are followed before the next fetch or
     /// save; they do not apply to models that are removed from the relationship before then.
+    ///
+    /// For a model that was merged into another with the same unique values, that other one is deleted. Deleting a model
+    /// whose insertion was refused undoes the request.
     public func delete<T: PersistentModel>(_ model: T) { state.delete(model) }
 
     /// Follows the delete rules of deleted models. Fetches and saves do this themselves.
@@ -133,8 +136,8 @@ public final class ModelContext: Equatable, SendableMetatype {
         return table.registered(row: row) as? T
     }
 
-    /// The model with that identifier; also one that was temporary before this context's last save. If there is no such
-    /// model, the result is a placeholder that belongs to no model class and whose `isDeleted` is true, so that a cast
+    /// The model with that identifier; also one that was temporary before this context's last save, which leads to the
+    /// record that the save made or updated for it. If there is no such model, the result is a placeholder that belongs to no model class and whose `isDeleted` is true, so that a cast
     /// to the expected class gives nil.
     public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
         do {

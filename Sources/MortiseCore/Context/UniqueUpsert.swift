@@ -3,15 +3,40 @@
 struct UniqueUpsert {
     let state: ContextState
 
-    /// - Returns: the new models that were merged away, with those that survive.
+    /// A new model that was merged away, with the temporary identifier that it had.
+    typealias Merged = (alias: any PersistentModel, identifier: PersistentIdentifier?)
+
+    /// - Returns: the new models that were merged away.
     /// - Throws: `ModelContextError.notUnique` if two stored records would get the same values, if a new one equals two
     ///   others, or if the older one is not of the new one's class and so cannot take all its values.
-    func resolve() throws -> [(alias: any PersistentModel, survivor: any PersistentModel)] {
-        guard state.tables.values.contains(where: { !$0.layout.record.uniqueConstraints.isEmpty }) else { return [] }
-        var aliases: [(alias: any PersistentModel, survivor: any PersistentModel)] = []
-        var claims: [UniqueClaim: any PersistentModel] = [:]
+    func resolve() throws -> [Merged] {
+        let constrained = state.tables.values.filter { !$0.layout.record.uniqueConstraints.isEmpty }
+        if constrained.isEmpty { return [] }
+        // Where a constraint covers a relationship, a merge changes what other models claim.
+        let mayRepeat = constrained.contains { table in
+            let record = table.layout.record
+            return record.uniqueConstraints.contains { $0.contains { record.slots[$0].role.isRelationship } }
+        }
+        var merged: [Merged] = []
         var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]
-        for model in Array(state.changed) + Array(state.inserted) {
+        while true {
+            let count = merged.count
+            // What a later merge may settle is no collision yet.
+            let collision = try resolve(&merged, &stored)
+            if merged.count > count, mayRepeat || collision != nil { continue }
+            if let collision { throw collision }
+            return merged
+        }
+    }
+
+    /// Goes through the models once.
+    /// - Returns: the first collision that cannot be settled as things are now.
+    private func resolve(
+        _ merged: inout [Merged], _ stored: inout [String: [UniqueClaim: PersistentIdentifier]]
+    ) throws -> ModelContextError? {
+        var collision: ModelContextError?
+        var claims: [UniqueClaim: any PersistentModel] = [:]
+        models: for model in Array(state.changed) + Array(state.inserted) {
             guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { continue }
             let layout = table.layout
             let isNew = model._modelState.row < 0
@@ -26,22 +51,27 @@ struct UniqueUpsert {
                     other !== model, other !== survivor
                 else { continue }
                 guard isNew, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
-                    throw ModelContextError.notUnique(
-                        entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
-                        model: (survivor ?? model).persistentModelID, other: other.persistentModelID)
+                    collision =
+                        collision
+                        ?? .notUnique(
+                            entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
+                            model: (survivor ?? model).persistentModelID, other: other.persistentModelID)
+                    continue models
                 }
                 survivor = other
             }
             if let survivor {
+                state.beginSettling()
+                let identifier = model._modelState.draft?.identifier
                 merge(model, into: survivor, layout)
-                aliases.append((model, survivor))
+                merged.append((model, identifier))
             }
             let holder = survivor ?? model
             for slots in layout.record.uniqueConstraints {
                 if let claim = UniqueClaim(holder, slots, layout) { claims[claim] = holder }
             }
         }
-        return aliases
+        return collision
     }
 
     /// The model with unsaved changes that has these values, unless it took over others since it claimed them.
@@ -99,14 +129,22 @@ struct UniqueUpsert {
         for (slot, description) in layout.record.slots.enumerated() {
             switch description.role {
             case .attribute:
-                guard let draft = loser._modelState.draft, !draft.defaults.contains(slot) else { continue }
+                guard let draft = loser._modelState.draft else { continue }
                 let value = draft[slot]
                 if case .unset = value { continue }
+                // A default that nobody has replaced.
+                if draft.defaults.contains(slot), case .value(let stored) = value,
+                    stored.isIdentical(to: description.property.attribute?.defaultValue ?? .null)
+                {
+                    continue
+                }
                 survivor._replace(value, at: slot, layout)
             case .toOne:
-                let target = loser._target(at: slot)
+                let target = loser._target(at: slot).map { standing(for: $0, loser, survivor) }
+                let isCleared =
+                    loser._modelState.draft.map { $0.tellsDefaults && !$0.defaults.contains(slot) } ?? false
                 loser._setTarget(nil, at: slot)
-                if let target, target !== loser {
+                if target != nil || isCleared {
                     let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
                     change?.willSet()
                     survivor._setTarget(target, at: slot)
@@ -114,11 +152,11 @@ struct UniqueUpsert {
                 }
                 loser._modelState.draft?[slot] = .model(target)
             case .toManyStored, .toManyDerived:
-                let members = loser._members(at: slot)
+                let members = loser._members(at: slot).map { standing(for: $0, loser, survivor) }
                 loser._setMembers([], at: slot)
                 let present = survivor._members(at: slot)
-                let known = Set(present.map { ObjectIdentifier($0) })
-                let new = members.filter { !known.contains(ObjectIdentifier($0)) && $0 !== loser }
+                var known = Set(present.map { ObjectIdentifier($0) })
+                let new = members.filter { known.insert(ObjectIdentifier($0)).inserted }
                 if !new.isEmpty {
                     let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
                     change?.willSet()
@@ -137,9 +175,33 @@ struct UniqueUpsert {
         loser._modelState.flags = []
         loser._modelState.table = nil
     }
+
+    /// The model that a relationship of the loser leads to from now on: the survivor where the loser is meant, and where
+    /// a model is meant that was merged away before, the one that took its place.
+    private func standing(
+        for model: any PersistentModel, _ loser: any PersistentModel, _ survivor: any PersistentModel
+    ) -> any PersistentModel {
+        model === loser ? survivor : model._survivor ?? model
+    }
 }
 
 extension PersistentModel {
+    /// Lets the relationships of a model that was merged away lead to models that are still there. Two such models would
+    /// retain each other for ever.
+    func _followSurvivors() {
+        guard let draft = _modelState.draft else { return }
+        for other in draft.others {
+            switch other.value {
+            case .model(let target?): if let survivor = target._survivor { draft[other.slot] = .model(survivor) }
+            case .models(let changes) where changes.added.contains(where: { $0._survivor != nil }):
+                let kept = MemberChanges()
+                for member in changes.added { kept.add(member._survivor ?? member) }
+                draft[other.slot] = .models(kept)
+            default: break
+            }
+        }
+    }
+
     /// Sets an attribute's draft value as a setter would, observers included.
     func _replace(_ value: Draft.Value, at slot: Int, _ layout: ModelLayout) {
         let change = ValueChange(settingSlot: slot, of: self, layout: layout)

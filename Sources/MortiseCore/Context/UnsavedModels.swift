@@ -115,6 +115,17 @@ struct Cascades {
         !leaders.isEmpty && leaders[ObjectIdentifier(model)] != nil
     }
 
+    /// The deleted models that only cascades have taken, and that none of these would take now, as `takes` tells of each.
+    func released(
+        from deleted: ModelList, where takes: (_ leader: any PersistentModel, _ follower: any PersistentModel) -> Bool
+    ) -> [any PersistentModel] {
+        if leaders.isEmpty { return [] }
+        return deleted.filter { follower in
+            guard let known = leaders[ObjectIdentifier(follower)], !known.isEmpty else { return false }
+            return known.allSatisfy { key in taken[key]?.leader.model.map { !takes($0, follower) } ?? false }
+        }
+    }
+
     /// Keeps `follower`, which was deleted because `leader` was, until the deletion is saved, discarded or undone.
     mutating func note(_ follower: any PersistentModel, deletedWith leader: any PersistentModel) {
         purge(leader)

@@ -71,11 +71,37 @@ public struct DefaultHistoryToken: HistoryToken, Comparable, Hashable, Identifia
     /// Makes a token from transaction numbers by store identifier.
     public init(_ tokenValue: [String: Int64]) { self.tokenValue = tokenValue }
 
-    /// Earlier in the history of one store; tokens of different stores are ordered by store identifier.
+    /// Whether the first token is earlier in the history of a store that both name, and later in none.
+    ///
+    /// Tokens are compared store by store, so none of the comparisons holds between tokens that name no common store. A
+    /// token that names no store stands for the beginning of every history.
     public static func < (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
-        let left = (lhs.tokenValue ?? [:]).sorted { $0.key < $1.key }
-        let right = (rhs.tokenValue ?? [:]).sorted { $0.key < $1.key }
-        return left.lexicographicallyPrecedes(right) { ($0.key, $0.value) < ($1.key, $1.value) }
+        let found = lhs.comparison(with: rhs)
+        return found.isEarlier && !found.isLater
+    }
+    /// Whether both tokens name a common store, and the first is later in the history of none.
+    public static func <= (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool {
+        let found = lhs.comparison(with: rhs)
+        return found.isPossible && !found.isLater
+    }
+    /// Whether the second token is earlier than the first.
+    public static func > (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool { rhs < lhs }
+    /// Whether both tokens name a common store, and the first is earlier in the history of none.
+    public static func >= (lhs: DefaultHistoryToken, rhs: DefaultHistoryToken) -> Bool { rhs <= lhs }
+
+    private func comparison(
+        with other: DefaultHistoryToken
+    ) -> (isPossible: Bool, isEarlier: Bool, isLater: Bool) {
+        let (mine, others) = (tokenValue ?? [:], other.tokenValue ?? [:])
+        if mine.isEmpty || others.isEmpty { return (true, !others.isEmpty, !mine.isEmpty) }
+        var found = (isPossible: false, isEarlier: false, isLater: false)
+        for (store, number) in mine {
+            guard let theirs = others[store] else { continue }
+            found.isPossible = true
+            if number < theirs { found.isEarlier = true }
+            if number > theirs { found.isLater = true }
+        }
+        return found
     }
 }
 

@@ -166,20 +166,27 @@ extension HistoryDescriptor {
     /// their order.
     func merged(_ histories: [[TransactionType]]) -> [TransactionType] {
         let limit = fetchLimit == 0 ? Int.max : Int(clamping: fetchLimit)
+        // Each for itself: not all keys compare transactions of different stores, so sorting them together could
+        // confuse the order of one store's.
+        let histories = sortBy.isEmpty ? histories : histories.map { $0.sorted(using: sortBy) }
         var merged: [TransactionType] = []
-        if sortBy.isEmpty {
-            var places = histories.map(\.startIndex)
-            while merged.count < limit {
-                let next = histories.indices.filter { places[$0] < histories[$0].endIndex }
-                    .min { histories[$0][places[$0]].timestamp < histories[$1][places[$1]].timestamp }
-                guard let next else { break }
-                merged.append(histories[next][places[next]])
-                places[next] += 1
-            }
-        } else {
-            merged = Array(histories.joined().sorted(using: sortBy).prefix(limit))
+        var places = histories.map(\.startIndex)
+        while merged.count < limit {
+            let next = histories.indices.filter { places[$0] < histories[$0].endIndex }
+                .min { precedes(histories[$0][places[$0]], histories[$1][places[$1]]) }
+            guard let next else { break }
+            merged.append(histories[next][places[next]])
+            places[next] += 1
         }
         return merged
+    }
+
+    private func precedes(_ left: TransactionType, _ right: TransactionType) -> Bool {
+        for key in sortBy {
+            let result = key.compare(left, right)
+            if result != .orderedSame { return result == .orderedAscending }
+        }
+        return sortBy.first?.order == .reverse ? left.timestamp > right.timestamp : left.timestamp < right.timestamp
     }
 }
 

@@ -65,6 +65,8 @@ final class Draft {
     var defaults = SlotSet()
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
     @exclusivity(unchecked) var identifier: PersistentIdentifier?
+    /// Whether the values that are not in `defaults` were all set by name, nil included; an initializer's nil tells nothing.
+    var tellsDefaults = false
     /// The record as it was when this draft was begun; nil for a model that was never stored.
     var base: BaseRow?
     /// The last row of a deleted model, from which it reads what it has not set itself.
@@ -201,6 +203,63 @@ final class Draft {
         // Taken, because a draft that goes lets go of all members that it still has.
         for held in other.takeOthers() { self[held.slot] = held.value }
         changed.formUnion(other.changed)
+    }
+}
+
+// MARK: - Copies
+
+extension Draft {
+    /// What a draft holds at one time. The models that it relates to are retained.
+    struct Content {
+        fileprivate let values: ContiguousArray<StoredValue>
+        fileprivate let plain: SlotSet
+        fileprivate let present: SlotSet
+        fileprivate let keeper: UnsavedModels.Reference?
+        fileprivate let required: SlotSet
+        fileprivate let changed: SlotSet
+        fileprivate let released: SlotSet
+        fileprivate let defaults: SlotSet
+        fileprivate let tellsDefaults: Bool
+        fileprivate let identifier: PersistentIdentifier?
+        fileprivate let base: BaseRow?
+        fileprivate let frozen: FrozenRow?
+        fileprivate let isLetGo: Bool
+        fileprivate let survivor: (any PersistentModel)?
+        let others: [Other]
+    }
+
+    /// A copy of all that the draft holds now.
+    var content: Content {
+        Content(
+            values: values, plain: plain, present: present, keeper: keeper, required: required, changed: changed,
+            released: released, defaults: defaults, tellsDefaults: tellsDefaults, identifier: identifier, base: base,
+            frozen: frozen, isLetGo: isLetGo, survivor: survivor,
+            others: others.map { other in
+                guard case .models(let changes) = other.value else { return other }
+                return Other(slot: other.slot, value: .models(changes.copy()))
+            })
+    }
+
+    /// Becomes what it was. A content serves once, because the draft goes on changing its lists.
+    func restore(_ content: Content) {
+        takeBack()
+        own = nil
+        held = SlotSet()
+        values = content.values
+        plain = content.plain
+        present = content.present
+        keeper = content.keeper
+        required = content.required
+        changed = content.changed
+        released = content.released
+        defaults = content.defaults
+        tellsDefaults = content.tellsDefaults
+        identifier = content.identifier
+        base = content.base
+        frozen = content.frozen
+        isLetGo = content.isLetGo
+        survivor = content.survivor
+        for other in content.others { setOther(other.value, at: other.slot) }
     }
 }
 

@@ -81,6 +81,17 @@ final class MemberChanges {
         removedNow[ObjectIdentifier(model)] != nil || removedBefore.contains(model)
     }
 
+    func copy() -> MemberChanges {
+        let copy = MemberChanges()
+        copy.order = order
+        copy.addedNow = addedNow
+        copy.removedNow = removedNow
+        copy.removedBefore = removedBefore
+        copy.implied = implied
+        copy.released = released
+        return copy
+    }
+
     /// Moves all models that it retains to the given array.
     func surrender(to models: inout [any PersistentModel]) {
         models += order

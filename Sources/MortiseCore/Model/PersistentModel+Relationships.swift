@@ -154,7 +154,9 @@ extension PersistentModel {
             let isHidden = hides && model._modelState.flags.contains(.isDeleted)
             let isWanted = wanted.contains(ObjectIdentifier(model))
             if isWanted || !isHidden { present.insert(ObjectIdentifier(model)) }
-            if !isWanted, !isHidden || model._isBound(by: slot, of: layout) { leaving.append(model) }
+            // What was deleted for good is in nobody's way, unless it belonged to another context, which refuses it.
+            let isGone = model._modelState.table == nil
+            if !isWanted, !isHidden || isGone || model._isBound(by: slot, of: layout) { leaving.append(model) }
         }
         // Setting what is there, in whatever order, changes nothing.
         if _modelState.row >= 0, leaving.isEmpty, wanted.isSubset(of: present) { return }
@@ -196,8 +198,9 @@ extension PersistentModel {
             return true
         }
         mine.refuse(.registeredElsewhere(model: other.persistentModelID)) { [self, unowned mine] in
-            _modelState.table?.state === mine && other._modelState.table.map { $0.state !== mine } ?? false
-                && _refers(to: other, at: slot)
+            // Also if the other one has left its context meanwhile: it is not stored here all the same.
+            _modelState.table?.state === mine && !_modelState.flags.contains(.isDeleted)
+                && other._modelState.table?.state !== mine && _refers(to: other, at: slot)
         }
         return false
     }
@@ -396,6 +399,12 @@ extension PersistentModel {
         other._link(self, throughInverseOf: slot, of: layout)
     }
 
+    /// Whether a model belongs to another context, which has refused it: nothing there follows from what happens here.
+    private func _isForeign(_ model: any PersistentModel) -> Bool {
+        guard let mine = _modelState.table?.state, let others = model._modelState.table?.state else { return false }
+        return mine !== others
+    }
+
     /// Undoes, for this model whose deletion is undone, what the nullify rule did to related models. Models that have
     /// got another partner since keep it.
     func _relink(in layout: ModelLayout) {
@@ -403,7 +412,7 @@ extension PersistentModel {
             guard let relationship = layout.record.slots[slot].property.relationship else { continue }
             let related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
-            for model in related {
+            for model in related where !_isForeign(model) {
                 guard let inverse = layout.inverse(of: slot, towards: model) else { continue }
                 // Also what is deleted by now: it keeps its values, and may come back itself.
                 if model._hasReleased(self, at: inverse) {
@@ -645,6 +654,7 @@ extension PersistentModel {
             guard let relationship = layout.record.slots[slot].property.relationship else { continue }
             var related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+            related.removeAll(where: _isForeign)
             if onlyReferring {
                 related.removeAll { other in
                     layout.inverse(of: slot, towards: other).map { !other._refers(to: self, at: $0) } ?? false

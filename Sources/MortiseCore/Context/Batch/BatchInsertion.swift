@@ -203,6 +203,7 @@ struct BatchInsertion<Model: PersistentModel> {
             draft.changed.insert(slot)
             if !assigned.contains(slot) { draft.defaults.insert(slot) }
         }
+        draft.tellsDefaults = true
         return draft
     }
 

@@ -1,0 +1,123 @@
+/// A context's unsaved changes as they were before a save settled conflicts and unique values, so that a save that fails
+/// can put them back.
+///
+/// It is made when there is something to settle, which few saves have. What a newer version of a store brings is not put
+/// back: the context stays at that version.
+final class SaveUndo {
+    private struct Entry {
+        let model: any PersistentModel
+        let table: ModelTable?
+        let flags: ModelState.Flags
+        let isStored: Bool
+        let draft: Draft?
+        let content: Draft.Content?
+    }
+
+    private var entries: [Entry] = []
+    /// The models of the entries, which keep them alive.
+    private var known = ObjectSet()
+    private let inserted: ModelList
+    private let changed: ModelList
+    private let deleted: ModelList
+    private let cascades: Cascades
+    private let refusals: [Refusal]
+    private let deletedElsewhere: [PersistentIdentifier]
+    private let hasStaleDeletions: Bool
+    private let notifications: Int
+
+    init(_ state: ContextState) {
+        inserted = state.inserted
+        changed = state.changed
+        deleted = state.deleted
+        cascades = state.unsaved?.cascades ?? Cascades()
+        refusals = state.unsaved?.refusals ?? []
+        deletedElsewhere = state.deletedElsewhere
+        hasStaleDeletions = state.hasStaleDeletions
+        notifications = state.deferredNotificationCount
+        for list in [inserted, changed, deleted] {
+            for model in list { note(model) }
+        }
+    }
+
+    /// Remembers a model that is about to change for the first time.
+    func note(_ model: any PersistentModel) {
+        if known.contains(model) { return }
+        var pending = [model]
+        while let model = pending.popLast() {
+            guard known.insert(model) else { continue }
+            let draft = model._modelState.draft
+            let content = draft?.content
+            entries.append(
+                Entry(
+                    model: model, table: model._modelState.table, flags: model._modelState.flags,
+                    isStored: model._modelState.row >= 0, draft: draft, content: content))
+            // Nothing announces a change to a model without a context. It is reached through those that hold it.
+            for other in content?.others ?? [] {
+                switch other.value {
+                case .model(let target?) where target._modelState.table == nil: pending.append(target)
+                case .models(let members): pending += members.added.filter { $0._modelState.table == nil }
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Puts everything back, except in the stores that have already saved.
+    func restore(_ state: ContextState, except saved: [StoreBinding]) {
+        func isSaved(_ model: any PersistentModel, _ table: ModelTable?) -> Bool {
+            guard !saved.isEmpty, let table = table ?? state.table(for: type(of: model)) else { return false }
+            return saved.contains { $0 === table.binding }
+        }
+        var gone = ObjectSet()
+        var goneElsewhere: [PersistentIdentifier] = []
+        for entry in entries {
+            let model = entry.model
+            if isSaved(model, entry.table) {
+                _ = gone.insert(model)
+            } else if entry.isStored, model._modelState.row < 0 {
+                // The store turned out not to have the record any more.
+                _ = gone.insert(model)
+                if entry.flags.contains(.isChanged) { goneElsewhere.append(model.persistentModelID) }
+            } else {
+                model._modelState.table = entry.table
+                model._modelState.flags = entry.flags
+                model._modelState.draft = entry.draft
+                if let content = entry.content { entry.draft?.restore(content) }
+            }
+        }
+        func remaining(_ list: ModelList, _ now: ModelList) -> ModelList {
+            var remaining = ModelList()
+            // What a store has saved is in no list any more, unless taking that over has failed.
+            let failed = saved.isEmpty ? [] : now.filter { isSaved($0, $0._modelState.table) }
+            for model in list.filter({ !gone.contains($0) }) + failed {
+                // Its place may be one in another list, or in this one as it was.
+                model._modelState.place = 0
+                remaining.append(model)
+            }
+            return remaining
+        }
+        state.deletedElsewhere = deletedElsewhere + goneElsewhere.filter { !deletedElsewhere.contains($0) }
+        state.hasStaleDeletions = hasStaleDeletions
+        state.dropDeferredNotifications(after: notifications)
+        guard let unsaved = state.unsaved else { return }
+        unsaved.inserted = remaining(inserted, unsaved.inserted)
+        unsaved.changed = remaining(changed, unsaved.changed)
+        unsaved.deleted = remaining(deleted, unsaved.deleted)
+        unsaved.cascades = cascades
+        unsaved.refusals = refusals
+    }
+}
+
+extension ContextState {
+    /// Called before a save changes models on its own account; once or more often.
+    func beginSettling() {
+        if saveUndo == nil { saveUndo = SaveUndo(self) }
+    }
+
+    /// Puts back what a save has changed on its own account, except in the stores that have already saved.
+    func undoSettling(except saved: [StoreBinding]) {
+        let undo = saveUndo
+        saveUndo = nil
+        undo?.restore(self, except: saved)
+    }
+}

@@ -169,23 +169,27 @@ import Testing
             VersionsByWidth.D.Quay.self, VersionsByWidth.B.Quay.self,
         ]
         for type in types { _ = Schema([type]) }
-        let container = try ModelContainer(
-            for: Schema([VersionsByWidth.E.Quay.self]), configurations: [InMemoryConfiguration()])
-        let context = ModelContext(container)
         let cases: [(Double, StorageKind)] = [
             (7, .int8), (300, .int16), (70_000, .int32), (5_000_000_000, .int64), (7.5, .double),
         ]
         for (depth, kind) in cases {
-            let quay = VersionsByWidth.E.Quay()
-            quay.depth = depth
-            context.insert(quay)
-            try context.save()
-            var related: [PersistentIdentifier: any BackingData] = [:]
-            let snapshot = DefaultSnapshot(from: quay._backingData(), relatedBackingDatas: &related)
-            let coded = try JSONEncoder().encode(snapshot)
+            // Without the container: one that is open would decide.
+            let coded = try codedQuay(depth: depth)
             let decoded = try JSONDecoder().decode(DefaultSnapshot.self, from: coded)
             #expect(decoded.layout.slots.map(\.property.attribute?.kind) == [kind], "\(depth)")
         }
+    }
+
+    private func codedQuay(depth: Double) throws -> Data {
+        let container = try ModelContainer(
+            for: Schema([VersionsByWidth.E.Quay.self]), configurations: [InMemoryConfiguration()])
+        let context = ModelContext(container)
+        let quay = VersionsByWidth.E.Quay()
+        quay.depth = depth
+        context.insert(quay)
+        try context.save()
+        var related: [PersistentIdentifier: any BackingData] = [:]
+        return try JSONEncoder().encode(DefaultSnapshot(from: quay._backingData(), relatedBackingDatas: &related))
     }
 
     @Test func anIdentifierOfNoSpaceHasNoEntity() {

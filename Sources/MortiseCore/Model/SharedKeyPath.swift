@@ -37,7 +37,8 @@ extension SharedKeyPath {
         *, unavailable,
         message: """
             '@Relationship' is for a model, an optional model or an array of models: remove it, or write '@Attribute'
-            """)
+            """
+    )
     public init(relationship keyPath: KeyPath<Root, Value>) { self.init(keyPath) }
 
     /// The same, with a to-one relationship as the inverse.
@@ -55,6 +56,7 @@ extension SharedKeyPath {
     /// A property that holds no models.
     @_disfavoredOverload
     @available(
-        *, unavailable, message: "the inverse holds no models: name the relationship of the other model that leads back")
+        *, unavailable, message: "the inverse holds no models: name the relationship of the other model that leads back"
+    )
     public func inverse<Other, Held>(_ inverse: KeyPath<Other, Held>) -> Self { self }
 }

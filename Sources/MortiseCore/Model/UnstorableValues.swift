@@ -8,19 +8,29 @@ extension PersistentModel {
     @available(*, unavailable, message: "cannot be stored: make its type Codable, or mark the property '@Transient'")
     public func _setValue<T>(_ value: T, at slot: Int) {}
     /// Used by macro expansions: sets nothing.
-    @available(*, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not '[Model?]'")
+    @available(
+        *, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not '[Model?]'"
+    )
     public func _setValue<T: PersistentModel>(_ value: [T?], at slot: Int) {}
     /// Used by macro expansions: sets nothing.
-    @available(*, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not '[Model?]'")
+    @available(
+        *, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not '[Model?]'"
+    )
     public func _setValue<T: PersistentModel>(_ value: [T?]?, at slot: Int) {}
     /// Used by macro expansions: sets nothing.
-    @available(*, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not 'Set<Model>'")
+    @available(
+        *, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not 'Set<Model>'"
+    )
     public func _setValue<T: PersistentModel>(_ value: Set<T>, at slot: Int) {}
     /// Used by macro expansions: sets nothing.
-    @available(*, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not 'Set<Model>'")
+    @available(
+        *, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not 'Set<Model>'"
+    )
     public func _setValue<T: PersistentModel>(_ value: Set<T>?, at slot: Int) {}
     /// Used by macro expansions: sets nothing.
-    @available(*, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not a dictionary")
+    @available(
+        *, unavailable, message: "a to-many relationship is an array of models: write '[Model]', not a dictionary"
+    )
     public func _setValue<Key, T: PersistentModel>(_ value: [Key: T], at slot: Int) {}
 
     /// Used by macro expansions. The setter does not compile, so that nothing reads.

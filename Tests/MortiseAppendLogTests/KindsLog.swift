@@ -10,6 +10,8 @@ import TestSupport
 final class KindsLog {
     let store: AppendLogStore
     private var records: [String: [PersistentIdentifier]] = [:]
+    /// A record to which nothing refers, with values that outlive it: the next save deletes it.
+    private var doomed: PersistentIdentifier?
     private let layouts: [String: RecordLayout]
 
     private static let kinds = StorageKind.allCases
@@ -115,6 +117,21 @@ final class KindsLog {
                 }
             }
         }
+        if let doomed, let layout = layouts["Kind"], let rows = version.rows(ofEntity: "Kind"),
+            let row = rows.row(of: doomed)
+        {
+            let values = ContiguousArray(layout.slots.indices.map { rows.value(row: row, slot: $0) })
+            request.deleted.append(DefaultSnapshot(persistentIdentifier: doomed, layout: layout, values: values))
+        }
+        let next = PersistentIdentifier.temporary(entityName: "Kind")
+        if let layout = layouts["Kind"] {
+            var values = ContiguousArray(layout.slots.map { value($0, &generator) })
+            if let trace = layout.slot(named: "trace") {
+                values[trace] = version.number % 2 == 0 ? .string("last words") : .null
+            }
+            if let kept = layout.slot(named: "kept") { values[kept] = .data(Data(repeating: 7, count: 4_501)) }
+            request.inserted.append(DefaultSnapshot(persistentIdentifier: next, layout: layout, values: values))
+        }
         for name in ["Tag", "Kind", "Sub"] {
             guard let layout = layouts[name] else { continue }
             for _ in 0..<(name == "Tag" ? 10 : 35) {
@@ -128,7 +145,8 @@ final class KindsLog {
             DataStoreSaveChangesRequest(
                 inserted: request.inserted, updated: request.updated, deleted: request.deleted,
                 editingState: EditingState(author: Bool.random(using: &generator) ? "somebody" : nil)))
-        for snapshot in request.inserted {
+        doomed = result.remappedIdentifiers[next]
+        for snapshot in request.inserted where snapshot.persistentIdentifier != next {
             guard let identifier = result.remappedIdentifiers[snapshot.persistentIdentifier] else { continue }
             records[identifier.entityName, default: []].append(identifier)
         }
@@ -157,7 +175,7 @@ final class KindsLog {
         case "serial": return .integer(Int64.random(in: .min ... .max, using: &generator))
         case "blob": return .data(Data((0..<Int.random(in: 0...9_000, using: &generator)).map { UInt8($0 & 0xFF) }))
         case "badge": return .null
-        case "kept": return .data(Data(repeating: 7, count: Int.random(in: 0..<2, using: &generator) * 4_500 + 1))
+        case "kept": return .data(Data(repeating: 7, count: 4_501))
         case "extra": return .string(String(repeating: "é", count: Int.random(in: 0...40, using: &generator)))
         case "first": return any(["Tag"], &generator).map { .identifier($0) } ?? .null
         case "lonely": return any(["Kind", "Sub"], &generator).map { .identifier($0) } ?? .null

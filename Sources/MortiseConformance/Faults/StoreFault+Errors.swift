@@ -16,7 +16,9 @@ extension StoreFault {
             let turn = TurnCounter()
             steps.explain = { error in turn.advance() ? ReferenceStoreError.refused : error }
         },
-        StoreFault("works-when-closed", "keeps working after it was closed", in: .planning) { $0.worksWhenClosed = true },
+        StoreFault("works-when-closed", "keeps working after it was closed", in: .planning) {
+            $0.worksWhenClosed = true
+        },
         StoreFault("reads-by-place", "reads records of another schema by the place of their properties") { steps in
             steps.adopt = { _, layouts, state in
                 for (number, record) in state.records {

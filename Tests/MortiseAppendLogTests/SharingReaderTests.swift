@@ -104,6 +104,90 @@ struct SharingReaderTests {
         try reader.close()
     }
 
+    private static let swapped = (
+        old: schema(1, entity("Item", textProperty("left"), textProperty("right"))),
+        new: schema(2, entity("Item", textProperty("left", from: "right"), textProperty("right", from: "left")))
+    )
+
+    private func store(
+        _ disk: any FileSystem, _ schema: StoredSchema, allowsSave: Bool = true
+    ) throws -> AppendLogStore {
+        var configuration = logConfiguration(disk, allowsSave: allowsSave, history: .keep(days: 0))
+        configuration.schema = Schema(stored: schema)
+        return try AppendLogStore(configuration, migrationPlan: nil)
+    }
+
+    private func reasons(of reader: AppendLogStore, whenTold count: Int, within seconds: TimeInterval = 20) -> [String]
+    {
+        let told = Mutex<[String]>([])
+        reader.reportEvents { event in
+            if case .readerLeftBehind(_, let reason) = event { told.withLock { $0.append(reason) } }
+        }
+        let deadline = Date().addingTimeInterval(seconds)
+        while told.withLock({ $0.count < count }), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+        Thread.sleep(forTimeInterval: 0.3)
+        return told.withLock { $0 }
+    }
+
+    enum Order: CaseIterable { case compactedBefore, compactedByNewer, compactedAfter }
+
+    /// Defect: where a compaction had replaced the file that a reader had open, it went on behind the schema of a newer
+    /// program, and showed one property's values as the other's.
+    @Test(arguments: Order.allCases) func aReaderAppliesNothingOfAnotherSchema(order: Order) throws {
+        let disk = try makeDisk()
+        let (old, new) = Self.swapped
+        let made = try store(disk.process(100), old)
+        try made.insert("Item", .string("L"), .string("R"), as: old)
+        try made.close()
+        let reader = try store(disk.process(101), old, allowsSave: false)
+        let world = try SchemaWorld(.log)
+        let before = try world.records(reader, old)
+        if order == .compactedBefore {
+            let writer = try store(disk.process(100), old)
+            #expect(try writer.compact() == 1)
+            try writer.close()
+        }
+        let writer = try store(disk.process(100), new)
+        if order == .compactedByNewer { #expect(try writer.compact() == 1) }
+        try writer.insert("Item", .string("R2"), .string("L2"), as: new)
+        if order == .compactedAfter { #expect(try writer.compact() > 0) }
+        _ = reader.currentVersion
+        _ = reader.currentVersion
+        #expect(try world.records(reader, old) == before)
+        let reasons = reasons(of: reader, whenTold: 1)
+        #expect(reasons.count == 1, "\(reasons)")
+        if order != .compactedAfter {
+            #expect(reasons.allSatisfy { $0.contains("the schema changes at offset") }, "\(reasons)")
+        }
+        try writer.insert("Item", .string("R3"), .string("L3"), as: new)
+        _ = reader.currentVersion
+        #expect(try world.records(reader, old) == before)
+        try reader.close()
+        try writer.close()
+    }
+
+    /// Defect: such a reader never followed, and nothing said so.
+    @Test func aReaderOfANewerSchemaTellsWhenTheWriterGoesOn() throws {
+        let disk = try makeDisk()
+        let (old, new) = Self.swapped
+        let writer = try store(disk.process(100), old)
+        try writer.insert("Item", .string("L"), .string("R"), as: old)
+        let reader = try store(disk.process(101), new, allowsSave: false)
+        let world = try SchemaWorld(.log)
+        let before = try world.records(reader, new)
+        #expect(before["Item"]?.values.map { $0["left"] } == [.string("R")])
+        // A compaction alone adds nothing.
+        #expect(try writer.compact() == 1)
+        #expect(reasons(of: reader, whenTold: 1, within: 0.3) == [])
+        try writer.insert("Item", .string("L2"), .string("R2"), as: old)
+        _ = reader.currentVersion
+        let reasons = reasons(of: reader, whenTold: 1)
+        #expect(reasons.count == 1 && reasons.allSatisfy { $0.contains("version 1.0.0") }, "\(reasons)")
+        #expect(try world.records(reader, new) == before)
+        try reader.close()
+        try writer.close()
+    }
+
     /// A writer that failed may cut off what a reader has seen, and another goes on in its place.
     @Test func aReaderStaysWhereItIsWhenWhatItReadIsGone() throws {
         let disk = try makeDisk()

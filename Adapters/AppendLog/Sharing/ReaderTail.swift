@@ -11,7 +11,11 @@ import Synchronization
 final class ReaderTail: @unchecked Sendable {
     private let path: String
     private let fileSystem: any FileSystem
+    /// The schema of the log, up to where it was read.
     private let schema: StoredSchema
+    /// Whether the reader shows the log's own rows. Under another schema the frames speak of others, so that it only looks
+    /// whether any come.
+    private let isUnderItsSchema: Bool
     private var file: any OpenFile
     private var header: FileHeader
     private var position: LogPosition
@@ -25,7 +29,7 @@ final class ReaderTail: @unchecked Sendable {
 
     init(
         _ file: any OpenFile, path: String, header: FileHeader, last: (offset: Int64, header: FrameHeader)?,
-        position: LogPosition, schema: StoredSchema, in fileSystem: any FileSystem
+        position: LogPosition, schema: StoredSchema, isUnderItsSchema: Bool, in fileSystem: any FileSystem
     ) {
         self.file = file
         self.path = path
@@ -33,6 +37,7 @@ final class ReaderTail: @unchecked Sendable {
         self.last = last
         self.position = position
         self.schema = schema
+        self.isUnderItsSchema = isUnderItsSchema
         self.fileSystem = fileSystem
     }
 
@@ -47,6 +52,8 @@ final class ReaderTail: @unchecked Sendable {
         }
         // A file that was replaced has everything up to then, also what its successor has no more.
         let version = try read(after: current)
+        // What comes after a changed schema is not read from anywhere.
+        if reasonForStopping != nil { return version }
         // Its successor can wait for the next time, what was read cannot.
         guard (try? isReplaced()) == true, (try? takeUp(version ?? current)) == true else { return version }
         return (try? read(after: version ?? current)) ?? version
@@ -67,6 +74,10 @@ final class ReaderTail: @unchecked Sendable {
         let reader = FrameReader(file, size: try file.extent().size, seed: header.seed)
         do {
             _ = try reader.scan(from: position, allowingGapsTo: header.base) { frame in
+                guard isUnderItsSchema else {
+                    stop("the log goes on under schema version \(schema.version), which is not the program's schema")
+                    return false
+                }
                 if frame.header.kind == .schema {
                     // Under another schema the rows would be others.
                     guard try frame.reading({ try $0.schema() }) == schema else {
@@ -116,14 +127,23 @@ final class ReaderTail: @unchecked Sendable {
         }
         let reader = FrameReader(next, size: size, seed: header.seed)
         var found: (position: LogPosition, last: (offset: Int64, header: FrameHeader)?)?
+        var inForce: (schema: StoredSchema, offset: Int64)?
         _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
             if frame.header.kind.isTransaction, frame.header.transaction > current.number { return false }
+            if frame.header.kind == .schema {
+                inForce = (try frame.reading { try $0.schema() }, frame.position.offset)
+            }
             found = (frame.position.following(frame.header), (frame.position.offset, frame.header))
             return true
         }
         // Transactions up to the base may have been dropped, also such as this reader has not read.
         guard let found, header.base <= current.number else {
             stop("a compaction dropped transactions that were not yet read")
+            return false
+        }
+        // A history that is kept may begin under older ones; what is to be read comes under the last.
+        if let inForce, inForce.schema != schema {
+            stop("the schema changes at offset \(inForce.offset) of the log")
             return false
         }
         isTaken = true

@@ -37,11 +37,10 @@ struct LogOpening {
                 let (version, loss) = try content.version(
                     for: schema, dropping: configuration.dropping, path: path)
                 var tail: ReaderTail?
-                // Of a log under another schema the rows are not those that its frames speak of.
-                if configuration.followsWriter, content.schema == schema {
+                if configuration.followsWriter {
                     tail = ReaderTail(
                         file, path: path, header: content.header, last: content.last, position: content.position,
-                        schema: schema, in: fileSystem)
+                        schema: content.schema, isUnderItsSchema: content.schema == schema, in: fileSystem)
                     isKept = true
                 }
                 return OpenLog(

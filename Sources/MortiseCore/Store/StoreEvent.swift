@@ -28,7 +28,8 @@ public enum StoreEvent: Sendable, Hashable {
     case checkpointFailed(store: String, reason: String)
     /// Another process has changed a store that is open here. Sent once for several changes in quick succession.
     case remoteChange(store: String)
-    /// A read-only store can no longer follow its writer, and stays at its version until it is opened again. Sent once.
+    /// A read-only store can no longer follow its writer, and stays at its version until it is opened again: the schema has
+    /// changed, or the writer saves under another than the reader's. Sent once.
     /// - Parameter reason: why it cannot follow, with offsets but no values.
     case readerLeftBehind(store: String, reason: String)
     /// A store holds data that the program's schema lacks. Sent at opening, without a copy, and again when the first

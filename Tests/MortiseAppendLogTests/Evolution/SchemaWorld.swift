@@ -15,11 +15,12 @@ struct SchemaWorld {
 
     let kind: Kind
     let disk: SimulatedFileSystem
-    let path = "/data/store"
+    let path: String
 
-    init(_ kind: Kind) throws {
+    init(_ kind: Kind, on disk: SimulatedFileSystem? = nil, at path: String = "/data/store") throws {
         self.kind = kind
-        disk = try makeDisk()
+        self.path = path
+        self.disk = try disk ?? makeDisk()
     }
 
     func open(

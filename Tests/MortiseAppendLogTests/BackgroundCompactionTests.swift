@@ -229,7 +229,9 @@ struct BackgroundCompactionTests {
             work.plan(at: 0)
             work.start {
                 let found = Result {
-                    try sink.compact(MaintenanceProgress(isStopped: sink.isStopping)) { _, _ in false }
+                    try sink.compact(MaintenanceProgress(isStopped: sink.isStopping), dropping: .everything) { _, _ in
+                        false
+                    }
                 }
                 result.withLock { $0 = found }
                 hasBegun.signal()

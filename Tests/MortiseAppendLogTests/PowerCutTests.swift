@@ -58,7 +58,10 @@ struct PowerCutTests {
             if round == 0 { try? sink.checkpoint() }
             if let item = try context.fetch(FetchDescriptor<Item>()).first { context.delete(item) }
             try save(context)
-            if round == 1 { _ = try? sink.compact(MaintenanceProgress(isStopped: { false })) { _, _ in false } }
+            if round == 1 {
+                _ = try? sink.compact(MaintenanceProgress(isStopped: { false }), dropping: .everything) { _, _ in false
+                }
+            }
             if round == 2 {
                 // Long enough to be written from where it is, behind its header.
                 context.insert(Item(String(repeating: "last", count: 1_300)))

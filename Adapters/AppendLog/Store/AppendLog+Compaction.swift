@@ -4,19 +4,19 @@ import MortiseEngine
 
 extension AppendLog {
     /// Writes a checkpoint, drops the transactions before it for which `keeps` returns false, and then the external
-    /// files that no record names any more. Asks `keeps` for each transaction up to the checkpoint, oldest first, and
-    /// returns how many were dropped.
+    /// files that no record names any more, those that `dropping` says for good. Asks `keeps` for each transaction up to
+    /// the checkpoint, oldest first, and returns how many were dropped.
     @discardableResult
     func compact(
-        _ progress: MaintenanceProgress, keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
+        _ progress: MaintenanceProgress, dropping: ExternalFiles.Dropping,
+        keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
-        try maintaining(progress) { try compactAlone(progress, keeping: keeps) }
+        try maintaining(progress) { try compactAlone(progress, dropping: dropping, keeping: keeps) }
     }
 
-    /// Like `compact`, for a caller that has excluded all other maintenance. `dropping` says which unused external
-    /// files are removed for good.
+    /// Like `compact`, for a caller that has excluded all other maintenance.
     func compactAlone(
-        _ progress: MaintenanceProgress, dropping: ExternalFiles.Dropping = .everything,
+        _ progress: MaintenanceProgress, dropping: ExternalFiles.Dropping,
         keeping keeps: (_ transaction: UInt64, _ time: Date) throws -> Bool
     ) throws -> Int {
         // The others would go on in the old log.

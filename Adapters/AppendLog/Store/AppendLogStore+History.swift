@@ -28,12 +28,14 @@ extension AppendLogStore: HistoryProviding {
         return found.count > limit ? Array(found.prefix(limit)) : found
     }
 
-    /// Forgets the transactions that match, by a compaction. The records stay as they are.
+    /// Forgets the transactions that match, by a compaction. The records stay as they are. Files of data that nothing names
+    /// are moved aside, unless this store has written them; only `compact()` removes them for good.
     public func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
         let sink = try writable()
         let doomed = Set(try fetchHistory(descriptor).map { UInt64(clamping: $0.transactionIdentifier) })
         guard !doomed.isEmpty else { return }
-        try sink.compact(MaintenanceProgress(isStopped: sink.isStopping)) { transaction, _ in
+        // This may be an older copy, put back for a moment: what the newer one names has to stay.
+        try sink.compact(MaintenanceProgress(isStopped: sink.isStopping), dropping: .written) { transaction, _ in
             !doomed.contains(transaction)
         }
     }

@@ -140,6 +140,22 @@ import MortiseJSONFile
         }
     }
 
+    /// Defect: a deletion of history removed for good what only the newer copy names, like a compaction that is asked for.
+    @Test func deletingTheHistoryOfAnOlderCopyCostsTheNewerOneNothing() throws {
+        let store = PictureStore.log
+        let disk = try makeDisk(store)
+        let (older, newer) = try twoCopies(store, on: disk)
+        try disk.install(older, at: store.path)
+        let container = try store.open(disk)
+        try ModelContext(container).deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+        try container.close()
+        try disk.unlink(store.path + ".checkpoint")
+        try disk.install(newer, at: store.path)
+        #expect(try state(store, on: disk) == 7)
+        try store.open(disk).close()
+        #expect(try state(store, on: disk) == 7)
+    }
+
     /// Both kinds: what a save replaced is moved aside by the next opening, is read from there where it is named after all, and
     /// goes when the store is compacted.
     @Test(arguments: PictureStore.allCases)

@@ -42,6 +42,8 @@ extension AppendLog {
         } _: { [weak self] in
             try self?.compactIfWorthwhile()
         }
+        // Under another schema the first save begins it, not an opening without any.
+        if hasOtherSchema { return }
         compactions.noteAppended(upTo: writer.state.position.end)
     }
 
@@ -49,6 +51,7 @@ extension AppendLog {
     private func compactIfWorthwhile() throws {
         let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
         try maintaining(progress) {
+            if hasOtherSchema { return }
             guard let keeps = configuration.history.rule(now: now(), store: catalog.store) else { return }
             let (header, position) = writer.state
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)?.size ?? 0

@@ -16,7 +16,10 @@ extension AppendLog {
     private var store: UUID { UUID(uuidString: catalog.store) ?? UUID() }
 
     func checkpointWriter(_ version: EngineVersion, _ progress: MaintenanceProgress) -> CheckpointWriter {
-        CheckpointWriter(catalog: catalog, version: version, store: store) { progress.isCancelled }
+        let isMine = version.catalog.schema == catalog.schema
+        let catalog =
+            isMine ? catalog : LogCatalog(version.catalog.schema, store: catalog.store, external: catalog.external)
+        return CheckpointWriter(catalog: catalog, version: version, store: store) { progress.isCancelled }
     }
 
     /// Writes a checkpoint of the last version that was appended; commits go on meanwhile. Unless a caller asks for it,
@@ -27,7 +30,8 @@ extension AppendLog {
 
     private func checkpoint(_ progress: MaintenanceProgress, isAsked: Bool) throws {
         try maintaining(progress) {
-            guard isAsked || checkpoints.isDue(at: writer.state.position.end) else { return }
+            // Under another schema than the log's nobody has saved anything yet.
+            guard isAsked || (!hasOtherSchema && checkpoints.isDue(at: writer.state.position.end)) else { return }
             let (version, position, header) = try snapshot(progress)
             let size = try write(
                 checkpointWriter(version, progress), [.init(log: header.file, position: position)])
@@ -68,10 +72,10 @@ extension AppendLog {
 
     /// Has the next checkpoint written soon, in the place of one that cannot be read.
     func renewCheckpoint() {
-        // Under another schema the first save writes that down, not a checkpoint without any.
-        if hasOtherSchema { return }
         setCheckpointSpoilt()
         checkpoints.plan(at: 0)
+        // Under another schema the first save begins it, not an opening without any.
+        if hasOtherSchema { return }
         checkpoints.noteAppended(upTo: writer.state.position.end)
     }
 
@@ -98,6 +102,8 @@ extension AppendLog {
         } _: { [weak self] in
             try self?.checkpoint(isAsked: false)
         }
+        // Under another schema the first save begins it, not an opening without any.
+        if hasOtherSchema { return }
         checkpoints.noteAppended(upTo: writer.state.position.end)
     }
 }

@@ -110,7 +110,8 @@ extension AppendLog {
     /// Removes the external files that neither the records name nor any version that this process still holds; no other
     /// process has the log open for writing. Files that cannot be removed wait for the next compaction.
     private func sweepExternal(_ progress: MaintenanceProgress, _ dropping: ExternalFiles.Dropping) {
-        guard let external = catalog.external else { return }
+        // Until the first save under another schema the log still has what the old one names.
+        guard let external = catalog.external, !hasOtherSchema else { return }
         _ = try? external.sweep(external.present(), dropping: dropping) { try snapshot(progress).version }
     }
 

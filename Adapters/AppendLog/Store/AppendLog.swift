@@ -187,8 +187,10 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         return payload.count > pieceSize ? FrameStream(to: writer, behind: frames, pieceSize: pieceSize) : nil
     }
 
-    /// The last version that was appended, with the position after it, all of it synced; the log has the store's schema there.
-    /// - Throws: `EngineError.latched`; `FileError`, also where the log is not the one at the path any more: a checkpoint of it
+    /// The last version that was appended, with the position after it, all of it synced. Until the first save under another
+    /// schema than the log's, the records are as the log has them, under its schema.
+    /// - Throws: `EngineError.latched`; `AppendLogError`; `FileError`, also where the log is not the one at the path any more:
+    ///   a checkpoint of it
     ///   would not fit the one that is.
     func snapshot(_ progress: MaintenanceProgress) throws -> (
         version: EngineVersion, position: LogPosition, header: FileHeader
@@ -201,12 +203,6 @@ final class AppendLog: CommitSink, @unchecked Sendable {
                 isCancelled: { progress.isCancelled }) : nil
         defer { turn?.giveBack() }
         try writer.checkWritable()
-        if state.withLock({ needsSchema }) {
-            try keepCopy()
-            // A reader that starts from a checkpoint knows its schema; a reader of the whole log needs it there too.
-            _ = try writer.append([(.schema, try catalog.schemaPayload())], transaction: 0)
-            state.withLock { needsSchema = false }
-        }
         // Version and position are read one after the other; a commit in between shows in the numbers.
         while true {
             let version = state.withLock { last }
@@ -216,6 +212,12 @@ final class AppendLog: CommitSink, @unchecked Sendable {
                 return (version, position, header)
             }
             if position.transaction < version.number {
+            if hasOtherSchema {
+                if let stored = try storedSnapshot() { return stored }
+                try progress.check()
+                Thread.sleep(forTimeInterval: 0.001)
+                continue
+            }
                 throw EngineError.latched(store: path, cause: "its log lacks transactions that its records contain")
             }
             Thread.sleep(forTimeInterval: 0.000_1)
@@ -229,6 +231,20 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         compactions.stop()
         // One that runs notices and ends; what it has written is a temporary.
         maintenance.withLock {}
+    /// The records as the log has them, read once more; nil if a save comes meanwhile.
+    private func storedSnapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader)? {
+        let (header, position) = writer.state
+        let external =
+            catalog.external
+            ?? ExternalFiles(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        let content = try LogContent.read(
+            try writer.currentFile(checkingName: true), path: path, external: external, in: fileSystem)
+        guard hasOtherSchema, content.position == position else { return nil }
+        let version = try content.records.version(position.transaction, for: content.schema).version
+        try writer.settle()
+        return (version, position, header)
+    }
+
         // Savers that wait for a sync are promised it; if it fails, they report it.
         if case .full = configuration.durability { try? writer.syncAll() }
         let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }

@@ -157,7 +157,8 @@ let package = Package(
                 "MortiseConformance", "MortiseCore", "MortiseInMemory", "PackageSubjects", "CustomStore",
                 "mortise-conformance",
             ]),
-        .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients", "Compatibility", "Probes"]),
+        .testTarget(
+            name: "SwiftDataTests", dependencies: ["SwiftData"], exclude: ["Clients", "Compatibility", "Probes"]),
         .testTarget(
             name: "MortiseJSONFileTests",
             dependencies: [

@@ -79,6 +79,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             // From here on the store is this program's to change.
             if let lock {
                 try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
+                SchemaChangeover.removeRemains(of: path, in: fileSystem)
                 external.removeUnfinishedMarks()
             }
             let version =

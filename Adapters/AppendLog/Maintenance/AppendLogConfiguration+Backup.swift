@@ -6,9 +6,9 @@ extension AppendLogConfiguration: BackupConfiguration {
     /// Copies the log as far as it is written, its checkpoint, and the external files that its records name, without a
     /// lock and without disturbing its writer.
     ///
-    /// The copy is read whole before it gets its name. It has the identifier of the store, and its history. An error leaves
-    /// nothing at the path, except perhaps an empty folder of data. Temporary files of an earlier backup to the path that
-    /// was killed are removed.
+    /// The copy is read whole before it gets its name. A checkpoint that cannot be read is left out where the log reaches
+    /// back to its beginning. The copy has the identifier of the store, and its history. An error leaves nothing at the path,
+    /// except perhaps an empty folder of data. Temporary files of an earlier backup to the path that was killed are removed.
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` for a store that is damaged.
     public func backUpStore(to newPath: String) throws -> MaintenanceReport {
         let source = try StoreFiles.log(path, in: fileSystem)
@@ -39,8 +39,13 @@ extension AppendLogConfiguration: BackupConfiguration {
         while true {
             let mark = try changeMark() + checkpointMark(source)
             do {
-                let bytes = try copyFiles(of: source, to: log, checkpoint)
-                let found = try SoundReading(log, checkpoint: checkpoint, in: fileSystem)
+                var bytes = try copyFiles(of: source, to: log, checkpoint)
+                let (found, fault) = try SoundReading.sparingCheckpoint(log, checkpoint: checkpoint, in: fileSystem)
+                if fault != nil, try changeMark() + checkpointMark(source) != mark { throw LogFault.unstable }
+                if fault != nil, let left = try fileSystem.infoIfPresent(checkpoint, followingLinks: false) {
+                    try fileSystem.unlink(checkpoint)
+                    bytes -= left.size
+                }
                 try copyExternal(of: found, from: source, to: copies, noting: &made)
                 try publish(log, checkpoint, as: place)
                 return MaintenanceReport(figures: [
@@ -50,8 +55,15 @@ extension AppendLogConfiguration: BackupConfiguration {
             } catch let fault where fault is LogFault || fault is AppendLogError || fault is PayloadFault {
                 attempts += 1
                 guard attempts < 5, try changeMark() + checkpointMark(source) != mark else {
-                    throw (fault as? AppendLogError).flatMap { $0.path.hasPrefix(copies.folder) ? $0 : nil }
-                        ?? AppendLogError(path: path, fault: Self.fault(of: fault))
+                    guard let named = fault as? AppendLogError else {
+                        throw AppendLogError(path: source.main, fault: Self.fault(of: fault))
+                    }
+                    // The copy has the faults of what was copied.
+                    throw switch named.path {
+                    case log: AppendLogError(path: source.main, fault: named.fault)
+                    case checkpoint: AppendLogError(path: source.checkpoint, fault: named.fault)
+                    default: named
+                    }
                 }
             }
             Thread.sleep(forTimeInterval: 0.05)
@@ -103,9 +115,23 @@ extension AppendLogConfiguration: BackupConfiguration {
             try fileSystem.unlink(path)
         }
         if try fileSystem.infoIfPresent(source.checkpoint, followingLinks: true) != nil {
-            bytes += try copy(source.checkpoint, to: checkpoint) { _, size in size }
+            do {
+                bytes += try copy(source.checkpoint, to: checkpoint) { _, size in size }
+            } catch  where LogContent.isOfCheckpointAlone(error) {
+                // Without it, opening and this copy need a log that has everything.
+                guard try base(of: source.main) == 0 else { throw error }
+                if try fileSystem.infoIfPresent(checkpoint, followingLinks: false) != nil {
+                    try fileSystem.unlink(checkpoint)
+                }
+            }
         }
         return try bytes + copy(source.main, to: log, endOfLog)
+    }
+
+    private func base(of log: String) throws -> UInt64 {
+        let file = try fileSystem.open(log, mode: .read)
+        defer { try? file.close() }
+        return try FileHeader(try file.readAll(count: FileHeader.size, at: 0), expecting: .log).base
     }
 
     /// Where the last whole frame of a log ends.

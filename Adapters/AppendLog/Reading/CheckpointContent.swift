@@ -116,12 +116,14 @@ struct CheckpointContent {
         _ path: String, of log: FileHeader, in fileSystem: any FileSystem
     ) throws -> (schema: StoredSchema, position: LogPosition, tail: LogTail?)? {
         guard try fileSystem.infoIfPresent(path, followingLinks: true) != nil else { return nil }
-        let file = try fileSystem.open(path, mode: .read)
-        defer { try? file.close() }
         do {
+            let file = try fileSystem.open(path, mode: .read)
+            defer { try? file.close() }
             let found = try Found(file, of: log)
             return (found.directory.schema, try found.place(), found.tail)
         } catch is LogFault {
+            return nil
+        } catch  where log.base == 0 && LogContent.isOfCheckpointAlone(error) {
             return nil
         }
     }

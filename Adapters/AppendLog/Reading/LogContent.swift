@@ -89,9 +89,16 @@ struct LogContent {
         } catch let fault as LogFault {
             if header.base == 0 { return (nil, fault) }
             throw AppendLogError(path: checkpointPath, fault: fault)
-        } catch let error as FileError where error.operation == .read && header.base == 0 {
+        } catch let error as FileError where header.base == 0 && isOfCheckpointAlone(error) {
             return (nil, .unreadable(offset: nil, error: error))
         }
+    }
+
+    /// Whether an error of opening a checkpoint says that nothing can be read there: a log with base 0 is then read without it.
+    static func isOfCheckpointAlone(_ error: any Error) -> Bool {
+        guard let error = error as? FileError else { return error is LogFault }
+        if case .notARegularFile = error.reason { return true }
+        return error.operation == .read
     }
 
     /// Converts the records to the program's schema.

@@ -13,9 +13,37 @@ struct SoundReading {
     /// What contradicts itself among the records.
     private(set) var inconsistencies: [String] = []
 
+    /// A checkpoint that opening does without, because the log reaches back to its beginning.
+    private struct Dispensable: Error { let cause: any Error }
+
     /// Reads a sound log whole. `checkpointPath` is the checkpoint's; nil means the one beside the log.
     /// - Throws: the first fault.
     init(_ path: String, checkpoint checkpointPath: String? = nil, in fileSystem: any FileSystem) throws {
+        do {
+            self = try SoundReading(reading: path, checkpoint: checkpointPath, in: fileSystem)
+        } catch let error as Dispensable {
+            throw error.cause
+        }
+    }
+
+    /// Reads a log whole as opening does, which needs no checkpoint that cannot be read if the log's base is 0.
+    /// - Returns: what was read, and why the checkpoint was left aside; nil if it was not.
+    /// - Throws: the first fault otherwise.
+    static func sparingCheckpoint(
+        _ path: String, checkpoint checkpointPath: String, in fileSystem: any FileSystem
+    ) throws -> (reading: SoundReading, fault: (any Error)?) {
+        do {
+            return (try SoundReading(reading: path, checkpoint: checkpointPath, in: fileSystem), nil)
+        } catch let error as Dispensable {
+            return (
+                try SoundReading(reading: path, checkpoint: checkpointPath, isAlone: true, in: fileSystem), error.cause
+            )
+        }
+    }
+
+    private init(
+        reading path: String, checkpoint checkpointPath: String?, isAlone: Bool = false, in fileSystem: any FileSystem
+    ) throws {
         let checkpointPath = checkpointPath ?? StoreFiles(resolved: path).checkpoint
         let file = try fileSystem.open(path, mode: .read)
         defer { try? file.close() }
@@ -24,8 +52,30 @@ struct SoundReading {
             try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
         // None of these files is read here.
         let external = ExternalFiles(beside: path, in: fileSystem)
-        let checkpoint = try CheckpointContent.read(
-            checkpointPath, of: header, external: external, in: fileSystem)
+        let checkpoint: CheckpointContent?
+        do {
+            checkpoint =
+                isAlone
+                ? nil
+                : try CheckpointContent.read(checkpointPath, of: header, external: external, in: fileSystem)
+        } catch  where LogContent.isOfCheckpointAlone(error) {
+            let cause = (error as? LogFault).map { AppendLogError(path: checkpointPath, fault: $0) } ?? error
+            throw header.base == 0 ? Dispensable(cause: cause) : cause
+        }
+        do {
+            try self.init(
+                file, size, header, checkpoint, path: path, checkpointPath: checkpointPath, external)
+        } catch {
+            // Some of it is read only now.
+            if header.base == 0, let damage = checkpoint?.version.damage { throw Dispensable(cause: damage) }
+            throw error
+        }
+    }
+
+    private init(
+        _ file: any OpenFile, _ size: Int64, _ header: FileHeader, _ checkpoint: CheckpointContent?, path: String,
+        checkpointPath: String, _ external: ExternalFiles
+    ) throws {
         if checkpoint == nil, header.base > 0 { throw LogFault.checkpointMissing(transaction: header.base) }
         if let place = checkpoint?.position, place.end > size || place.transaction < header.base {
             throw LogFault.checkpointOfAnother
@@ -78,7 +128,9 @@ struct SoundReading {
         let followed = try behind?.version(last, for: schema).version
         behind = nil
         for what in checkpoint?.version.inconsistencies() ?? [] {
-            throw LogFault.malformed(part: .checkpoint, offset: nil, what: "contradicts itself: \(what)")
+            throw AppendLogError(
+                path: checkpointPath,
+                fault: .malformed(part: .checkpoint, offset: nil, what: "contradicts itself: \(what)"))
         }
         if let made, let followed, try !made.hasSameRecords(as: followed) {
             throw AppendLogError(
@@ -87,7 +139,6 @@ struct SoundReading {
         }
         try followed?.readAll()
         try checkpoint?.version.readAll()
-        inconsistencies = (made ?? followed)?.inconsistencies() ?? []
         version = made ?? followed
         records = version?.tables.values.reduce(0) { $0 + $1.count } ?? 0
     }

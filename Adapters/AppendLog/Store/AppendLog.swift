@@ -212,12 +212,12 @@ final class AppendLog: CommitSink, @unchecked Sendable {
                 return (version, position, header)
             }
             if position.transaction < version.number {
-            if hasOtherSchema {
-                if let stored = try storedSnapshot() { return stored }
-                try progress.check()
-                Thread.sleep(forTimeInterval: 0.001)
-                continue
-            }
+                if hasOtherSchema {
+                    if let stored = try storedSnapshot() { return stored }
+                    try progress.check()
+                    Thread.sleep(forTimeInterval: 0.001)
+                    continue
+                }
                 throw EngineError.latched(store: path, cause: "its log lacks transactions that its records contain")
             }
             Thread.sleep(forTimeInterval: 0.000_1)
@@ -231,19 +231,19 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         compactions.stop()
         // One that runs notices and ends; what it has written is a temporary.
         maintenance.withLock {}
-    /// The records as the log has them, read once more; nil if a save comes meanwhile.
-    private func storedSnapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader)? {
-        let (header, position) = writer.state
-        let external =
-            catalog.external
-            ?? ExternalFiles(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
-        let content = try LogContent.read(
-            try writer.currentFile(checkingName: true), path: path, external: external, in: fileSystem)
-        guard hasOtherSchema, content.position == position else { return nil }
-        let version = try content.records.version(position.transaction, for: content.schema).version
-        try writer.settle()
-        return (version, position, header)
-    }
+        /// The records as the log has them, read once more; nil if a save comes meanwhile.
+        private func storedSnapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader)? {
+            let (header, position) = writer.state
+            let external =
+                catalog.external
+                ?? ExternalFiles(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+            let content = try LogContent.read(
+                try writer.currentFile(checkingName: true), path: path, external: external, in: fileSystem)
+            guard hasOtherSchema, content.position == position else { return nil }
+            let version = try content.records.version(position.transaction, for: content.schema).version
+            try writer.settle()
+            return (version, position, header)
+        }
 
         // Savers that wait for a sync are promised it; if it fails, they report it.
         if case .full = configuration.durability { try? writer.syncAll() }

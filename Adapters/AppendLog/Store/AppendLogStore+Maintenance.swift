@@ -95,7 +95,7 @@ extension AppendLog {
         to target: StoreFiles, _ copies: ExternalFiles, _ progress: MaintenanceProgress,
         noting copied: inout [ExternalReference.Name]
     ) throws {
-        let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
+        let checkpoint = try checkpointToCopy()
         let size = checkpoint?.size ?? 0
         let outside = catalog.external?.byteCount() ?? 0
         progress.begin(total: writer.state.position.end + size + outside)
@@ -128,6 +128,12 @@ extension AppendLog {
             }
             throw error
         }
+    }
+
+    /// The checkpoint's file; nil if there is none, or it cannot be read and the log has everything.
+    private func checkpointToCopy() throws -> FileInfo? {
+        if hasSpoiltCheckpoint, writer.state.header.base == 0 { return nil }
+        return try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)
     }
 
     private func replacement(of path: String) -> DurableReplacement {

@@ -153,6 +153,7 @@ struct LogOpening {
     /// Removes the temporaries of crashed replacements.
     private func sweep(holding lock: FileLock) throws {
         try files.sweepOrphans(holding: lock, in: fileSystem)
+        SchemaChangeover.removeRemains(of: path, in: fileSystem)
         external.removeUnfinishedMarks()
     }
 

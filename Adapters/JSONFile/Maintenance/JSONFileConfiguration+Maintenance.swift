@@ -74,12 +74,16 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
         var made: [ExternalReference.Name] = []
         var hasCopies = false
         do {
-            let records = try check(bytes, integrity) { reference, _ in
-                size += try copies.copy(reference, from: external, noting: &made)
-                hasCopies = true
-            }.records
-            if hasCopies { try copies.makeDurable() }
-            try replacement.replace(isNew: true) { try $0.append(bytes) }
+            var records: Int64 = 0
+            // The temporary is there first: it says what is left of this copy where the process dies.
+            try replacement.replace(isNew: true) { file in
+                records = try check(bytes, integrity) { reference, _ in
+                    size += try copies.copy(reference, from: external, noting: &made)
+                    hasCopies = true
+                }.records
+                if hasCopies { try copies.makeDurable() }
+                try file.append(bytes)
+            }
             return MaintenanceReport(figures: [.init("bytes", size), .init("records", records)])
         } catch {
             copies.abandon(made)

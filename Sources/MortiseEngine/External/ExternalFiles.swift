@@ -140,6 +140,13 @@ package final class ExternalFiles: Sendable {
         if state.withLock({ $0.hasMarked }), (try? isEmpty()) == true { try? fileSystem.unlink(markPath) }
     }
 
+    /// Removes all files of data and the mark, of a store that was never completed.
+    func clear() {
+        discard(present())
+        removeUnfinishedMarks()
+        if (try? isEmpty()) == true { try? fileSystem.unlink(markPath) }
+    }
+
     // MARK: Reading
 
     /// Reads the data behind a reference. The content of the file is checked against the reference before it is

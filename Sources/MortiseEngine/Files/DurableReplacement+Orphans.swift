@@ -29,6 +29,15 @@ package struct TemporaryName {
             && parts[1].allSatisfy { digits.contains($0) || letters.contains($0) }
     }
 
+    /// The name of the file whose temporary this may be; nil if it is none.
+    static func target(of candidate: String) -> String? {
+        guard candidate.hasPrefix("."), candidate.hasSuffix(suffix),
+            let dot = candidate.dropLast(suffix.count).lastIndex(of: ".")
+        else { return nil }
+        let name = String(candidate[..<dot].dropFirst())
+        return matches(candidate, of: name) ? name : nil
+    }
+
     private static func prefix(_ name: String) -> String { "." + name + "." }
 }
 

@@ -75,7 +75,12 @@ public final class FileLock: Sendable {
     /// it and no other process holds it, so that nothing is left of a store that never existed.
     package func abandon(in fileSystem: any FileSystem) {
         // A process that opened the file meanwhile finds, once it is locked, that its name is gone, and makes another.
-        if isHeld, isNew, (try? file.tryLock(.exclusive)) == true, (try? isIntact(in: fileSystem)) == true {
+        if isNew { remove(in: fileSystem) } else { release() }
+    }
+
+    /// Releases the lock, and removes the lock file unless another process holds it too.
+    package func remove(in fileSystem: any FileSystem) {
+        if isHeld, (try? file.tryLock(.exclusive)) == true, (try? isIntact(in: fileSystem)) == true {
             try? fileSystem.unlink(path)
         }
         release()

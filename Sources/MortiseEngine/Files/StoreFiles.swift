@@ -5,6 +5,8 @@
 package struct StoreFiles: Hashable, Sendable {
     /// What the name of a checkpoint has after that of its log.
     package static let checkpointSuffix = ".checkpoint"
+    /// What the name of a lock has after that of its store.
+    package static let lockSuffix = ".lock"
 
     /// The file that the store is opened by.
     package let main: String
@@ -20,7 +22,7 @@ package struct StoreFiles: Hashable, Sendable {
     }
 
     /// The writer's lock.
-    package var lock: String { main + ".lock" }
+    package var lock: String { main + Self.lockSuffix }
     /// The folder of external data.
     package var external: String { main + ".external" }
     /// The checkpoint of a log.

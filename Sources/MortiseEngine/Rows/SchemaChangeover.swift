@@ -30,11 +30,92 @@ package final class SchemaChangeover: Sendable {
     package func keepCopy() throws -> String? {
         try isDone.withLock { isDone in
             if isDone { return nil }
-            let copy = try fileSystem.unusedPath(from: "\(path).schema-\(loss.stored)-")
+            let copy = try fileSystem.unusedPath(from: SchemaCopies(of: path).start("\(loss.stored)"))
             try backUp(copy)
             isDone = true
             return copy
         }
+    }
+}
+
+extension SchemaChangeover {
+    /// Removes what is left of copies of a store whose process died while it made them. Whoever has the store's lock alone
+    /// knows that nobody makes one; what another process has locked stays all the same.
+    package static func removeRemains(of path: String, in fileSystem: any FileSystem) {
+        let folder = PathText.directory(of: path)
+        guard let names = try? retryingInterrupts({ () throws(FileError) in try fileSystem.list(folder) }) else {
+            return
+        }
+        let copies = SchemaCopies(of: path)
+        let there = Set(names)
+        for name in Set(names.compactMap(copies.unfinished)).sorted() where !there.contains(name) {
+            // What cannot be removed waits for the next opening.
+            try? removeRemains(ofCopy: PathText.join(folder, name), in: fileSystem)
+        }
+    }
+
+    private static func removeRemains(ofCopy path: String, in fileSystem: any FileSystem) throws {
+        let lock = try FileLock(forStoreAt: path, in: fileSystem)
+        defer { lock.release() }
+        guard try fileSystem.infoIfPresent(path, followingLinks: false) == nil else { return }
+        let files = StoreFiles(resolved: path)
+        let logs = try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
+        try DurableReplacement(of: files.checkpoint, in: fileSystem)
+            .sweepOrphans(holding: lock, companion: StoreFiles.checkpointSuffix)
+        // The temporary says that these are parts of it, and not of a copy whose main file somebody has moved.
+        if !logs.isEmpty {
+            if try fileSystem.infoIfPresent(files.checkpoint, followingLinks: false)?.kind == .regular {
+                try fileSystem.unlink(files.checkpoint)
+            }
+            ExternalFiles(beside: path, in: fileSystem).clear()
+        }
+        lock.remove(in: fileSystem)
+    }
+}
+
+/// The names of a store's copies: `NAME.schema-VERSION-NUMBER`, with as much of the store's name as leaves room for the files
+/// beside the copy.
+struct SchemaCopies {
+    /// The longest name that common file systems take, less what the temporary of a log's checkpoint appends to the log's.
+    static let longestName = 255 - 52
+    private static let mark = ".schema-"
+    private static let digits = 16
+
+    private let folder: String
+    private let store: String
+
+    init(of path: String) {
+        folder = PathText.directory(of: path)
+        store = PathText.name(of: path)
+    }
+
+    private func start(named version: String) -> String {
+        let end = "\(Self.mark)\(version)-"
+        var name = store
+        while name.utf8.count + end.utf8.count + Self.digits > Self.longestName, !name.isEmpty { name.removeLast() }
+        return name + end
+    }
+
+    /// The path of a copy of that version, up to its number.
+    func start(_ version: String) -> String { PathText.join(folder, start(named: version)) }
+
+    /// The name of the copy that a temporary or a lock belongs to; nil for other files.
+    func unfinished(_ file: String) -> String? {
+        var name: Substring
+        if let target = TemporaryName.target(of: file) {
+            name = Substring(target)
+            if name.hasSuffix(StoreFiles.checkpointSuffix) { name = name.dropLast(StoreFiles.checkpointSuffix.count) }
+        } else if file.hasSuffix(StoreFiles.lockSuffix) {
+            name = Substring(file).dropLast(StoreFiles.lockSuffix.count)
+        } else {
+            return nil
+        }
+        let number = name.suffix(Self.digits)
+        guard number.count == Self.digits, number.allSatisfy(\.isHexDigit) else { return nil }
+        let start = name.dropLast(Self.digits)
+        guard start.last == "-", let dash = start.dropLast().lastIndex(of: "-") else { return nil }
+        let version = start[start.index(after: dash)...].dropLast()
+        return start == self.start(named: String(version)) ? String(name) : nil
     }
 }
 

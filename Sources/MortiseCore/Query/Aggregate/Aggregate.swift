@@ -134,7 +134,8 @@ public enum AggregateError: Error, Hashable, Sendable {
         do {
             return try KeyPathLowering.lower(keyPath, of: model, on: .variable(0))
         } catch {
-            throw AggregateError.notStored(entity: ModelLayout.of(model).entityName, keyPath: KeyPathText.named(keyPath))
+            throw AggregateError.notStored(
+                entity: ModelLayout.of(model).entityName, keyPath: KeyPathText.named(keyPath))
         }
     }
 }

@@ -156,6 +156,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             var catalog: Catalog?
             var mapping: SchemaMapping?
             var released: ReleasedLinks?
+            var pairs: PairedLinks?
             var tally = SchemaTally()
             let header = try reader.read { header in
                 try check(header.schema)
@@ -166,6 +167,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                 if let schema, header.schema != schema {
                     mapping = try SchemaMapping(from: header.schema, to: schema, store: header.storeIdentifier)
                     released = mapping.map(ReleasedLinks.init)
+                    pairs = mapping.map(PairedLinks.init)
                 }
             } record: { layout, sequence, values in
                 if let mapping {
@@ -176,6 +178,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                     let owners = IdentifierNamespace(
                         storeIdentifier: catalog?.storeIdentifier ?? "", entityName: layout.entityName)
                     released?.note(values, of: owners[sequence])
+                    pairs?.note(mapped, of: owners[sequence])
                     try loader?.append(entity: layout.entityName, sequence: sequence, mapped)
                 } else {
                     try loader?.append(entity: layout.entityName, sequence: sequence, values)
@@ -188,6 +191,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
                 return Loaded(version: empty, loss: nil, isUnderOtherSchema: false)
             }
             if let released { try loader.take(released) }
+            if let pairs { try loader.complete(pairs) }
             let loss = try mapping?.loss(tally)
             do {
                 return Loaded(

@@ -106,12 +106,12 @@ struct LogContent {
     ///   - program: the schema that the store is opened with.
     ///   - dropping: entities whose records may be dropped without a new schema version.
     ///   - path: the store's name in errors.
-    /// - Returns: the records, and what the schema lacks; nil if it lacks nothing that the store holds.
+    /// - Returns: the records, what the schema lacks, and what was completed under it.
     /// - Throws: `MigrationError`; `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a
     ///   checkpoint.
     func version(
         for program: StoredSchema, dropping: [String], path: String
-    ) throws -> (version: EngineVersion, loss: SchemaLoss?) {
+    ) throws -> LogRecords.Converted {
         try schema.checkIsNotNewer(than: program, store: path)
         let found = try records.version(position.transaction, for: program)
         try found.loss?.check(dropping: dropping, store: path)

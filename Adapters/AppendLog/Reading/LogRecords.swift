@@ -78,21 +78,32 @@ struct LogRecords {
     }
 
     /// The records under a schema of the store's user.
-    /// - Returns: the records, and what the schema lacks; nil if it lacks nothing that the store holds.
     /// - Throws: `EngineError.schemaMismatch`, `EngineError.notUnique`; `AppendLogError` of a checkpoint.
-    func version(
-        _ transaction: UInt64, for schema: StoredSchema
-    ) throws -> (version: EngineVersion, loss: SchemaLoss?) {
+    func version(_ transaction: UInt64, for schema: StoredSchema) throws -> Converted {
         if schema == self.schema {
-            if let version, version.number == transaction { return (version, nil) }
-            if let load { return (try load.finish(transaction), nil) }
-            if let replay { return (try replay.finish(transaction), nil) }
+            if let version, version.number == transaction { return Converted(version: version) }
+            if let load { return Converted(version: try load.finish(transaction)) }
+            if let replay { return Converted(version: try replay.finish(transaction)) }
         }
         guard var tables = try allTables(upTo: transaction) else {
-            return (.empty(Catalog(schema: schema, storeIdentifier: store, external: external)), nil)
+            return Converted(version: .empty(Catalog(schema: schema, storeIdentifier: store, external: external)))
         }
-        let loss = tables.catalog.schema == schema ? nil : try tables.migrate(to: schema)
-        return (try tables.version(transaction, schema: schema), loss?.isEmpty == true ? nil : loss)
+        if tables.catalog.schema == schema {
+            return Converted(version: try tables.version(transaction, schema: schema))
+        }
+        let (loss, completed) = try tables.open(under: schema)
+        return Converted(
+            version: try tables.version(transaction, schema: schema), loss: loss.isEmpty ? nil : loss,
+            completed: completed)
+    }
+
+    /// The records under a schema of the store's user.
+    struct Converted {
+        let version: EngineVersion
+        /// What the schema lacks; nil if it lacks nothing that the store holds.
+        var loss: SchemaLoss?
+        /// The records, with their slots, that the log does not have so.
+        var completed: [(record: PersistentIdentifier, slots: SlotSet)] = []
     }
 }
 

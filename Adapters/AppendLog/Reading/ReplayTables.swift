@@ -157,15 +157,28 @@ struct ReplayTables: TransactionVisitor {
         }
     }
 
-    /// Goes on under another schema.
-    /// - Returns: what that schema lacks.
+    /// Goes on under another schema, as its frame in the log says.
     /// - Throws: `EngineError.schemaMismatch`.
-    @discardableResult
-    mutating func migrate(to schema: StoredSchema) throws -> SchemaLoss {
+    mutating func migrate(to schema: StoredSchema) throws { _ = try migrate(to: schema, completingPairs: false) }
+
+    /// Goes on under the program's schema, with both sides of one-to-one relationships. The first save records what that
+    /// completes: a schema's frame alone completes nothing, because earlier programs did not.
+    /// - Returns: what that schema lacks, and which slots of records were completed.
+    /// - Throws: `EngineError.schemaMismatch`.
+    mutating func open(
+        under schema: StoredSchema
+    ) throws -> (loss: SchemaLoss, completed: [(record: PersistentIdentifier, slots: SlotSet)]) {
+        try migrate(to: schema, completingPairs: true)
+    }
+
+    private mutating func migrate(
+        to schema: StoredSchema, completingPairs: Bool
+    ) throws -> (loss: SchemaLoss, completed: [(record: PersistentIdentifier, slots: SlotSet)]) {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
         var next = ReplayTables(
             LogCatalog(schema, store: catalog.store, external: catalog.external), nextSequence: nextSequence)
         var released = ReleasedLinks(mapping)
+        var pairs = PairedLinks(mapping)
         var tally = SchemaTally()
         try forEach { entity, sequence, values in
             let name = catalog.names[entity]
@@ -173,8 +186,9 @@ struct ReplayTables: TransactionVisitor {
             guard let number = next.catalog.numbers[name],
                 let mapped = mapping.map(values, ofEntity: name, defaults: next.catalog.layouts[number])
             else { return }
-            released.note(
-                values, of: IdentifierNamespace(storeIdentifier: catalog.store, entityName: name)[sequence])
+            let record = IdentifierNamespace(storeIdentifier: catalog.store, entityName: name)[sequence]
+            released.note(values, of: record)
+            if completingPairs { pairs.note(mapped, of: record) }
             try next.inserted(number, sequence, mapped)
         }
         try released.forEach { record, property, members in
@@ -184,9 +198,18 @@ struct ReplayTables: TransactionVisitor {
             else { return }
             try next.updated(number, sequence, [(slot, members)])
         }
+        var completed: [(record: PersistentIdentifier, slots: SlotSet)] = []
+        for (record, property, target) in try pairs.missing() {
+            guard next.contains(record), let sequence = record.sequenceNumber,
+                let number = next.catalog.numbers[record.entityName],
+                let slot = next.catalog.layouts[number].slot(named: property)
+            else { continue }
+            try next.updated(number, sequence, [(slot, .identifier(target))])
+            completed.append((record, SlotSet([slot])))
+        }
         let loss = try mapping.loss(tally)
         self = next
-        return loss
+        return (loss, completed)
     }
 
     func forEach(_ body: (Int, UInt64, ContiguousArray<StoredValue>) throws -> Void) rethrows {

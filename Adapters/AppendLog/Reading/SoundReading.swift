@@ -140,6 +140,7 @@ struct SoundReading {
         try followed?.readAll()
         try checkpoint?.version.readAll()
         version = made ?? followed
+        inconsistencies = version.map { $0.inconsistencies() + $0.contradictingPairs() } ?? []
         records = version?.tables.values.reduce(0) { $0 + $1.count } ?? 0
     }
 

@@ -20,11 +20,13 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var last: EngineVersion
     /// Whether the log's last schema is another than the store's.
     private var needsSchema: Bool
+    /// What opening under that other schema has completed, and the first save writes with its own changes.
+    private let completed: [(record: PersistentIdentifier, slots: SlotSet)]
     /// Keeps the store as it was, before the first write under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
-    /// The position after the last checkpoint, and the checkpoint's size.
+    /// Where the log goes on behind the last checkpoint, and how long that is.
     private var checkpointed: (end: Int64, size: Int64) = (0, 0)
-    /// Whether the checkpoint cannot be read, so that another one is due however little follows it.
+    /// Whether the checkpoint cannot be read, so that another one is wanted whatever has come behind it.
     private var isCheckpointSpoilt = false
     /// The number of the last transaction of another process.
     private var followed: UInt64 = 0
@@ -41,6 +43,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     init(
         _ configuration: AppendLogConfiguration, path: String, writer: LogWriter, catalog: LogCatalog,
         initial: EngineVersion, needsSchema: Bool, loss: SchemaLoss? = nil,
+        completed: [(record: PersistentIdentifier, slots: SlotSet)] = [],
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = configuration
@@ -49,6 +52,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         self.catalog = catalog
         self.last = initial
         self.needsSchema = needsSchema
+        self.completed = completed
         self.now = now
         changeover = loss.map { loss in
             SchemaChangeover(loss, of: path, in: configuration.fileSystem) {
@@ -119,7 +123,10 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
         let (base, needsSchema) = state.withLock { (last, self.needsSchema) }
         var frames: [(kind: FrameKind, payload: [UInt8])] = []
+        var changes = changes
         if needsSchema {
+            // Those that the save has deleted need nothing any more.
+            changes.updated += completed.filter { result.tables[$0.record.entityName]?.row(of: $0.record) != nil }
             try keepCopy()
             frames.append((.schema, try catalog.schemaPayload()))
         }
@@ -187,10 +194,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         return payload.count > pieceSize ? FrameStream(to: writer, behind: frames, pieceSize: pieceSize) : nil
     }
 
-    /// The last version that was appended, with the position after it, all of it synced. Until the first save under another
+    /// The last version that was appended, with the place behind it, all of it synced. Until the first save under another
     /// schema than the log's, the records are as the log has them, under its schema.
-    /// - Throws: `EngineError.latched`; `AppendLogError`; `FileError`, also where the log is not the one at the path any more:
-    ///   a checkpoint of it
+    /// - Throws: `EngineError.latched`; `AppendLogError`; `FileError`, also where the log is not the one at the path any more: a checkpoint of it
     ///   would not fit the one that is.
     func snapshot(_ progress: MaintenanceProgress) throws -> (
         version: EngineVersion, position: LogPosition, header: FileHeader
@@ -203,8 +209,14 @@ final class AppendLog: CommitSink, @unchecked Sendable {
                 isCancelled: { progress.isCancelled }) : nil
         defer { turn?.giveBack() }
         try writer.checkWritable()
-        // Version and position are read one after the other; a commit in between shows in the numbers.
+        // Version and place are taken apart; a commit in between shows in the numbers.
         while true {
+            if hasOtherSchema {
+                if let stored = try storedSnapshot() { return stored }
+                try progress.check()
+                Thread.sleep(forTimeInterval: 0.001)
+                continue
+            }
             let version = state.withLock { last }
             let (header, position) = writer.state
             if position.transaction == version.number {
@@ -212,16 +224,24 @@ final class AppendLog: CommitSink, @unchecked Sendable {
                 return (version, position, header)
             }
             if position.transaction < version.number {
-                if hasOtherSchema {
-                    if let stored = try storedSnapshot() { return stored }
-                    try progress.check()
-                    Thread.sleep(forTimeInterval: 0.001)
-                    continue
-                }
                 throw EngineError.latched(store: path, cause: "its log lacks transactions that its records contain")
             }
             Thread.sleep(forTimeInterval: 0.000_1)
         }
+    }
+
+    /// The records as the log has them, read once more; nil if a save comes meanwhile.
+    private func storedSnapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader)? {
+        let (header, position) = writer.state
+        let external =
+            catalog.external
+            ?? ExternalFiles(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
+        let content = try LogContent.read(
+            try writer.currentFile(checkingName: true), path: path, external: external, in: fileSystem)
+        guard hasOtherSchema, content.position == position else { return nil }
+        let version = try content.records.version(position.transaction, for: content.schema).version
+        try writer.settle()
+        return (version, position, header)
     }
 
     func close() throws {
@@ -231,20 +251,6 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         compactions.stop()
         // One that runs notices and ends; what it has written is a temporary.
         maintenance.withLock {}
-        /// The records as the log has them, read once more; nil if a save comes meanwhile.
-        private func storedSnapshot() throws -> (version: EngineVersion, position: LogPosition, header: FileHeader)? {
-            let (header, position) = writer.state
-            let external =
-                catalog.external
-                ?? ExternalFiles(beside: path, permissions: configuration.newFilePermissions, in: fileSystem)
-            let content = try LogContent.read(
-                try writer.currentFile(checkingName: true), path: path, external: external, in: fileSystem)
-            guard hasOtherSchema, content.position == position else { return nil }
-            let version = try content.records.version(position.transaction, for: content.schema).version
-            try writer.settle()
-            return (version, position, header)
-        }
-
         // Savers that wait for a sync are promised it; if it fails, they report it.
         if case .full = configuration.durability { try? writer.syncAll() }
         let result = Result { if case .batched = configuration.durability { try writer.syncAll() } }

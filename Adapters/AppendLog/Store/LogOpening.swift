@@ -34,8 +34,7 @@ struct LogOpening {
                 var isKept = false
                 defer { if !isKept { try? file.close() } }
                 let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
-                let (version, loss) = try content.version(
-                    for: schema, dropping: configuration.dropping, path: path)
+                let found = try content.version(for: schema, dropping: configuration.dropping, path: path)
                 var tail: ReaderTail?
                 if configuration.followsWriter {
                     tail = ReaderTail(
@@ -44,8 +43,8 @@ struct LogOpening {
                     isKept = true
                 }
                 return OpenLog(
-                    path: path, engine: Engine(version), sink: nil, recovery: content.recovery(keptAside: nil),
-                    loss: loss, tail: tail, fallback: content.fallback)
+                    path: path, engine: Engine(found.version), sink: nil, recovery: content.recovery(keptAside: nil),
+                    loss: found.loss, tail: tail, fallback: content.fallback)
             } catch let error as AppendLogError where error.fault.mayPass && attempts < configuration.readRetries {
                 attempts += 1
                 Thread.sleep(forTimeInterval: 0.01)
@@ -102,7 +101,8 @@ struct LogOpening {
         let file = try fileSystem.open(path, mode: .readWrite)
         try Self.claim(file, isShared: isShared)
         let content = try LogContent.read(file, path: path, external: external, in: fileSystem)
-        let (version, loss) = try content.version(for: schema, dropping: configuration.dropping, path: path)
+        let found = try content.version(for: schema, dropping: configuration.dropping, path: path)
+        let version = found.version
         if isShared, content.schema != schema {
             throw EngineError.schemaMismatch(
                 store: content.store, differences: ["the log has another schema; open it unshared once to change it"])
@@ -127,10 +127,10 @@ struct LogOpening {
             isShared: isShared, startsWriting: configuration.durability == .full, in: fileSystem)
         let sink = AppendLog(
             configuration, path: path, writer: writer, catalog: catalog, initial: version,
-            needsSchema: content.schema != schema, loss: loss, now: configuration.now)
+            needsSchema: content.schema != schema, loss: found.loss, completed: found.completed, now: configuration.now)
         let log = OpenLog(
             path: path, engine: Engine(version, sink: sink), sink: sink, recovery: content.recovery(keptAside: kept),
-            loss: loss, fallback: content.fallback)
+            loss: found.loss, fallback: content.fallback)
         if isShared { sink.catchUp = { [weak log] in log?.follow(waiting: true) } }
         if configuration.checkpoints == .automatic { sink.startCheckpoints(behind: content.checkpoint) }
         if content.ignoredCheckpoint != nil || content.fallback?.fault != nil { sink.renewCheckpoint() }

@@ -204,12 +204,14 @@ final class TableWriter {
     }
 
     /// The row with that number if it is there.
-    func row(_ sequence: UInt64) -> Int? {
+    func row(_ sequence: UInt64) -> Int? { rowOrRemains(sequence).flatMap { isLive($0) ? $0 : nil } }
+
+    /// The row with that number, also if it was deleted by this transaction.
+    func rowOrRemains(_ sequence: UInt64) -> Int? {
         var low = 0
         var high = chunkCount
         if let base, base.endRow > 0, sequence <= base.sequence(ofRow: base.endRow - 1) {
-            guard let row = base.row(ofSequence: sequence) else { return nil }
-            return isLive(row) ? row : nil
+            return base.row(ofSequence: sequence)
         }
         while low < high {
             let middle = (low + high) / 2
@@ -218,10 +220,7 @@ final class TableWriter {
         guard low > 0 else { return nil }
         let first = (low - 1) << Chunk.shift
         let place = chunk(low - 1).place
-        guard let offset = place.offset(of: sequence, count: min(Chunk.capacity, endRow - first)),
-            !place.isDead(offset)
-        else { return nil }
-        return first + offset
+        return place.offset(of: sequence, count: min(Chunk.capacity, endRow - first)).map { first + $0 }
     }
 
     func place(_ row: Int) -> ChunkPlace { chunk(row >> Chunk.shift).place }

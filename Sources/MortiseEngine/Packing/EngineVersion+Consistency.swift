@@ -52,6 +52,37 @@ extension EngineVersion {
         return found
     }
 
+    /// Compares both sides of all one-to-one relationships. Earlier programs could leave them so when the other side was added.
+    /// - Returns: a line for each relationship with records whose partners do not refer back.
+    public func contradictingPairs() -> [String] {
+        var found: [String] = []
+        for (entity, relationships) in catalog.relationships.enumerated() {
+            guard let table = tables[catalog.plans[entity].entityName] else { continue }
+            for relationship in relationships where !relationship.isToMany {
+                let property = table.plan.layout.slots[relationship.slot].property
+                guard let inverse = property.relationship?.inverse,
+                    let destination = property.relationship.flatMap({ catalog.layouts[$0.destination] }),
+                    let back = destination.slot(named: inverse).map({ destination.slots[$0] }), back.role == .toOne,
+                    back.property.relationship?.inverse == relationship.name
+                else { continue }
+                var owners: [PersistentIdentifier] = []
+                for row in 0..<table.endRow where table.contains(row: row) {
+                    guard let target = table.identifier(row: row, slot: relationship.slot),
+                        let other = tables[target.entityName], let place = other.row(of: target),
+                        let slot = other.layout.slot(named: inverse)
+                    else { continue }
+                    let owner = table.identifier(ofRow: row)
+                    if other.identifier(row: place, slot: slot) != owner { owners.append(owner) }
+                }
+                guard let first = owners.first else { continue }
+                found.append(
+                    "\(first.entityName).\(relationship.name): the partners of \(owners.count) records do not refer back "
+                        + "by \(inverse), first that of \(first); set the reference of these records again")
+            }
+        }
+        return found
+    }
+
     private func linkInconsistencies() -> [String] {
         var found: [String] = []
         for (entity, relationships) in catalog.relationships.enumerated() {

@@ -131,19 +131,37 @@ extension EngineTransaction {
     // MARK: The end of a transaction
 
     /// Clears references to deleted records. `shown` says whether to clear those whose inverse is a property too; the
-    /// others are always cleared.
+    /// others are always cleared, and so are those of a pair to a record that did not refer back: who deletes it cannot know
+    /// of them.
     func clearReferencesToDeleted(shown: Bool) throws {
         for (entity, relationships) in catalog.relationships.enumerated() {
-            for relationship in relationships
-            where shown || !relationship.hasInverseProperty && !hasInverse(relationship, entity) {
+            for relationship in relationships {
+                let isCleared = shown || !relationship.hasInverseProperty && !hasInverse(relationship, entity)
+                if !isCleared, relationship.isToMany || relationship.hasInverseProperty { continue }
                 for (target, sequence) in deleted {
                     guard let number = relationship.targets.firstIndex(of: target) else { continue }
                     let owners = table(target).links[relationship.reverse].members(of: sequence)
                         .filter { $0.target == relationship.ownerAmongTargets }
-                    for (owner, _) in owners { try clear(owner, (sequence, number), relationship, entity) }
+                    for (owner, _) in owners
+                    where isCleared || !refersBack(target, sequence, to: owner, relationship, entity) {
+                        try clear(owner, (sequence, number), relationship, entity)
+                    }
                 }
             }
         }
+    }
+
+    /// Whether a deleted record referred to a record that refers to it, so far as the other side is to-one as well.
+    private func refersBack(
+        _ target: Int, _ sequence: UInt64, to owner: UInt64, _ relationship: Relationship, _ entity: Int
+    ) -> Bool {
+        let table = table(target)
+        guard let name = catalog.plans[entity].layout.slots[relationship.slot].property.relationship?.inverse,
+            let slot = table.plan.layout.slot(named: name), table.plan.layout.slots[slot].role == .toOne,
+            let row = table.rowOrRemains(sequence), let found = table.reference(row, slot)
+        else { return false }
+        let back = catalog.relationships[target].first { $0.slot == slot }?.targets ?? []
+        return found.sequence == owner && back.indices.contains(found.target) && back[found.target] == entity
     }
 
     private func hasInverse(_ relationship: Relationship, _ entity: Int) -> Bool {

@@ -1,7 +1,8 @@
 public import MortiseCore
 
 /// Links of to-many relationships that the old schema derives from their inverse and the new schema stores on their own
-/// side, because the two are no longer each other's inverse. They start with the derived members.
+/// side, because the two are no longer each other's inverse, or because a name that decides on the side has changed. They
+/// start with the derived members.
 public struct ReleasedLinks {
     private struct Place: Hashable {
         let record: PersistentIdentifier
@@ -63,7 +64,12 @@ extension SchemaMapping {
         for (name, sources) in sources {
             guard let before = oldLayouts[name], let after = newLayouts[name] else { continue }
             for (slot, source) in zip(after.slots, sources) {
-                guard case .slot(let place) = source, isReleased(before.slots[place].role, slot.role),
+                guard case .slot(let place) = source else { continue }
+                let inverseNow = slot.property.relationship?.inverse
+                if before.slots[place].role == .toManyStored, slot.role == .toManyDerived, let inverseNow {
+                    found[name, default: []].insert(Release(slot: place, property: inverseNow))
+                }
+                guard isReleased(before.slots[place].role, slot.role),
                     let relationship = before.slots[place].property.relationship, let inverse = relationship.inverse
                 else { continue }
                 for owner in old.subtree(of: relationship.destination) {

@@ -33,11 +33,15 @@ public struct SchemaMapping: Sendable {
     private let entities: [String: Entity]
     private let oldLayouts: [String: RecordLayout]
     private let versions: (stored: Schema.Version, opened: Schema.Version)
-    private let store: String
+    let store: String
     /// The entities that the new schema lacks.
     private let removed: Set<String>
     /// By entity of the old schema: links that the other side takes over.
     let releases: [String: [Release]]
+    /// By entity of the new schema: to-one relationships that are each other's inverse now and were not.
+    let pairs: [String: [Pair]]
+    /// By entity and slot of the old schema: the name that the new one has for the property.
+    package let currentNames: [String: [Int: String]]
 
     /// Finds the origin of each property of the new schema.
     /// - Throws: `EngineError.schemaMismatch` with every difference that cannot be bridged.
@@ -47,6 +51,11 @@ public struct SchemaMapping: Sendable {
         self.store = store
         removed = Set(old.entities.map(\.name)).subtracting(new.entities.map(\.name))
         let newLayouts = new.recordLayouts()
+        var origins: [String: [Int?]] = [:]
+        for (name, layout) in newLayouts {
+            if let before = oldLayouts[name] { origins[name] = Self.origins(of: layout, in: before) }
+        }
+        let sides = Sides(old: oldLayouts, new: newLayouts, origins: origins)
         var sources: [String: [Source]] = [:]
         var differences: [String] = []
         for (name, layout) in newLayouts.sorted(by: { $0.key < $1.key }) {
@@ -54,9 +63,8 @@ public struct SchemaMapping: Sendable {
             if before.superentityName != layout.superentityName {
                 differences.append("\(name) has a different superentity; restore the inheritance, or rename the model")
             }
-            let origins = Self.origins(of: layout, in: before)
-            sources[name] = zip(layout.slots, origins).map { slot, origin in
-                switch Self.source(of: slot, from: origin, in: before) {
+            sources[name] = zip(layout.slots, origins[name] ?? []).map { slot, origin in
+                switch Self.source(of: slot, from: origin, in: before, sides) {
                 case .success(let source): return source
                 case .failure(let difference):
                     differences.append("\(name).\(slot.name) \(difference.text)")
@@ -66,6 +74,16 @@ public struct SchemaMapping: Sendable {
         }
         if !differences.isEmpty { throw EngineError.schemaMismatch(store: store, differences: differences) }
         releases = Self.releases(sources, from: old, to: new)
+        pairs = Self.pairs(sides, in: new)
+        currentNames = sources.mapValues { _ in [:] }.merging(
+            sources.compactMap { name, sources in
+                newLayouts[name].map { layout in
+                    let named = zip(layout.slots, sources).compactMap { slot, source -> (Int, String)? in
+                        if case .slot(let place) = source { (place, slot.name) } else { nil }
+                    }
+                    return (name, Dictionary(named, uniquingKeysWith: { first, _ in first }))
+                }
+            }, uniquingKeysWith: { $1 })
         var entities: [String: Entity] = [:]
         for (name, sources) in sources {
             guard let layout = newLayouts[name], let before = oldLayouts[name] else { continue }
@@ -90,7 +108,11 @@ public struct SchemaMapping: Sendable {
             before.slots[$0].role != .toManyDerived && !isEphemeral(before.slots[$0])
         }
         return Entity(
-            sources: sources, dropped: held.filter { !taken.contains($0) && !released.contains($0) },
+            // The members of a relationship that is derived are those of the other side.
+            sources: zip(layout.slots, sources).map { slot, source in
+                slot.role == .toManyDerived ? .value(.identifiers([])) : source
+            },
+            dropped: held.filter { !taken.contains($0) && !released.contains($0) },
             references: anyRemoved ? held.filter { taken.contains($0) && before.slots[$0].role.isRelationship } : [],
             required: required)
     }
@@ -137,7 +159,7 @@ public struct SchemaMapping: Sendable {
     }
 
     private static func source(
-        of slot: RecordLayout.Slot, from origin: Int?, in old: RecordLayout
+        of slot: RecordLayout.Slot, from origin: Int?, in old: RecordLayout, _ sides: Sides
     ) -> Result<Source, Difference> {
         guard let place = origin else {
             if slot.role.isToMany { return .success(.value(.identifiers([]))) }
@@ -146,7 +168,7 @@ public struct SchemaMapping: Sendable {
             return .failure(Difference(text: "is new and required; give it a default value or make it optional"))
         }
         let before = old.slots[place]
-        if before.role != slot.role, !isReleased(before.role, slot.role) {
+        if before.role != slot.role, !isReleased(before.role, slot.role), !sides.isHandedOver(slot, from: before) {
             return .failure(
                 Difference(text: "was \(describe(before)) and is \(describe(slot)); give it another name"))
         }

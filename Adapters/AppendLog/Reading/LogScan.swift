@@ -88,8 +88,18 @@ extension FrameReader {
     }
 
     private func lastSchemaOfHeaders(from start: LogPosition) throws -> (schema: StoredSchema?, end: LogPosition) {
-        var position = start
         var schema: StoredSchema?
+        let position = try forEachSchema(from: start) { schema = $0 }
+        _ = try end(at: position)
+        return (schema, position)
+    }
+
+    /// Hands over the schemas from a position on, without looking at the payloads of transactions.
+    /// - Returns: where the frames end.
+    /// - Throws: `LogFault`.
+    @discardableResult
+    func forEachSchema(from start: LogPosition, _ body: (StoredSchema) -> Void) throws -> LogPosition {
+        var position = start
         while let header = try header(at: position.offset), hasWhole(header, at: position.offset) {
             guard header.sequence == position.sequence else {
                 throw LogFault.outOfOrder(
@@ -100,12 +110,11 @@ extension FrameReader {
                     try ScannedFrame(header: header, position: position, payload: payload).reading { try $0.schema() }
                 }
                 guard let found else { break }
-                schema = found
+                body(found)
             }
             position = position.following(header)
         }
-        _ = try end(at: position)
-        return (schema, position)
+        return position
     }
 
     private func checkTransaction(

@@ -54,14 +54,19 @@ extension AppendLogStore: HistoryProviding {
                 try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0), expecting: .log)
             let reader = FrameReader(file, size: size, seed: header.seed)
             var catalog: LogCatalog?
+            var names: CurrentNames?
             _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
                 if frame.header.kind == .schema {
-                    catalog = LogCatalog(try frame.reading { try $0.schema() }, store: identifier)
+                    let stored = try frame.reading { try $0.schema() }
+                    catalog = LogCatalog(stored, store: identifier)
+                    names = try CurrentNames(
+                        of: stored, in: schema.stored, behind: frame.position.following(frame.header), reader)
                     return true
                 }
-                guard frame.header.transaction <= last, let catalog else { return false }
+                guard frame.header.transaction <= last, let catalog, let names else { return false }
                 var builder = TransactionBuilder(
-                    schema: schema, catalog: catalog, number: Int64(clamping: frame.header.transaction))
+                    schema: schema, catalog: catalog, names: names,
+                    number: Int64(clamping: frame.header.transaction))
                 try frame.reading { try $0.transaction(catalog, to: &builder) }
                 return try builder.transaction().map(body) ?? true
             }
@@ -69,19 +74,58 @@ extension AppendLogStore: HistoryProviding {
     }
 }
 
+/// The names that the program's schema has for the properties of an earlier one.
+private struct CurrentNames {
+    /// By entity and slot of the earlier one; nil where both are equal.
+    private var names: [String: [Int: String]]?
+
+    /// Follows the properties from one schema of the log to the next, as opening has followed the records.
+    init(
+        of stored: StoredSchema, in current: StoredSchema, behind position: LogPosition, _ reader: FrameReader
+    ) throws {
+        if stored == current { return }
+        var steps: [StoredSchema] = []
+        try reader.forEachSchema(from: position) { steps.append($0) }
+        if steps.last != current { steps.append(current) }
+        var before = stored
+        var found = stored.recordLayouts().mapValues { layout in
+            Dictionary(uniqueKeysWithValues: layout.slots.indices.map { ($0, layout.slots[$0].name) })
+        }
+        for next in steps where next != before {
+            let moved = try SchemaMapping(from: before, to: next, store: "").currentNames
+            let layouts = before.recordLayouts()
+            for (entity, names) in found {
+                found[entity] = names.compactMapValues { name in
+                    layouts[entity]?.slot(named: name).flatMap { moved[entity]?[$0] }
+                }
+            }
+            before = next
+        }
+        names = found
+    }
+
+    /// Nil for a property that the program's schema has no more.
+    func name(_ layout: RecordLayout, _ slot: Int) -> String? {
+        guard let names else { return layout.slots[slot].name }
+        return names[layout.entityName]?[slot]
+    }
+}
+
 /// Makes a history's transaction out of the log's.
 private struct TransactionBuilder: TransactionVisitor {
     let schema: Schema
     let catalog: LogCatalog
+    let names: CurrentNames
     let number: Int64
     private var origin: TransactionOrigin?
     private var changes: [HistoryChange] = []
     private var inserted: [PersistentIdentifier] = []
     private var nextChange: Int64 = 1
 
-    init(schema: Schema, catalog: LogCatalog, number: Int64) {
+    init(schema: Schema, catalog: LogCatalog, names: CurrentNames, number: Int64) {
         self.schema = schema
         self.catalog = catalog
+        self.names = names
         self.number = number
     }
 
@@ -91,20 +135,20 @@ private struct TransactionBuilder: TransactionVisitor {
         nextChange += 1
     }
 
-    private func name(_ entity: Int, _ slot: Int) -> String { catalog.layouts[entity].slots[slot].name }
+    private func name(_ entity: Int, _ slot: Int) -> String? { names.name(catalog.layouts[entity], slot) }
 
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
         self.origin = origin
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
-        let values = preserved.map { (name: name(entity, $0.slot), value: $0.value) }
+        let values = preserved.compactMap { slot, value in name(entity, slot).map { (name: $0, value: value) } }
         let record = catalog.identifier(entity, sequence)
         append { [schema, number] in schema.deletion(of: record, preserved: values, change: $0, transaction: number) }
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
-        let names = changes.map { name(entity, $0.slot) }
+        let names = changes.compactMap { name(entity, $0.slot) }
         let record = catalog.identifier(entity, sequence)
         append { [schema, number] in schema.update(of: record, properties: names, change: $0, transaction: number) }
     }

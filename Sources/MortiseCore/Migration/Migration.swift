@@ -25,26 +25,36 @@ public enum MigrationStage {
         willMigrate: ((_ context: ModelContext) throws -> Void)?,
         didMigrate: ((_ context: ModelContext) throws -> Void)?)
 
-    /// What the stage leads to, where it has code to run on the way.
-    fileprivate var customTarget: Schema.Version? {
-        guard case .custom(_, let target, let before, let after) = self, before != nil || after != nil else {
+    /// What the stage leads from and to, where it has code to run on the way.
+    fileprivate var customEnds: (source: any VersionedSchema.Type, target: any VersionedSchema.Type)? {
+        guard case .custom(let source, let target, let before, let after) = self, before != nil || after != nil else {
             return nil
         }
-        return target.versionIdentifier
+        return (source, target)
     }
 }
 
 extension SelfDescribingConfiguration {
     /// For a store that adapts its records to a new schema but runs no code: checks that the plan has no custom stage
-    /// between the stored schema and the configuration's. Passes if the store does not exist yet, or holds that version
-    /// or those entities already.
+    /// between the stored schema and the configuration's. Passes if the store does not exist yet or holds that version
+    /// already, and for a stage between different entities also if the store holds the configuration's already.
     /// - Throws: `MigrationError.customStage`; what `storedSchema()` throws.
     public func checkStages(of plan: (any SchemaMigrationPlan.Type)?) throws {
-        let targets = plan?.stages.compactMap(\.customTarget) ?? []
-        guard !targets.isEmpty, let target = schema?.stored, let stored = try storedSchema(),
-            stored.entities != target.entities
-        else { return }
-        if let stage = targets.filter({ stored.version < $0 && $0 <= target.version }).min() {
+        let stages = plan?.stages.compactMap { $0.customEnds } ?? []
+        guard !stages.isEmpty, let target = schema?.stored, let stored = try storedSchema() else { return }
+        var due: Schema.Version?
+        for stage in stages {
+            let version = stage.target.versionIdentifier
+            guard stored.version < version, version <= target.version, due.map({ version < $0 }) ?? true else {
+                continue
+            }
+            // Where only values change, the entities do not tell whether that is done.
+            let changesEntities =
+                Schema(versionedSchema: stage.source).stored.entities
+                != Schema(versionedSchema: stage.target).stored.entities
+            if stored.entities != target.entities || !changesEntities { due = version }
+        }
+        if let stage = due {
             throw MigrationError.customStage(
                 store: name, from: stored.version, to: target.version, stage: stage)
         }

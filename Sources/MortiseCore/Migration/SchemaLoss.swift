@@ -65,8 +65,9 @@ public struct SchemaLoss: Sendable, Hashable {
     /// - Throws: `MigrationError.unnamedEntities`.
     public func check(dropping: [String], store: String) throws(MigrationError) {
         guard opened <= stored else { return }
-        let refused = entities.filter { !dropping.contains($0.name) }
-        if !refused.isEmpty { throw .unnamedEntities(store: store, version: stored, entities: refused) }
+        if entities.allSatisfy({ dropping.contains($0.name) }) { return }
+        // Also those that were named, since whoever follows the error names all of them.
+        throw .unnamedEntities(store: store, version: stored, entities: entities)
     }
 }
 

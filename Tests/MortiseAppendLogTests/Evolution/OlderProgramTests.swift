@@ -77,6 +77,13 @@ import Testing
         for words in ["Gone (1000 records)", "dropping: [\"Gone\"]", "?dropping=Gone", "raise the version"] {
             #expect("\(error)".contains(words), "\(error)")
         }
+        // Whoever follows the advice has to be let in.
+        let other = Self.schema(1, Self.entity("Empty"))
+        let both = try #require(
+            #expect(throws: MigrationError.self) { try world.open(other, dropping: ["Gone"], allowsSave: false) })
+        #expect("\(both)".contains("dropping: [\"Gone\", \"Keep\"]"), "\(both)")
+        #expect("\(both)".contains("?dropping=Gone,Keep"), "\(both)")
+        try world.close(world.open(other, dropping: ["Gone", "Keep"], allowsSave: false))
         let store = try world.open(part, dropping: ["Gone"])
         #expect((store as? any SchemaLossReporting)?.schemaLoss?.entities == [.init(name: "Gone", records: 1_000)])
         try world.close(store)
@@ -267,6 +274,44 @@ import Testing
             if case SwiftDataError.backwardMigration = $0 { true } else { false }
         }
         try ModelContainer(for: Schema(versionedSchema: Second.self), configurations: [logConfiguration(disk)]).close()
+    }
+
+    private enum Recounted: VersionedSchema {
+        static var models: [any PersistentModel.Type] { [Earlier.Note.self] }
+        static var versionIdentifier: Schema.Version { Schema.Version(2, 0, 0) }
+    }
+    private enum Recounting: SchemaMigrationPlan {
+        static var schemas: [any VersionedSchema.Type] { [First.self, Recounted.self] }
+        static var stages: [MigrationStage] {
+            [.custom(fromVersion: First.self, toVersion: Recounted.self, willMigrate: nil) { _ in }]
+        }
+    }
+
+    /// Defect: a stage that changes values only was passed over in silence, because the entities were equal.
+    @Test func aCustomStageBetweenEqualEntitiesIsRefused() throws {
+        let disk = try makeDisk()
+        let configuration = logConfiguration(disk)
+        func open(_ schema: any VersionedSchema.Type, _ plan: (any SchemaMigrationPlan.Type)?) throws {
+            let container = try ModelContainer(
+                for: Schema(versionedSchema: schema), migrationPlan: plan, configurations: [configuration])
+            let context = ModelContext(container)
+            context.insert(Earlier.Note("one"))
+            try context.save()
+            try container.close()
+        }
+        try open(First.self, nil)
+        let before = disk.contents(at: logPath)
+        let error = MigrationError.customStage(
+            store: configuration.name, from: Schema.Version(1, 0, 0), to: Schema.Version(2, 0, 0),
+            stage: Schema.Version(2, 0, 0))
+        #expect(throws: error) { try open(Recounted.self, Recounting.self) }
+        #expect(disk.contents(at: logPath) == before)
+        // Under its own version it opens, and a new store has nothing to migrate.
+        try open(First.self, Recounting.self)
+        try disk.unlink(logPath)
+        try? disk.unlink(logPath + ".checkpoint")
+        try open(Recounted.self, Recounting.self)
+        try open(Recounted.self, Recounting.self)
     }
 
     @Test func storeURLsSayWhatMayGo() throws {

@@ -43,7 +43,7 @@ import Testing
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Shelf>()) == 1)
     }
 
-    @Test func modelsOfAnotherContextAreRefusedUntilARollback() throws {
+    @Test func modelsOfAnotherContextAreRefusedUntilThatIsUndone() throws {
         let shelf = Shelf(label: "s")
         context.insert(shelf)
         try context.save()
@@ -51,6 +51,10 @@ import Testing
         let error = ModelContextError.registeredElsewhere(model: shelf.persistentModelID)
         other.insert(shelf)
         expect(error, .missingModelContext, saying: "\(shelf.persistentModelID)", "model(for:)") { try other.save() }
+        // Takes the insertion back.
+        other.delete(shelf)
+        try other.save()
+        // Asks for something itself.
         other.delete(shelf)
         expect(error, .missingModelContext) { _ = try other.fetch(FetchDescriptor<Shelf>()) }
         #expect(!shelf.isDeleted && shelf.modelContext === context)

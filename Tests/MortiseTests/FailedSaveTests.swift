@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func aSaveThatFindsACollisionAfterMergingCanBeRolledBack() throws {
-        let context = ModelContext(try catalogueContainer())
+        let context = ModelContext(try catalogContainer())
         let (first, second, label) = (Product(code: "a", barcode: "1"), Product(code: "b", barcode: "2"), Label("x"))
         for model in [first, second] { context.insert(model) }
         try context.save()

@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: Shelf.kinds) func aListOfTheBaseClassTakesNoInverseOfASubclass(kind: String) throws {
         let place = try Shelf(kind)
         var context = try place.open()
-        let team = Team(1)
+        let team = Squad(1)
         let (player, captain) = (Player(1), Captain(2))
         for model in [player, captain] { context.insert(model) }
         context.insert(team)
@@ -94,7 +94,7 @@ import Testing
         team.players = [player]
         try context.save()
         context = try place.reopen()
-        let stored = try onlyModel(Team.self, in: context)
+        let stored = try onlyModel(Squad.self, in: context)
         #expect(stored.players.map(\.n) == [1])
         #expect(try onlyModel(Captain.self, in: context).team === stored)
         context.delete(stored)
@@ -256,15 +256,18 @@ import Testing
             record("Item", ["n": .integer(2), "library": .identifier(library.persistentIdentifier)]),
         ]
         let request = DataStoreSaveChangesRequest(inserted: records, editingState: EditingState(author: "test"))
+        func save<Store: DataStore>(to store: Store) throws where Store.Snapshot == DefaultSnapshot {
+            _ = try store.save(request)
+        }
         if kind == "json" {
             let store = try JSONFileStore(
                 JSONFileConfiguration(schema: Schema(stored: schema), path: place.path), migrationPlan: nil)
-            _ = try store.save(request)
+            try save(to: store)
             try store.close()
         } else {
             let store = try AppendLogStore(
                 AppendLogConfiguration(schema: Schema(stored: schema), path: place.path), migrationPlan: nil)
-            _ = try store.save(request)
+            try save(to: store)
             try store.compact()
             try store.close()
         }
@@ -290,7 +293,7 @@ import Testing
 private final class Shelf {
     static let kinds = ["memory", "json", "log"]
     static let schema = Schema([
-        Company.self, Invoice.self, Boss.self, Thing.self, Branch.self, Team.self, Captain.self, Holder.self, Card.self,
+        Company.self, Invoice.self, Boss.self, Thing.self, Branch.self, Squad.self, Captain.self, Holder.self, Card.self,
         Crew.self, Mate.self, Library.self, Novel.self, Artist.self, Song.self,
     ])
     private let kind: String
@@ -368,10 +371,10 @@ private final class Shelf {
     init(_ n: Int) { self.n = n }
 }
 @Model private final class Captain: Player {
-    var team: Team?
+    var team: Squad?
     override init(_ n: Int) { super.init(n) }
 }
-@Model private final class Team {
+@Model private final class Squad {
     var n: Int
     @Relationship(deleteRule: .cascade) var players: [Player] = []
     init(_ n: Int) { self.n = n }

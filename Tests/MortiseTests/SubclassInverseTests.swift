@@ -293,7 +293,8 @@ import Testing
 private final class Shelf {
     static let kinds = ["memory", "json", "log"]
     static let schema = Schema([
-        Company.self, Invoice.self, Boss.self, Thing.self, Branch.self, Squad.self, Captain.self, Holder.self, Card.self,
+        Company.self, Invoice.self, Boss.self, Thing.self, Branch.self, Squad.self, Captain.self, Holder.self,
+        Card.self,
         Crew.self, Mate.self, Library.self, Novel.self, Artist.self, Song.self,
     ])
     private let kind: String

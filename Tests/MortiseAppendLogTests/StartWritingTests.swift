@@ -58,19 +58,22 @@ struct StartWritingTests {
         #expect(names == ["before"])
     }
 
-    /// What is written for a checkpoint, and waited for by nobody who saves.
-    @Test func aCheckpointIsToldOfADeviceThatCannotBegin() throws {
+    /// A schema that the log does not have yet is written with the first save, and with no checkpoint before it.
+    @Test func aFirstSaveUnderASchemaIsToldOfADeviceThatCannotBegin() throws {
         let disk = try makeDisk()
         try withLog(logConfiguration(disk)) { context in
             context.insert(Item("before"))
             try context.save()
         }
-        // A schema that the log does not have yet is written with the first checkpoint.
         var configuration = logConfiguration(disk)
-        configuration.schema = Schema([Box.self, Item.self, Earlier.Note.self])
+        let schema = Schema([Box.self, Item.self, Earlier.Note.self])
+        configuration.schema = schema
         let store = try AppendLogStore(configuration, migrationPlan: nil)
         disk.inject(.fail(.io), of: .startWriting)
-        let error = #expect(throws: FileError.self) { try store.checkpoint() }
+        try store.checkpoint()
+        let error = #expect(throws: FileError.self) {
+            try store.insert("Note", .string("new"), as: schema.stored)
+        }
         #expect(error?.operation == .startWriting)
         #expect(throws: EngineError.self) { try store.checkpoint() }
         try? store.close()

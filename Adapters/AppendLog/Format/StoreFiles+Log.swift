@@ -2,10 +2,11 @@ import MortiseEngine
 
 extension StoreFiles {
     /// The files of the log that a path leads to.
-    /// - Throws: `FileError`; `symbolicLink` where the checkpoint, or the folder of data, is a link.
+    /// - Throws: `FileError`; `symbolicLink` where the checkpoint, or the folder of data, is a link; `notARegularFile` where
+    ///   something else than a file is in the checkpoint's place.
     static func log(_ path: String, in fileSystem: any FileSystem) throws(FileError) -> StoreFiles {
         let files = try StoreFiles(path, in: fileSystem)
-        try fileSystem.refuseLink(at: files.checkpoint)
+        try fileSystem.refuseAllButFile(at: files.checkpoint)
         return files
     }
 

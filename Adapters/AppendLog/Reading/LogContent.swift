@@ -96,9 +96,7 @@ struct LogContent {
 
     /// Whether an error of opening a checkpoint says that nothing can be read there: a log with base 0 is then read without it.
     static func isOfCheckpointAlone(_ error: any Error) -> Bool {
-        guard let error = error as? FileError else { return error is LogFault }
-        if case .notARegularFile = error.reason { return true }
-        return error.operation == .read
+        error is LogFault || (error as? FileError)?.operation == .read
     }
 
     /// Converts the records to the program's schema.

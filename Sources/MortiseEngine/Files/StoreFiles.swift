@@ -43,6 +43,14 @@ extension FileSystem {
         throw FileError(.symbolicLink(target: target ?? ""), operation: .open, path: path)
     }
 
+    /// The same for a path where nothing but a file may be.
+    /// - Throws: `FileError`, `symbolicLink` if there is a link at the path, `notARegularFile` if there is anything else.
+    package func refuseAllButFile(at path: String) throws(FileError) {
+        guard let kind = try ownInfo(path)?.kind, kind != .regular else { return }
+        if kind == .symbolicLink { return try refuseLink(at: path) }
+        throw FileError(.notARegularFile(kind), operation: .open, path: path)
+    }
+
     /// What is at the path of a file of a store's own; `nil` also where the name is too long for anything to be there.
     func ownInfo(_ path: String) throws(FileError) -> FileInfo? {
         do {

@@ -35,6 +35,53 @@ import Testing
         #expect(one.matches.isEmpty)
     }
 
+    /// Bug: the plant stayed in the list of the yard that it had left, and was deleted with it where that list cascades.
+    @Test(arguments: [false, true]) func settingTheInverseLeavesTheListsOfTheOldOwner(isClearing: Bool) throws {
+        let container = try memory(Shared.Yard.self, Shared.Match.self)
+        let context = ModelContext(container)
+        let (old, new, plant) = (Shared.Yard("old"), Shared.Yard("new"), Shared.Plant("p"))
+        let (match, team) = (Shared.Match("m"), Shared.Team("t"))
+        for model in [old, new] { context.insert(model) }
+        context.insert(match)
+        old.leading = [plant]
+        old.trailing = [plant]
+        match.home = team
+        try context.save()
+        plant.yard = isClearing ? nil : new
+        team.matches = []
+        #expect(old.leading.isEmpty && old.trailing.isEmpty)
+        // By which of its lists the new one should hold it is not known.
+        #expect(new.leading.isEmpty && new.trailing.isEmpty)
+        #expect(match.home == nil)
+        try context.save()
+        let stored = ModelContext(container)
+        #expect(try onlyModel(Shared.Plant.self, in: stored).yard?.name == (isClearing ? nil : "new"))
+        #expect(
+            try stored.fetch(FetchDescriptor<Shared.Yard>()).allSatisfy { $0.leading.isEmpty && $0.trailing.isEmpty })
+        #expect(try onlyModel(Shared.Match.self, in: stored).home == nil)
+    }
+
+    /// Bug: both lists had the plant, and each yard took it along when it was deleted.
+    @Test func theOwnerSetLastWinsBetweenContexts() throws {
+        let container = try memory(Shared.Yard.self)
+        let context = ModelContext(container)
+        let yards = (0..<3).map { Shared.Yard("\($0)") }
+        let plant = Shared.Plant("p")
+        for yard in yards { context.insert(yard) }
+        yards[0].leading = [plant]
+        try context.save()
+        let other = ModelContext(container)
+        let theirs = try other.fetch(FetchDescriptor<Shared.Yard>(sortBy: [SortDescriptor(\.name)]))
+        let same = try onlyModel(Shared.Plant.self, in: other)
+        yards[1].leading = [plant]
+        try context.save()
+        theirs[2].trailing = [same]
+        try other.save()
+        let stored = try ModelContext(container).fetch(FetchDescriptor<Shared.Yard>(sortBy: [SortDescriptor(\.name)]))
+        #expect(stored.map(\.leading.count) == [0, 0, 0] && stored.map(\.trailing.count) == [0, 0, 1])
+        #expect(stored[2].trailing.first?.yard === stored[2])
+    }
+
     @Test func aBatchLeavesThemToModels() throws {
         let container = try memory(Shared.Match.self)
         let context = ModelContext(container)

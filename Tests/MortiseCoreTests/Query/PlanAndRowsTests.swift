@@ -92,6 +92,9 @@ import Testing
         let found = try context.explain(descriptor)
         #expect(found.conjuncts.map(\.status) == [.pushed, .onModels])
         #expect(found.conjuncts[1].text.hasPrefix("code("))
+        // Why, and no address of a getter.
+        #expect(found.conjuncts[1].text.contains("is not a persisted property"))
+        #expect(!found.conjuncts[1].text.contains("0x"))
         #expect(found.rowsScanned == 4 && found.rowsReturned == 1)
     }
 

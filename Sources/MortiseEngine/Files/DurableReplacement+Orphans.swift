@@ -29,7 +29,7 @@ package struct TemporaryName {
             && parts[1].allSatisfy { digits.contains($0) || letters.contains($0) }
     }
 
-    /// The name of the file whose temporary this may be; nil if it is none.
+    /// The name of the file whose temporary this may be; nil if the name is not that of a temporary.
     static func target(of candidate: String) -> String? {
         guard candidate.hasPrefix("."), candidate.hasSuffix(suffix),
             let dot = candidate.dropLast(suffix.count).lastIndex(of: ".")

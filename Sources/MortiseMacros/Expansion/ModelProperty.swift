@@ -24,7 +24,7 @@ struct ModelProperty {
     /// Whether something else may declare `_name`: an attribute that is a property wrapper, for one.
     var hasForeignAttribute: Bool { declaration.attributes.hasForeign }
 
-    /// The property that accesses the value without running observers; nil if there are none, or its type is not known.
+    /// The property that accesses the value without running observers; nil without observers, or for an unknown type.
     var unobservedName: String? {
         guard isObserved, knownType != nil else { return nil }
         return Self.unobservedName(of: name)

@@ -63,4 +63,16 @@ import Testing
         #expect(author.books.map(\.title) == ["Fiasco"])
         expectUnknown { try context.save() }
     }
+
+    @Test func refusesADeletionWhoseCascadeCannotReachIt() throws {
+        let container = try container()
+        let context = ModelContext(container)
+        let author = try #require(try context.fetch(FetchDescriptor<Author>()).first)
+        context.delete(author)
+        for _ in 0..<3 { expectUnknown { try context.save() } }
+        context.rollback()
+        author.born = 1921
+        try context.save()
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Author>()) == 1)
+    }
 }

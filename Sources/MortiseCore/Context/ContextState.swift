@@ -183,7 +183,7 @@ final class ContextState {
     /// Keeps a request that cannot be carried out: the next call that can throws the error, and every save does until
     /// the request is undone.
     func refuse(
-        _ error: ModelContextError, inserting model: (any PersistentModel)? = nil,
+        _ error: any Error, inserting model: (any PersistentModel)? = nil,
         while holds: @escaping () -> Bool = { true }
     ) {
         latch(error)
@@ -296,6 +296,29 @@ final class ContextState {
         }
     }
 
+    /// The identifiers, among those given, of records that a getter cannot show although they are stored: one of their
+    /// values is unknown to its property's type, or their store failed to load them.
+    func unreadable(among identifiers: [PersistentIdentifier]) -> [(identifier: PersistentIdentifier, error: any Error)]
+    {
+        var found: [(PersistentIdentifier, any Error)] = []
+        for identifier in identifiers where !identifier.isTemporary {
+            guard let table = table(of: identifier), table.binding.version == nil || table.verifiesRows else {
+                continue
+            }
+            do {
+                if table.binding.version == nil, table.source.row(of: identifier) == nil {
+                    try table.binding.store.load([identifier], into: self, of: table)
+                }
+                guard table.verifiesRows, let row = table.source.row(of: identifier), table.registered(row: row) == nil
+                else { continue }
+                _ = try table.source.verifyRows(around: row, table.layout)
+            } catch {
+                found.append((identifier, error))
+            }
+        }
+        return found
+    }
+
     /// The members of a stored model's to-many relationship, for a model without its own values.
     /// - Returns: nil if they are not all of one table with models of that type, or cannot be read from rows alone.
     func members<T: PersistentModel>(of table: ModelTable, row: Int, slot: Int, as type: T.Type) -> [T]? {
@@ -379,13 +402,13 @@ final class ContextState {
             if table.state === self {
                 undelete(model)
             } else {
-                refuse(.registeredElsewhere(model: model.persistentModelID), inserting: model)
+                refuse(ModelContextError.registeredElsewhere(model: model.persistentModelID), inserting: model)
             }
             return
         }
         guard let table = table(for: type(of: model)) else {
             refuse(
-                .unknownModel(type: "\(type(of: model))"), inserting: model,
+                ModelContextError.unknownModel(type: "\(type(of: model))"), inserting: model,
                 while: isRequested ? { true } : relations(of: model))
             return
         }
@@ -468,7 +491,7 @@ final class ContextState {
             if let unsaved, unsaved.refusals.contains(where: { $0.inserted === model }) {
                 unsaved.refusals.removeAll { $0.inserted === model }
             } else if model._modelState.table != nil {
-                refuse(.registeredElsewhere(model: model.persistentModelID))
+                refuse(ModelContextError.registeredElsewhere(model: model.persistentModelID))
             } else if let survivor = model._survivor {
                 delete(survivor)
             }

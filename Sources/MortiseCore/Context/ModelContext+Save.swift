@@ -352,7 +352,8 @@ extension PersistentModel {
             return _target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
         case .toManyStored, .toManyDerived:
             let members = _members(at: slot)
-            let identifiers = members.map(\.persistentModelID)
+            // What cannot be shown was not taken out.
+            let identifiers = members.map(\.persistentModelID) + _unreadable(at: slot).map(\.identifier)
             // A model that was merged away has the identifier of the one that may be a member already.
             guard members.contains(where: { $0._survivor != nil }) else { return .identifiers(identifiers) }
             var seen = Set<PersistentIdentifier>()

@@ -91,7 +91,7 @@ struct ReturningModels {
 struct Refusal {
     /// The model whose insertion was refused; deleting it undoes the request.
     var inserted: (any PersistentModel)?
-    let error: ModelContextError
+    let error: any Error
     /// Whether nothing has taken the request back since.
     let holds: () -> Bool
 }

@@ -59,6 +59,19 @@ extension PersistentModel {
         return members
     }
 
+    /// The stored models of a relationship that its getter leaves out because they cannot be read.
+    func _unreadable(at slot: Int) -> [(identifier: PersistentIdentifier, error: any Error)] {
+        guard let state = _modelState.table?.state else { return [] }
+        switch _modelState.rowValue(at: slot) {
+        case .identifiers(let identifiers): return state.unreadable(among: identifiers)
+        case .identifier(let identifier):
+            // Another target may have been set.
+            if case .unset = _modelState.draft?[slot] ?? .unset { return state.unreadable(among: [identifier]) }
+            return []
+        default: return []
+        }
+    }
+
     func _setTarget(_ target: (any PersistentModel)?, at slot: Int) {
         let old = _heldTarget(at: slot)
         if let old, let target, old === target {
@@ -197,7 +210,7 @@ extension PersistentModel {
         guard let mine = _modelState.table?.state, let others = other._modelState.table?.state, mine !== others else {
             return true
         }
-        mine.refuse(.registeredElsewhere(model: other.persistentModelID)) { [self, unowned mine] in
+        mine.refuse(ModelContextError.registeredElsewhere(model: other.persistentModelID)) { [self, unowned mine] in
             // Also if the other one has left its context meanwhile: it is not stored here all the same.
             _modelState.table?.state === mine && !_modelState.flags.contains(.isDeleted)
                 && other._modelState.table?.state !== mine && _refers(to: other, at: slot)
@@ -661,7 +674,9 @@ extension PersistentModel {
                 }
             }
             switch relationship.deleteRule {
-            case .cascade: cascaded += related
+            case .cascade:
+                cascaded += related
+                _refuseCascade(at: slot)
             // Nothing refers to what was never stored, so nothing keeps it from being deleted.
             case .deny where _mayBeStored, .noAction where _mayBeStored: break
             case .nullify, .deny, .noAction:
@@ -671,5 +686,14 @@ extension PersistentModel {
             }
         }
         return cascaded
+    }
+
+    /// Refuses this model's deletion while it would leave behind a record that a cascade cannot reach.
+    private func _refuseCascade(at slot: Int) {
+        guard let state = _modelState.table?.state, let error = _unreadable(at: slot).first?.error else { return }
+        state.refuse(error) { [self, unowned state] in
+            _modelState.table?.state === state && _modelState.flags.contains(.isDeleted)
+                && !_unreadable(at: slot).isEmpty
+        }
     }
 }

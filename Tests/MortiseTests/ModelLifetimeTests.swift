@@ -308,6 +308,27 @@ import Testing
         #expect(first.apprentices.isEmpty && first === guilds[0])
     }
 
+    /// A model that belongs to itself must not retain itself by what it remembers of that.
+    @Test(arguments: [true, false]) func nothingIsLeftOfADeletedModelThatWasItsOwnMember(isTakenOut: Bool) throws {
+        var witnesses = Witnesses()
+        func run() throws {
+            let container = try memory(Knot.self)
+            let context = ModelContext(container)
+            (witnesses.container, witnesses.context) = (container, context)
+            let (knot, other) = (Knot(), Knot())
+            context.insert(knot)
+            context.insert(other)
+            knot.inner = [knot, other]
+            try context.save()
+            if isTakenOut { knot.inner = [] } else { other.inner = [knot] }
+            context.delete(knot)
+            try context.save()
+            witnesses.watch(knot, other)
+        }
+        try run()
+        #expect(witnesses.areGone)
+    }
+
     @MainActor @Test func aContainerGoesWithItsMainContext() throws {
         var witnesses = Witnesses()
         func run() throws {
@@ -343,6 +364,12 @@ import Testing
         try container.mainContext.save()
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Guild>()) == 1)
     }
+}
+
+@Model private final class Knot {
+    @Relationship(inverse: \Knot.inner) var outer: Knot?
+    var inner: [Knot] = []
+    init() {}
 }
 
 @ModelActor

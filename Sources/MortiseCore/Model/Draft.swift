@@ -334,7 +334,7 @@ extension Draft {
             switch other.value {
             case .model(let target?) where isWeak(target):
                 own.set(.inferred(from: FindableModel(target)), at: other.slot)
-            case .models(let changes) where changes.added.contains(where: isWeak): changes.imply()
+            case .models(let changes) where changes.retains(where: isWeak): changes.imply()
             default: break
             }
         }

@@ -38,6 +38,11 @@ final class MemberChanges {
         removedNow = [:]
     }
 
+    /// Whether it retains a matching model: one that was added, or one that was removed.
+    func retains(where matches: (any PersistentModel) -> Bool) -> Bool {
+        order.contains(where: matches) || removedNow.values.contains(where: matches)
+    }
+
     /// Turns implied members into ordinary ones.
     func keepImplied() {
         if implied.isEmpty { return }

@@ -33,9 +33,7 @@ struct ObserverExpansionTests {
                                 log("will \(newValue)")
                             })(_newValue)
                         let _oldValue = self._unobserved_count
-                        withMutation(keyPath: \.count) {
-                            _setValue(_newValue, at: 0)
-                        }
+                        _setValue(_newValue, at: 0)
                         ({ (oldValue) -> Swift.Void in
                                 log("did \(oldValue)")
                             })(_oldValue)
@@ -57,9 +55,10 @@ struct ObserverExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.count) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
             }
@@ -91,9 +90,7 @@ struct ObserverExpansionTests {
                     }
 
                     set(_newValue) {
-                        withMutation(keyPath: \.count) {
                         _setValue(_newValue, at: 0)
-                        }
                         ({ () -> Swift.Void in
                                 log("did")
                             })()
@@ -115,9 +112,10 @@ struct ObserverExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.count) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
             }
@@ -155,9 +153,7 @@ struct ObserverExpansionTests {
                                 log(new)
                             })(_newValue)
                         let _oldValue = self._unobserved_count
-                        withMutation(keyPath: \.count) {
-                            _setValue(_newValue, at: 0)
-                        }
+                        _setValue(_newValue, at: 0)
                         ({ (old) -> Swift.Void in
                                 log(old)
                             })(_oldValue)
@@ -179,9 +175,10 @@ struct ObserverExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.count) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
             }
@@ -221,9 +218,7 @@ struct ObserverExpansionTests {
                     }
 
                     set(_newValue) {
-                        withMutation(keyPath: \.count) {
                         _setValue(_newValue, at: 0)
-                        }
                         ({ () -> Swift.Void in
                                 if self._unobserved_count > 10 {
                                     self._unobserved_count = 10
@@ -249,9 +244,10 @@ struct ObserverExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.count) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
             }
@@ -291,9 +287,7 @@ struct ObserverExpansionTests {
                     }
 
                     set(_newValue) {
-                        withMutation(keyPath: \.count) {
                         _setValue(_newValue, at: 0)
-                        }
                         ({ () -> Swift.Void in
                                 if let count, count > 1 {
                                     log(count)
@@ -321,9 +315,10 @@ struct ObserverExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.count) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
             }
@@ -364,9 +359,7 @@ struct ObserverExpansionTests {
 
                     set(_newValue) {
                         let _model = self
-                        withMutation(keyPath: \.count) {
-                            _setValue(_newValue, at: 0)
-                        }
+                        _setValue(_newValue, at: 0)
                         ({ () -> Swift.Void in
                                 defer {
                                     self._unobserved_count += 1
@@ -396,9 +389,10 @@ struct ObserverExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.count) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
             }

@@ -22,9 +22,10 @@ struct PersistedPropertyExpansionTests {
                         return _value(at: 2)
                     }
                     set {
-                        withMutation(keyPath: \.name) {
-                            _setValue(newValue, at: 2)
-                        }
+                        _setValue(newValue, at: 2)
+                    }
+                    _modify {
+                        yield &self[_slot: 2]
                     }
                 }
 
@@ -55,9 +56,10 @@ struct PersistedPropertyExpansionTests {
                         return _transformableValue(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.name) {
-                            _setTransformableValue(newValue, at: 0)
-                        }
+                        _setTransformableValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_transformable: 0]
                     }
                 }
 
@@ -90,9 +92,11 @@ struct PersistedPropertyExpansionTests {
                     }
                     set {
                         _adoptOwnValues()
-                        withMutation(keyPath: \.budget) {
-                                _setValue(newValue, at: BusinessTrip._firstSlot + 1)
-                            }
+                        _setValue(newValue, at: BusinessTrip._firstSlot + 1)
+                    }
+                    _modify {
+                        _adoptOwnValues()
+                        yield &self[_slot: BusinessTrip._firstSlot + 1]
                     }
                 }
 
@@ -123,9 +127,10 @@ struct PersistedPropertyExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.`default`) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
 
@@ -159,9 +164,10 @@ struct PersistedPropertyExpansionTests {
                             return _value(at: 0)
                         }
                         set {
-                            withMutation(keyPath: \.number) {
-                                _setValue(newValue, at: 0)
-                            }
+                            _setValue(newValue, at: 0)
+                        }
+                        _modify {
+                            yield &self[_slot: 0]
                         }
                     }
 
@@ -191,9 +197,10 @@ struct PersistedPropertyExpansionTests {
                         return _value(at: 0)
                     }
                     set {
-                        withMutation(keyPath: \.number) {
-                            _setValue(newValue, at: 0)
-                        }
+                        _setValue(newValue, at: 0)
+                    }
+                    _modify {
+                        yield &self[_slot: 0]
                     }
                 }
 

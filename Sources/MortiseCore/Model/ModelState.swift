@@ -133,7 +133,7 @@ public struct ModelState: ~Copyable {
     /// - Parameters:
     ///   - keyPath: the property that was read.
     ///   - model: the model whose state this is.
-    @inlinable
+    @inline(never)
     public mutating func noteAccess<Model: Observable, Member>(to keyPath: KeyPath<Model, Member>, of model: Model) {
         if registrarReference == nil { makeRegistrar() }
         registrarReference.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.registrar.access(model, keyPath: keyPath) }

@@ -80,7 +80,7 @@ extension PersistentModel {
     }
     /// Sets a property that a value transformer stores. The transformer runs at the next save.
     public func setTransformableValue<Value>(forKey key: KeyPath<Self, Value>, to newValue: Value) {
-        _setTransformableValue(newValue, at: Self.slot(for: key))
+        _writeTransformable(newValue, at: Self.slot(for: key))
     }
 }
 

@@ -134,26 +134,26 @@ extension PersistentModel {
     }
 
     /// Used by macro expansions: sets an attribute by slot.
-    @inlinable
-    public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) { _write(stored: value.storedValue, at: slot) }
+    public func _setValue<T: PersistentScalar>(_ value: T, at slot: Int) {
+        _notifying(slot, T.self) { _write(stored: value.storedValue, at: slot) }
+    }
     /// Used by macro expansions: sets an optional attribute by slot.
-    @inlinable
     public func _setValue<T: PersistentScalar>(_ value: T?, at slot: Int) {
-        _write(stored: value?.storedValue ?? .null, at: slot)
+        _notifying(slot, T?.self) { _write(stored: value?.storedValue ?? .null, at: slot) }
     }
     /// Used by macro expansions: sets an enum by slot.
-    @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T, at slot: Int) where T.RawValue: PersistentScalar {
-        _write(stored: value.rawValue.storedValue, at: slot)
+        _notifying(slot, T.self) { _write(stored: value.rawValue.storedValue, at: slot) }
     }
     /// Used by macro expansions: sets an optional enum by slot.
-    @inlinable
     public func _setValue<T: RawRepresentable>(_ value: T?, at slot: Int) where T.RawValue: PersistentScalar {
-        _write(stored: value?.rawValue.storedValue ?? .null, at: slot)
+        _notifying(slot, T?.self) { _write(stored: value?.rawValue.storedValue ?? .null, at: slot) }
     }
     /// Used by macro expansions: sets a coded attribute by slot.
     @_disfavoredOverload
-    public func _setValue<T: Codable>(_ value: T, at slot: Int) { _write(Draft.Value(coding: value), at: slot) }
+    public func _setValue<T: Codable>(_ value: T, at slot: Int) {
+        _notifying(slot, T.self) { _write(Draft.Value(coding: value), at: slot) }
+    }
 
     /// Used by macro expansions: reads a transformable property by slot.
     public func _transformableValue<T>(at slot: Int) -> T {
@@ -172,6 +172,9 @@ extension PersistentModel {
     }
     /// Used by macro expansions: sets a transformable property by slot.
     public func _setTransformableValue<T>(_ value: T, at slot: Int) {
+        _notifying(slot, T.self) { _writeTransformable(value, at: slot) }
+    }
+    func _writeTransformable<T>(_ value: T, at slot: Int) {
         let layout = ModelLayout.of(type(of: self))
         _write(layout.transformed(value, at: slot).map(Draft.Value.value) ?? .unencodable(value), at: slot)
     }
@@ -272,13 +275,21 @@ extension PersistentModel {
     }
 
     /// Used by macro expansions: sets an optional to-one relationship by slot.
-    public func _setValue<T: PersistentModel>(_ value: T?, at slot: Int) { _setTarget(value, at: slot) }
+    public func _setValue<T: PersistentModel>(_ value: T?, at slot: Int) {
+        _notifying(slot, T?.self) { _setTarget(value, at: slot) }
+    }
     /// Used by macro expansions: sets a required to-one relationship by slot.
-    public func _setValue<T: PersistentModel>(_ value: T, at slot: Int) { _setTarget(value, at: slot) }
+    public func _setValue<T: PersistentModel>(_ value: T, at slot: Int) {
+        _notifying(slot, T.self) { _setTarget(value, at: slot) }
+    }
     /// Used by macro expansions: sets a to-many relationship by slot.
-    public func _setValue<T: PersistentModel>(_ value: [T], at slot: Int) { _setMembers(value, at: slot) }
+    public func _setValue<T: PersistentModel>(_ value: [T], at slot: Int) {
+        _notifying(slot, [T].self) { _setMembers(value, at: slot) }
+    }
     /// Used by macro expansions: sets an optional to-many relationship by slot.
-    public func _setValue<T: PersistentModel>(_ value: [T]?, at slot: Int) { _setMembers(value ?? [], at: slot) }
+    public func _setValue<T: PersistentModel>(_ value: [T]?, at slot: Int) {
+        _notifying(slot, [T]?.self) { _setMembers(value ?? [], at: slot) }
+    }
 }
 
 // MARK: - Initial values

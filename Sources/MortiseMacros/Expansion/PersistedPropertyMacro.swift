@@ -21,9 +21,8 @@ extension PersistedPropertyMacro: AccessorMacro {
         let names = context.stateNames
         let access = SlotAccess(
             keyPath: "\\.\(property.identifier)", slot: names.slot(index), isTransformable: property.isTransformable)
-        return direct(property, access, names, node, context) + [
-            setter(of: property, access: access, preparation: names.preparation)
-        ]
+        return direct(property, access, names, node, context)
+            + setters(of: property, access: access, preparation: names.preparation)
     }
 
     /// Accessors that compile whatever the property is, and never run.
@@ -76,23 +75,29 @@ extension PersistedPropertyMacro: AccessorMacro {
             ?? property.storageName(isTaken: false)
     }
 
-    private static func setter(
+    private static func setters(
         of property: ModelProperty, access: SlotAccess, preparation: String
-    ) -> AccessorDeclSyntax {
+    ) -> [AccessorDeclSyntax] {
         if let block = property.binding.accessorBlock, let observers = PropertyObservers(block, of: property) {
-            return observers.setter(access: access, preparation: preparation)
+            return [observers.setter(access: access, preparation: preparation)]
         }
-        return plainSetter(access: access, preparation: preparation)
+        return plainSetters(access: access, preparation: preparation)
     }
 
-    private static func plainSetter(access: SlotAccess, preparation: String) -> AccessorDeclSyntax {
-        """
-        set {
-            \(raw: preparation)withMutation(keyPath: \(raw: access.keyPath)) {
-                \(raw: access.write("newValue"))
+    /// A setter, and changes in place: what the compiler would write for these is most of a model's code.
+    private static func plainSetters(access: SlotAccess, preparation: String) -> [AccessorDeclSyntax] {
+        [
+            """
+            set {
+                \(raw: preparation)\(raw: access.write("newValue"))
             }
-        }
-        """
+            """,
+            """
+            _modify {
+                \(raw: preparation)yield &\(raw: access.inPlace)
+            }
+            """,
+        ]
     }
 }
 
@@ -142,9 +147,8 @@ extension PersistedPropertyMacro: PeerMacro {
         let access = SlotAccess(
             keyPath: "\\.\(property.identifier)", slot: names.slot(index), isTransformable: property.isTransformable)
         let accessors =
-            direct(property, access, names, node, context) + [
-                plainSetter(access: access, preparation: names.preparation)
-            ]
+            direct(property, access, names, node, context)
+            + plainSetters(access: access, preparation: names.preparation)
         return """
             private \(raw: property.isolation)var \(raw: name): \(raw: type) {
             \(raw: accessors.map(\.description).joined(separator: "\n"))
@@ -200,4 +204,6 @@ struct SlotAccess {
     func write(_ value: String) -> String {
         isTransformable ? "_setTransformableValue(\(value), at: \(slot))" : "_setValue(\(value), at: \(slot))"
     }
+
+    var inPlace: String { isTransformable ? "self[_transformable: \(slot)]" : "self[_slot: \(slot)]" }
 }

@@ -39,20 +39,13 @@ struct PropertyObservers {
                 let _observed = MortiseCore.ObservedProperty(like: _newValue) {
                     self.\(access.read)
                 } write: { value in
-                    self.withMutation(keyPath: \(access.keyPath)) {
-                        self.\(access.write("value"))
-                    }
+                    self.\(access.write("value"))
                 }
                 """)
         }
         if let before { statements.append(before.call) }
         if needsOldValue { statements.append("let _oldValue = \(value)") }
-        statements.append(
-            """
-            withMutation(keyPath: \(access.keyPath)) {
-                \(access.write("_newValue"))
-            }
-            """)
+        statements.append(access.write("_newValue"))
         if let after { statements.append(after.call) }
 
         return """

@@ -329,6 +329,25 @@ import Testing
         #expect(witnesses.areGone)
     }
 
+    /// Bug: a property that `deinit` set was a change of the context, which retained the object while it went.
+    @Test func whatDeinitSetsRetainsNothing() throws {
+        let container = try memory(Lodge.self, Guest.self)
+        let context = ModelContext(container)
+        let (stored, new) = (Lodge(), Lodge())
+        context.insert(stored)
+        context.insert(Guest(leavingFor: nil))
+        try context.save()
+        for lodge in [stored, new] {
+            _ = try context.fetch(FetchDescriptor<Guest>()).map { $0.destination = lodge }
+            _ = Guest(leavingFor: lodge)
+            #expect(lodge.guests.isEmpty && context.insertedModelsArray.isEmpty && context.changedModelsArray.isEmpty)
+        }
+        try context.save()
+        let guests = try ModelContext(container).fetch(FetchDescriptor<Guest>())
+        #expect(guests.map(\.number) == [1])
+        #expect(guests.first?.lodge == nil)
+    }
+
     @MainActor @Test func aContainerGoesWithItsMainContext() throws {
         var witnesses = Witnesses()
         func run() throws {
@@ -370,6 +389,23 @@ import Testing
     @Relationship(inverse: \Knot.inner) var outer: Knot?
     var inner: [Knot] = []
     init() {}
+}
+
+@Model private final class Lodge {
+    @Relationship(inverse: \Guest.lodge) var guests: [Guest] = []
+    init() {}
+}
+
+@Model private final class Guest {
+    var number = 1
+    var lodge: Lodge?
+    @Transient var destination: Lodge?
+    init(leavingFor destination: Lodge?) { self.destination = destination }
+    deinit {
+        number = 2
+        move(to: destination)
+    }
+    private func move(to destination: Lodge?) { lodge = destination }
 }
 
 @ModelActor

@@ -1,3 +1,4 @@
+import Foundation
 import Mortise
 import Testing
 
@@ -86,6 +87,14 @@ private enum Plain {
             v = 3
             say("gone", v)
         }
+    }
+    class Found {
+        var link = URL(string: "http://one") { didSet { say("link", link?.host ?? "-") } }
+        var number = Int("5") { didSet { say("number", oldValue ?? 0, number ?? 0) } }
+        var list = Array(repeating: 0, count: 2) { didSet { say("list", list) } }
+        var names = Set(["a"]) { didSet { say("names", names) } }
+        var key: UUID? = UUID(uuidString: "-") { didSet { say("key", key == nil) } }
+        init() {}
     }
     class Mixed {
         var name: String {
@@ -193,6 +202,14 @@ private enum Kept {
             say("gone", v)
         }
     }
+    @Model class Found {
+        var link = URL(string: "http://one") { didSet { say("link", link?.host ?? "-") } }
+        var number = Int("5") { didSet { say("number", oldValue ?? 0, number ?? 0) } }
+        var list = Array(repeating: 0, count: 2) { didSet { say("list", list) } }
+        var names = Set(["a"]) { didSet { say("names", names) } }
+        var key: UUID? = UUID(uuidString: "-") { didSet { say("key", key == nil) } }
+        init() {}
+    }
     @Model class Mixed {
         var name: String {
             willSet { say("will", newValue) }
@@ -297,5 +314,25 @@ private enum Kept {
                 mixed.tags += ["v", "u"]
                 mixed.count = 4
             } == plain)
+    }
+
+    /// Bug: an initial value such as `URL(string:)` was taken for a value of the type that it names.
+    @Test func observersReadWhatWasSetWhereTheInitialValueDoesNotTellTheType() {
+        let plain = said {
+            let found = Plain.Found()
+            (found.link, found.number, found.list, found.names) = (nil, nil, [1], [])
+            found.key = UUID()
+            (found.link, found.number) = (URL(string: "http://two"), 6)
+            found.list.append(2)
+        }
+        #expect(
+            said {
+                let found = Kept.Found()
+                (found.link, found.number, found.list, found.names) = (nil, nil, [1], [])
+                found.key = UUID()
+                (found.link, found.number) = (URL(string: "http://two"), 6)
+                found.list.append(2)
+            } == plain)
+        #expect(plain.contains("link -") && plain.contains("number 5 0"))
     }
 }

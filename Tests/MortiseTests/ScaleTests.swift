@@ -57,6 +57,34 @@ import Testing
         #expect(large < small * 40, "\(small) s for 2,000, \(large) s for 20,000")
     }
 
+    enum Leaving: CaseIterable { case contextGone, deleted }
+
+    /// Bug: each member that was set on a model that has left its context went through all members before it.
+    @Test(arguments: Leaving.allCases) func aModelThatHasLeftItsContextTakesManyMembersInLinearTime(_ way: Leaving)
+        throws
+    {
+        func seconds(_ count: Int) throws -> Double {
+            var context: ModelContext? = ModelContext(try householdContainer())
+            let house = House(name: "h")
+            context?.insert(house)
+            try context?.save()
+            if way == .deleted {
+                context?.delete(house)
+                try context?.save()
+            } else {
+                context = nil
+            }
+            let posters = (0..<count).map { Poster(title: "\($0)") }
+            return ContinuousClock().measure {
+                house.posters = posters
+                #expect(house.posters.count == count)
+            } / .seconds(1)
+        }
+        let small = try seconds(500)
+        let large = try seconds(5_000)
+        #expect(large < small * 40, "\(small) s for 500, \(large) s for 5,000")
+    }
+
     /// Bug: each model that came back asked again what comes back with it, and looked for itself among all of them.
     @Test(arguments: [false, true]) func undoingACascadeTakesLinearTime(isChain: Bool) throws {
         func seconds(_ count: Int) throws -> Double {

@@ -8,8 +8,20 @@ public final class ModelTable {
     let binding: StoreBinding
     /// The rows of the version that the context has pinned.
     var source: RowSource {
-        didSet { reader = Unmanaged.passUnretained(source) }
+        get { current }
+        set {
+            let old = current
+            locked {
+                current = newValue
+                reader = Unmanaged.passUnretained(newValue)
+            }
+            withExtendedLifetime(old) {}
+        }
     }
+    // Written under the lock, for the one who reads it on another thread.
+    private var current: RowSource
+    /// The rows, for a model whose last release is on whatever thread.
+    var sourceOnAnyThread: RowSource { locked { current } }
     /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
     @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
     /// Whether rows remain to be verified before their models are returned.
@@ -25,7 +37,7 @@ public final class ModelTable {
         self.state = state
         self.layout = layout
         self.binding = binding
-        self.source = source
+        current = source
         reader = Unmanaged.passUnretained(source)
     }
 

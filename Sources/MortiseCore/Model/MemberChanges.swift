@@ -31,7 +31,8 @@ final class MemberChanges {
 
     /// Stops retaining the members that were added or removed.
     func imply() {
-        for model in added { implied.insert(model) }
+        if order.count != addedNow.count { compact() }
+        for model in order { implied.insert(model) }
         order = []
         addedNow = ObjectSet()
         for model in removedNow.values { removedBefore.insert(model) }

@@ -26,6 +26,8 @@ public struct ModelState: ~Copyable {
         static let isDeleted = Flags(rawValue: 8)
         /// Deleted, and its delete rules have not been followed yet: nothing has let go of it.
         static let awaitsRules = Flags(rawValue: 16)
+        /// In its `deinit`: nothing may retain it any more.
+        static let isGoing = Flags(rawValue: 32)
     }
 
     /// The context's table of the model's entity; nil for a model without a context.
@@ -250,11 +252,15 @@ public struct ModelState: ~Copyable {
     /// Used by macro expansions, at the beginning of `deinit`: the model leaves its context and shows the same values on.
     /// What it sets from here on is no change of the context, which would keep an object that is going.
     public mutating func _beginDeinit() {
+        flags.insert(.isGoing)
         guard let table else { return }
         if row >= 0 {
             let draft = ensureDraft()
-            draft.identifier = table.source.identifier(ofRow: row)
-            draft.frozen = FrozenRow(table: table, source: table.source, row: row)
+            let source = table.sourceOnAnyThread
+            if source.contains(row: row) {
+                draft.identifier = source.identifier(ofRow: row)
+                draft.frozen = FrozenRow(table: table, source: source, row: row)
+            }
             table.forget(row: row, generation: generation)
             row = -1
         }

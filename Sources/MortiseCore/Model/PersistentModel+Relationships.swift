@@ -107,6 +107,7 @@ extension PersistentModel {
     /// Does what follows from this model, which has no context, holding another: the other's context takes it in, or the
     /// other holds it as well.
     private func _linkDetached(_ other: any PersistentModel, at slot: Int, of layout: ModelLayout) {
+        if _modelState.flags.contains(.isGoing) { return }
         if let state = other._modelState.table?.state {
             if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
         } else if _isNew, other._isNew {
@@ -144,11 +145,14 @@ extension PersistentModel {
         let layout = ModelLayout.of(type(of: self))
         changes.keepImplied()
         for model in models[held.count...] where !changes.isAdded(model) { _addLinked(model, at: slot, layout) }
+        _holdWeaklyAfterContext()
         return true
     }
 
+    /// Adds one of several members. What follows from a context that has gone is left to the caller, once for all.
     private func _addLinked(_ model: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
-        _addMember(model, at: slot)
+        _memberChanges(at: slot).add(model)
+        _markChanged(slot)
         // Each time, because one member's context may have taken this model in.
         guard _modelState.table != nil else { return _linkDetached(model, at: slot, of: layout) }
         if model._modelState.table == nil { _modelState.table?.state.insert(model) }
@@ -178,7 +182,8 @@ extension PersistentModel {
             _write(.models(MemberChanges()), at: slot)
         }
         for model in leaving {
-            _removeMember(model, at: slot)
+            _memberChanges(at: slot).remove(model, isStored: _mayBeStored && model._mayBeStored)
+            _markChanged(slot)
             if _modelState.table != nil || (_isNew && model._isNew) {
                 model._unlink(self, throughInverseOf: slot, of: layout, isSet: true)
             }
@@ -188,6 +193,7 @@ extension PersistentModel {
         for model in models where present.insert(ObjectIdentifier(model)).inserted {
             _addLinked(model, at: slot, layout)
         }
+        _holdWeaklyAfterContext()
     }
 
     /// Whether what follows from this model's deletion depends on who refers to it through the inverse of `slot`: then
@@ -201,7 +207,7 @@ extension PersistentModel {
 
     /// Whether the model was never in a context: both sides of its relationships are kept in step all the same.
     private var _isNew: Bool {
-        guard _modelState.table == nil, !_modelState.flags.contains(.isDeleted) else { return false }
+        guard _modelState.table == nil, _modelState.flags.isDisjoint(with: [.isDeleted, .isGoing]) else { return false }
         guard let draft = _modelState.draft else { return true }
         return draft.frozen == nil && draft.survivor == nil
     }
@@ -350,14 +356,18 @@ extension PersistentModel {
         change?.didSet()
     }
 
-    /// The member changes are shared by reference, so the draft has to be told that they changed.
     private func _touch(_ slot: Int) {
+        _markChanged(slot)
+        _holdWeaklyAfterContext()
+    }
+
+    /// The member changes are shared by reference, so the draft has to be told that they changed.
+    private func _markChanged(_ slot: Int) {
         if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
             table.state.noteChange(of: self)
         }
         _modelState.draft?.changed.insert(slot)
         _modelState.draft?.released.remove(slot)
-        _holdWeaklyAfterContext()
     }
 
     /// Makes a model that has outlived its context, or was deleted, hold others of the kind weakly: two that refer to each

@@ -9,8 +9,10 @@ public import Observation
 ///
 /// Unsaved models that refer to each other retain each other. Models in a context do so until it saves or is released;
 /// after a save the context finds related models by their identifiers. Models that were never inserted do so for ever
-/// if a relationship and its inverse refer to each other: insert them, or clear the relationship, to free them. After a
-/// rollback, inserted models refer to each other weakly, except through required to-one relationships.
+/// if a relationship and its inverse refer to each other: insert them, or clear the relationship, to free them. They then
+/// retain all that they refer to as well, such as the container of a model whose context has gone. After a rollback,
+/// inserted models refer to each other weakly, except through required to-one relationships. So does a model whose context
+/// has gone: what its relationships are set to from then on has to be retained elsewhere.
 ///
 /// The underscored requirements are for macro expansions; they have defaults, and other code must not call them.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {

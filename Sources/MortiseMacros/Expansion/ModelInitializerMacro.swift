@@ -8,6 +8,8 @@ import SwiftSyntaxMacros
 /// Swift runs no observers where an initializer or `deinit` of a class accesses its own properties directly. Such accesses
 /// go to the property without observers.
 ///
+/// What `deinit` sets, itself or by a method that it calls, would be a change that retains an object which is going.
+///
 /// Until all properties of a class have a value, assignments in a designated initializer go through init accessors. An init
 /// accessor does not know the object, so that the other sides of relationships follow when the initializer ends.
 open class ModelInitializerMacro: BodyMacro {
@@ -19,12 +21,10 @@ open class ModelInitializerMacro: BodyMacro {
     ) throws -> [CodeBlockItemSyntax] {
         var statements = declaration.body?.statements ?? []
         let observed = node.strings(of: "observed")
-        if !observed.isEmpty {
-            statements = DirectAccess(to: observed, in: declaration).rewriter.rewrite(statements)
-            if declaration.is(DeinitializerDeclSyntax.self) {
-                let begin: CodeBlockItemSyntax = "self._modelState._beginDeinit()\n"
-                statements.insert(begin, at: statements.startIndex)
-            }
+        if !observed.isEmpty { statements = DirectAccess(to: observed, in: declaration).rewriter.rewrite(statements) }
+        if declaration.is(DeinitializerDeclSyntax.self) {
+            let begin: CodeBlockItemSyntax = "self._modelState._beginDeinit()\n"
+            statements.insert(begin, at: statements.startIndex)
         }
         if node.argument("links")?.trimmedDescription == "true" {
             let link: CodeBlockItemSyntax = "self._linkInitialValues()"

@@ -68,7 +68,10 @@ extension ModelMacro: MemberAttributeMacro {
             let names = observed.map { "\(StringLiteralExprSyntax(content: $0))" }
             arguments.append("observed: [\(names.joined(separator: ", "))]")
         }
-        return arguments.isEmpty ? [] : ["@_ModelInitializer(\(raw: arguments.joined(separator: ", ")))"]
+        // A `deinit` without statements sets nothing.
+        let isDeinitializer = declaration.is(DeinitializerDeclSyntax.self) && body?.statements.isEmpty == false
+        if arguments.isEmpty, !isDeinitializer { return [] }
+        return ["@_ModelInitializer(\(raw: arguments.joined(separator: ", ")))"]
     }
 }
 

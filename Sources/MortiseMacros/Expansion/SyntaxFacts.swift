@@ -156,20 +156,48 @@ extension ExprSyntax {
         if let type = call.calledExpression.as(ArrayExprSyntax.self), type.elements.count == 1 {
             return type.trimmedDescription
         }
-        let called = call.calledExpression.as(GenericSpecializationExprSyntax.self)?.expression ?? call.calledExpression
+        let specialized = call.calledExpression.as(GenericSpecializationExprSyntax.self)
+        let called = specialized?.expression ?? call.calledExpression
         guard let name = called.as(DeclReferenceExprSyntax.self)?.baseName.text, name.first?.isUppercase == true else {
             return nil
         }
-        return call.calledExpression.trimmedDescription
+        let isGeneric = KnownInitializers.genericTypes.contains(name)
+        let tells =
+            if isGeneric { specialized != nil } else if let first = call.arguments.first {
+                KnownInitializers.labels[name]?.contains(first.label?.text ?? "_") == true
+            } else { call.trailingClosure == nil }
+        return tells ? call.calledExpression.trimmedDescription : nil
     }
 
     /// The root and the components of a key path literal; nil for other expressions.
+    ///
+    /// The parser takes the first name for the root. Further names that begin in upper case are taken for types around the
+    /// model, as in `\SchemaV1.Stop.trip`; the last name is always a component.
     var keyPath: (root: TypeSyntax?, components: [String])? {
         guard let literal = self.as(KeyPathExprSyntax.self) else { return nil }
-        let names = literal.components.map { component in
+        var names = literal.components.map { component in
             component.component.as(KeyPathPropertyComponentSyntax.self)?.declName.baseName.unescaped
                 ?? component.component.trimmedDescription
         }
-        return (literal.root, names)
+        var root = literal.root?.trimmed
+        while let outer = root, names.count > 1, names[0].first?.isUppercase == true {
+            root = TypeSyntax(MemberTypeSyntax(baseType: outer, name: .identifier(names.removeFirst())))
+        }
+        return (root, names)
     }
+}
+
+/// Initializers of well-known types that always return a value of the type. Others may be failable, or leave it to the
+/// compiler to find generic arguments.
+private enum KnownInitializers {
+    /// The label of the first argument, `_` where it has none.
+    static let labels: [String: Set<String>] = [
+        "Date": ["timeIntervalSinceReferenceDate", "timeIntervalSinceNow", "timeIntervalSince1970", "timeInterval"],
+        "Data": ["_", "count", "repeating"],
+        "UUID": ["uuid"],
+        "URL": ["fileURLWithPath", "filePath"],
+        "String": ["repeating", "describing"],
+    ]
+    /// Types that tell nothing without generic arguments.
+    static let genericTypes: Set = ["Array", "ContiguousArray", "ArraySlice", "Set", "Dictionary", "Optional", "Range"]
 }

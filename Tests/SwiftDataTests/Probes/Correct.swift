@@ -125,6 +125,28 @@ enum Hidden {
     }
 }
 
+enum Edition {
+    @Model final class Volume {
+        #Unique<Edition.Volume>([\Edition.Volume.title])
+        #Index<Edition.Volume>([\Edition.Volume.title, \.number])
+        var title: String
+        var number = 0
+        @Relationship(deleteRule: .cascade, inverse: \Edition.Page.volume) var pages: [Edition.Page] = []
+        init(title: String) { self.title = title }
+    }
+    @Model final class Page {
+        var volume: Edition.Volume?
+        var unset = UUID(uuidString: "-") { didSet { _ = unset } }
+        var rows = Array(repeating: 0, count: 3) { didSet { _ = rows } }
+        var marks = Set([1]) { didSet { _ = marks } }
+        init() {
+            unset = nil
+            rows = [1]
+        }
+        deinit { marks = [] }
+    }
+}
+
 @ModelActor actor Importer {
     func count() throws -> Int { try modelContext.fetchCount(FetchDescriptor<Journey>()) }
 }

@@ -8,7 +8,10 @@ extension PersistentModel {
     func _notifying<Value>(_ slot: Int, _ type: Value.Type, _ change: () -> Void) {
         guard let registrar = _modelState.existingRegistrar else { return change() }
         let layout = _modelState.table?.layout ?? ModelLayout.of(Swift.type(of: self))
-        guard let keyPath = layout.observedKeyPath(of: slot) as? KeyPath<Self, Value> else { return change() }
+        // A layout in the making knows no properties yet.
+        guard layout.properties.indices.contains(slot) else { return change() }
+        // Unchecked, because a cast takes as long as setting the value. The slot is that of the accessor's own property.
+        let keyPath = unsafeDowncast(layout.observedKeyPath(of: slot), to: KeyPath<Self, Value>.self)
         registrar.withMutation(of: self, keyPath: keyPath, change)
     }
 

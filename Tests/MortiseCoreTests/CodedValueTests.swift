@@ -48,6 +48,25 @@ import Testing
         #expect(stored.numbers.first?.isNaN == true && stored.words.count == 4)
     }
 
+    private struct Wide: Codable, Equatable {
+        var signed: Int128
+        var unsigned: UInt128?
+        var list: [Int128] = []
+    }
+
+    @Test(arguments: [Int128.min, -1, 0, Int128(UInt64.max), Int128.max]) func wideIntegersComeBack(number: Int128)
+        throws
+    {
+        let wide = Wide(signed: number, unsigned: UInt128(exactly: number), list: [number, .max])
+        let stored = try StoredValueEncoder().encode(wide)
+        #expect(try StoredValueDecoder().decode(Wide.self, from: stored) == wide)
+        let alone = try StoredValueEncoder().encode(number)
+        #expect(try StoredValueDecoder().decode(Int128.self, from: alone) == number)
+        #expect(throws: DecodingError.self) {
+            try StoredValueDecoder().decode(UInt128.self, from: .string("-1"))
+        }
+    }
+
     @Test func storedValuesThemselvesComeBackThroughAnyCoder() throws {
         let base = try #require(URL(string: "https://example.org/a/"))
         let outer = try #require(URL(string: "b/", relativeTo: base))

@@ -32,6 +32,10 @@ private func unbox<T: Decodable>(_ value: StoredValue, as type: T.Type, codingPa
         scalar = value.asURL
     } else if type == Decimal.self {
         scalar = value.asDecimal
+    } else if type == Int128.self {
+        scalar = value.asInteger() as Int128?
+    } else if type == UInt128.self {
+        scalar = value.asInteger() as UInt128?
     } else {
         return try T(from: TreeDecoder(value: value, codingPath: codingPath))
     }
@@ -126,6 +130,8 @@ extension StoredValue {
         case .integer(let value): T(exactly: value)
         case .unsigned(let value): T(exactly: value)
         case .double(let value): T(exactly: value)
+        // As integers are written that no other number holds.
+        case .string(let text) where T.bitWidth > 64: T(text)
         default: nil
         }
     }
@@ -177,6 +183,8 @@ extension TreeDecoder: SingleValueDecodingContainer {
     func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
     func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try unbox(value, as: type, codingPath: codingPath) }
 }
 
@@ -210,6 +218,8 @@ private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try member(key).integer(type) }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try member(key).integer(type) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try member(key).integer(type) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try member(key).integer(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try member(key).integer(type) }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try member(key).decode(type) }
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
@@ -265,6 +275,8 @@ private struct Unkeyed: UnkeyedDecodingContainer {
     mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type) { try $0.integer(type) } }
     mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type) { try $0.integer(type) } }
     mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type) { try $0.integer(type) } }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try next(type) { try $0.integer(type) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next(type) { try $0.integer(type) } }
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type) { try $0.decode(type) } }
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type

@@ -24,6 +24,8 @@ private func box<T: Encodable>(_ value: T, codingPath: [any CodingKey]) throws -
     case let value as UUID: return .string(value.uuidString)
     case let value as URL: return .string(value.absoluteString)
     case let value as Decimal: return .string(value.description)
+    case let value as Int128: return StoredValue(coded: value)
+    case let value as UInt128: return StoredValue(coded: value)
     default:
         let encoder = TreeEncoder(codingPath: codingPath)
         try value.encode(to: encoder)
@@ -41,7 +43,13 @@ extension StoredValue {
     }
 
     fileprivate init(coded number: some FixedWidthInteger) {
-        if let small = Int64(exactly: number) { self = .integer(small) } else { self = .unsigned(UInt64(number)) }
+        if let small = Int64(exactly: number) {
+            self = .integer(small)
+        } else if let unsigned = UInt64(exactly: number) {
+            self = .unsigned(unsigned)
+        } else {
+            self = .string(String(number))
+        }
     }
 }
 
@@ -116,6 +124,8 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func encode(_ value: UInt16, forKey key: Key) { set(StoredValue(coded: value), key) }
     mutating func encode(_ value: UInt32, forKey key: Key) { set(StoredValue(coded: value), key) }
     mutating func encode(_ value: UInt64, forKey key: Key) { set(StoredValue(coded: value), key) }
+    mutating func encode(_ value: Int128, forKey key: Key) { set(StoredValue(coded: value), key) }
+    mutating func encode(_ value: UInt128, forKey key: Key) { set(StoredValue(coded: value), key) }
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         set(try box(value, codingPath: codingPath + [key]), key)
     }
@@ -176,6 +186,8 @@ private struct Unkeyed: UnkeyedEncodingContainer {
     mutating func encode(_ value: UInt16) { append(StoredValue(coded: value)) }
     mutating func encode(_ value: UInt32) { append(StoredValue(coded: value)) }
     mutating func encode(_ value: UInt64) { append(StoredValue(coded: value)) }
+    mutating func encode(_ value: Int128) { append(StoredValue(coded: value)) }
+    mutating func encode(_ value: UInt128) { append(StoredValue(coded: value)) }
     mutating func encode<T: Encodable>(_ value: T) throws { append(try box(value, codingPath: codingPath)) }
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type
@@ -221,5 +233,7 @@ private struct Single: SingleValueEncodingContainer {
     mutating func encode(_ value: UInt16) { set(StoredValue(coded: value)) }
     mutating func encode(_ value: UInt32) { set(StoredValue(coded: value)) }
     mutating func encode(_ value: UInt64) { set(StoredValue(coded: value)) }
+    mutating func encode(_ value: Int128) { set(StoredValue(coded: value)) }
+    mutating func encode(_ value: UInt128) { set(StoredValue(coded: value)) }
     mutating func encode<T: Encodable>(_ value: T) throws { set(try box(value, codingPath: codingPath)) }
 }

@@ -9,7 +9,7 @@ extension PersistentModel {
         guard let registrar = _modelState.existingRegistrar else { return change() }
         let layout = _modelState.table?.layout ?? ModelLayout.of(Swift.type(of: self))
         // A layout in the making knows no properties yet.
-        guard layout.properties.indices.contains(slot) else { return change() }
+        guard slot < layout.keyPaths.count else { return change() }
         // Unchecked, because a cast takes as long as setting the value. The slot is that of the accessor's own property.
         let keyPath = unsafeDowncast(layout.observedKeyPath(of: slot), to: KeyPath<Self, Value>.self)
         registrar.withMutation(of: self, keyPath: keyPath, change)
@@ -20,7 +20,7 @@ extension PersistentModel {
         get { _value(at: slot) }
         set { _setValue(newValue, at: slot) }
         _modify {
-            var value: T = self[_slot: slot]
+            var value = T._value(_modelState.storedValue(at: slot)) { _defaultValue(at: slot) }
             defer { self[_slot: slot] = value }
             yield &value
         }

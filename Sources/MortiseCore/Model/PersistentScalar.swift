@@ -15,9 +15,17 @@ public protocol PersistentScalar: Codable, Sendable {
     static var placeholder: Self { get }
     /// The value in a slot of an existing row; nil as for `init(storedValue:)`.
     static func _read(_ source: RowSource, row: Int, slot: Int) -> Self?
+    /// The Swift value of a stored value; else that of a declared default, else the placeholder.
+    static func _value(_ storedValue: StoredValue, default declared: () -> StoredValue) -> Self
 }
 
 extension PersistentScalar {
+    // A requirement, because each type has it specialized: where the type is a parameter, an optional value of it costs a
+    // search for the optional's metadata.
+    /// Used by macro expansions: turns a stored value into that of a required property.
+    public static func _value(_ storedValue: StoredValue, default declared: () -> StoredValue) -> Self {
+        Self(storedValue: storedValue) ?? Self(storedValue: declared()) ?? placeholder
+    }
     /// Used by macro expansions: reads the value of a row's slot.
     public static func _read(_ source: RowSource, row: Int, slot: Int) -> Self? {
         Self(storedValue: source.value(row: row, slot: slot))

@@ -83,6 +83,7 @@ public final class ModelLayout: @unchecked Sendable {
 
     /// The key path under which a property's accessor notifies observers: that of the class which declares it.
     func observedKeyPath(of slot: Int) -> AnyKeyPath {
+        if slot >= ownSlots.lowerBound { return keyPaths[slot] }
         var layout = self
         while let parent = layout.superlayout, slot < layout.ownSlots.lowerBound { layout = parent }
         return layout.keyPaths[slot]

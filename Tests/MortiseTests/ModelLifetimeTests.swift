@@ -348,6 +348,34 @@ import Testing
         #expect(guests.first?.lodge == nil)
     }
 
+    /// Bug: another object was made for the record of one whose `deinit` ran, and so on, until the stack was used up.
+    @Test(arguments: Ferry.Habit.allCases) func deinitOnBothSidesOfARelationshipEnds(habit: Ferry.Habit) throws {
+        let container = try memory(Ferry.self, Passenger.self)
+        let context = ModelContext(container)
+        let ferry = Ferry()
+        context.insert(ferry)
+        ferry.passengers = [Passenger(), Passenger(), Passenger()]
+        try context.save()
+        let gone = Tally()
+        func run(_ body: (Ferry) throws -> Void) throws {
+            let reader = ModelContext(container)
+            let ferry = try onlyModel(Ferry.self, in: reader)
+            (ferry.habit, ferry.gone) = (habit, gone)
+            for passenger in ferry.passengers { (passenger.habit, passenger.gone) = (habit, gone) }
+            try body(ferry)
+        }
+        try run { _ in }
+        #expect((1...4).contains(gone.count))
+        try run { ferry in
+            let context = try #require(ferry.modelContext)
+            context.delete(ferry)
+            try context.save()
+        }
+        #expect((2...8).contains(gone.count))
+        let passengers = try ModelContext(container).fetch(FetchDescriptor<Passenger>())
+        #expect(passengers.count == 3 && passengers.allSatisfy { $0.ferry == nil })
+    }
+
     @MainActor @Test func aContainerGoesWithItsMainContext() throws {
         var witnesses = Witnesses()
         func run() throws {
@@ -406,6 +434,30 @@ import Testing
         move(to: destination)
     }
     private func move(to destination: Lodge?) { lodge = destination }
+}
+
+@Model private final class Ferry {
+    enum Habit: CaseIterable { case reads, sets }
+    @Relationship(inverse: \Passenger.ferry) var passengers: [Passenger] = []
+    @Transient var habit = Habit.reads
+    @Transient var gone: Tally?
+    init() {}
+    deinit {
+        gone?.add()
+        if habit == .reads { _ = passengers.map(\.number) } else { passengers = [] }
+    }
+}
+
+@Model private final class Passenger {
+    var number = 0
+    var ferry: Ferry?
+    @Transient var habit = Ferry.Habit.reads
+    @Transient var gone: Tally?
+    init() {}
+    deinit {
+        gone?.add()
+        if habit == .reads { _ = ferry?.passengers.count } else { ferry = nil }
+    }
 }
 
 @ModelActor

@@ -236,7 +236,7 @@ final class ContextState {
             if let permanent = settled.permanent(of: identifier) { return model(for: permanent) }
             return unsaved?.inserted.first(identifier)
         }
-        guard let table = table(of: identifier) else { return nil }
+        guard let table = table(of: identifier), !Going.contains(identifier, in: self) else { return nil }
         if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
         guard table.binding.version == nil else { return nil }
         do {
@@ -267,7 +267,7 @@ final class ContextState {
         var current: ModelTable?
         for identifier in identifiers {
             guard let table = table(of: identifier), let row = table.source.row(of: identifier),
-                isKnown(row, in: table)
+                isKnown(row, in: table), !Going.contains(identifier, in: self)
             else { continue }
             if table !== current {
                 if let current { models += current.models(rows: rows) }
@@ -322,7 +322,7 @@ final class ContextState {
     /// The members of a stored model's to-many relationship, for a model without its own values.
     /// - Returns: nil if they are not all of one table with models of that type, or cannot be read from rows alone.
     func members<T: PersistentModel>(of table: ModelTable, row: Int, slot: Int, as type: T.Type) -> [T]? {
-        guard table.binding.version != nil, unsaved?.deleted.isEmpty ?? true else { return nil }
+        guard table.binding.version != nil, unsaved?.deleted.isEmpty ?? true, !Going.isActive else { return nil }
         let identifiers = table.source.identifiers(row: row, slot: slot)
         guard let first = identifiers.first else { return [] }
         guard let target = self.table(of: first), target.layout.type == type, target.binding.version != nil else {

@@ -205,7 +205,9 @@ extension ContextState {
     /// Read-only models that show records as stored, apart from the registered ones.
     func storedModels(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
         identifiers.compactMap { identifier in
-            guard let table = table(named: identifier.entityName) else { return nil }
+            guard let table = table(named: identifier.entityName), !Going.contains(identifier, in: self) else {
+                return nil
+            }
             if table.binding.version == nil, table.source.row(of: identifier) == nil {
                 do { try table.binding.store.load([identifier], into: self, of: table) } catch { latch(error) }
             }

@@ -105,6 +105,7 @@ public struct ModelState: ~Copyable {
     init(draft: Draft?) { self.draft = draft }
 
     deinit {
+        if flags.contains(.isGoing), let identifier = draft?.identifier { Going.end(identifier) }
         registrarReference?.release()
         guard let tableReference else { return }
         let (row, generation) = (row, generation)
@@ -252,19 +253,25 @@ public struct ModelState: ~Copyable {
     /// Used by macro expansions, at the beginning of `deinit`: the model leaves its context and shows the same values on.
     /// What it sets from here on is no change of the context, which would keep an object that is going.
     public mutating func _beginDeinit() {
+        // A superclass has a `deinit` as well.
+        if flags.contains(.isGoing) { return }
         flags.insert(.isGoing)
-        guard let table else { return }
-        if row >= 0 {
-            let draft = ensureDraft()
-            let source = table.sourceOnAnyThread
-            if source.contains(row: row) {
-                draft.identifier = source.identifier(ofRow: row)
-                draft.frozen = FrozenRow(table: table, source: source, row: row)
+        if let table {
+            if row >= 0 {
+                let draft = ensureDraft()
+                let source = table.sourceOnAnyThread
+                if source.contains(row: row) {
+                    draft.identifier = source.identifier(ofRow: row)
+                    draft.frozen = FrozenRow(table: table, source: source, row: row)
+                }
+                table.forget(row: row, generation: generation)
+                row = -1
             }
-            table.forget(row: row, generation: generation)
-            row = -1
+            self.table = nil
         }
-        self.table = nil
+        if let draft, let frozen = draft.frozen, let identifier = draft.identifier {
+            Going.begin(identifier, in: frozen.table.state)
+        }
     }
 
     /// Takes the values that a subclass's properties were given before this part of the model was initialized.

@@ -73,6 +73,7 @@ extension PersistentModel {
     }
 
     func _setTarget(_ target: (any PersistentModel)?, at slot: Int) {
+        if _modelState.flags.contains(.isGoing) { return _modelState.set(.model(target), at: slot) }
         let old = _heldTarget(at: slot)
         if let old, let target, old === target {
             // What is set here is kept here.
@@ -107,7 +108,6 @@ extension PersistentModel {
     /// Does what follows from this model, which has no context, holding another: the other's context takes it in, or the
     /// other holds it as well.
     private func _linkDetached(_ other: any PersistentModel, at slot: Int, of layout: ModelLayout) {
-        if _modelState.flags.contains(.isGoing) { return }
         if let state = other._modelState.table?.state {
             if !_modelState.flags.contains(.isDeleted) { state.insert(self) }
         } else if _isNew, other._isNew {
@@ -160,6 +160,7 @@ extension PersistentModel {
     }
 
     func _setMembers(_ models: [any PersistentModel], at slot: Int) {
+        if _modelState.flags.contains(.isGoing) { return _setMembersOfGoing(models, at: slot) }
         if _appendMembers(models, at: slot) { return }
         let held = _members(at: slot, hidingDeleted: false)
         let hides = _hidesDeleted
@@ -194,6 +195,15 @@ extension PersistentModel {
             _addLinked(model, at: slot, layout)
         }
         _holdWeaklyAfterContext()
+    }
+
+    /// Shows other members in what is left of `deinit`. Nothing follows from that elsewhere.
+    private func _setMembersOfGoing(_ models: [any PersistentModel], at slot: Int) {
+        let changes = MemberChanges()
+        for model in _members(at: slot, hidingDeleted: false) { changes.remove(model, isStored: true) }
+        for model in models { changes.add(model) }
+        changes.imply()
+        _modelState.set(.models(changes), at: slot)
     }
 
     /// Whether what follows from this model's deletion depends on who refers to it through the inverse of `slot`: then

@@ -253,6 +253,12 @@ extension PersistentModel {
         if let model = _target(at: slot) as? T { return model }
         if case .requiredButCleared(last: let last)? = _modelState.draft?[slot], let model = last as? T { return model }
         if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
+            if let table = (_modelState.table ?? _modelState.frozen?.table)?.state.table(of: identifier),
+                Going.contains(identifier, in: table.state), let row = table.source.row(of: identifier),
+                let model = table.storedModel(row: row) as? T
+            {
+                return model
+            }
             // Against its contract the store has no such record: a getter cannot throw, the next fetch or save does.
             _modelState.table?.state.latch(ModelContextError.noSuchModel(identifier))
             return Materializing.make(T.self, ModelState(missing: identifier))

@@ -66,3 +66,47 @@ enum Releasing {
         if !queue.isRunning { queue.run() }
     }
 }
+
+/// The models whose `deinit` runs on a thread. No relationship leads to one of them, as no weak reference does: another
+/// object would be made for its record, whose own `deinit` would ask for it again.
+enum Going {
+    private final class List {
+        var models: [(state: ObjectIdentifier, identifier: PersistentIdentifier)] = []
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key) { list in
+            #if canImport(Darwin)
+            Unmanaged<List>.fromOpaque(list).release()
+            #else
+            if let list { Unmanaged<List>.fromOpaque(list).release() }
+            #endif
+        }
+        return key
+    }()
+
+    private static var list: List? {
+        pthread_getspecific(key).map { Unmanaged<List>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Whether any model's `deinit` runs on this thread.
+    static var isActive: Bool { list?.models.isEmpty == false }
+
+    static func contains(_ identifier: PersistentIdentifier, in state: ContextState) -> Bool {
+        guard let list, !list.models.isEmpty else { return false }
+        return list.models.contains { $0.state == ObjectIdentifier(state) && $0.identifier == identifier }
+    }
+
+    static func begin(_ identifier: PersistentIdentifier, in state: ContextState) {
+        let known = list
+        let list = known ?? List()
+        if known == nil { pthread_setspecific(key, Unmanaged.passRetained(list).toOpaque()) }
+        list.models.append((ObjectIdentifier(state), identifier))
+    }
+
+    static func end(_ identifier: PersistentIdentifier) {
+        guard let list, let place = list.models.lastIndex(where: { $0.identifier == identifier }) else { return }
+        list.models.remove(at: place)
+    }
+}

@@ -32,7 +32,7 @@ open class ModelInitializerMacro: BodyMacro {
             statements = ReturnRewriter(before: link).rewrite(statements)
             if isLast { statements.append(link) }
         }
-        return Array(statements)
+        return Array(CaptureListWrapper().rewrite(statements))
     }
 }
 
@@ -96,6 +96,70 @@ private final class ReturnRewriter: SyntaxRewriter {
     override func visit(_ node: StructDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
     override func visit(_ node: EnumDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
     override func visit(_ node: ActorDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+}
+
+/// Puts closures with capture lists into closures that are called at once. The compiler (up to Swift 6.3 at least) cannot
+/// type-check a capture list directly in what a body macro returns: https://github.com/swiftlang/swift/issues/80050
+private final class CaptureListWrapper: SyntaxRewriter {
+    /// The words that calls within the expression being visited need before them.
+    private var effects = ""
+
+    func rewrite(_ statements: CodeBlockItemListSyntax) -> CodeBlockItemListSyntax { visit(statements) }
+
+    override func visit(_ node: CodeBlockItemSyntax) -> CodeBlockItemSyntax {
+        guard case .expr(let expression) = node.item else { return super.visit(node) }
+        let written = rewrite(expression).cast(ExprSyntax.self)
+        if written.description == expression.description { return node }
+        // A call may leave its result unused where a closure may not.
+        let isWrappedCall = expression.withoutEffects.hasCaptureListInTrailingClosure
+        let statement: ExprSyntax = isWrappedCall ? "_ = \(written.trimmed)" : written.trimmed
+        return node.with(
+            \.item,
+            .expr(statement.with(\.leadingTrivia, node.leadingTrivia).with(\.trailingTrivia, node.trailingTrivia)))
+    }
+
+    override func visit(_ node: TryExprSyntax) -> ExprSyntax { visiting(node, "try ") { super.visit($0) } }
+    override func visit(_ node: AwaitExprSyntax) -> ExprSyntax { visiting(node, "await ") { super.visit($0) } }
+
+    private func visiting<Node>(_ node: Node, _ effect: String, _ body: (Node) -> ExprSyntax) -> ExprSyntax {
+        let outer = effects
+        effects += effect
+        defer { effects = outer }
+        return body(node)
+    }
+
+    override func visit(_ node: FunctionCallExprSyntax) -> ExprSyntax {
+        guard ExprSyntax(node).hasCaptureListInTrailingClosure else { return super.visit(node) }
+        let called: ExprSyntax = "({ \(raw: effects)\(node.trimmed) })()"
+        return called.with(\.leadingTrivia, node.leadingTrivia).with(\.trailingTrivia, node.trailingTrivia)
+    }
+
+    override func visit(_ node: ClosureExprSyntax) -> ExprSyntax {
+        guard node.signature?.capture != nil else { return ExprSyntax(node) }
+        let called: ExprSyntax = "{ \(node.trimmed) }()"
+        return called.with(\.leadingTrivia, node.leadingTrivia).with(\.trailingTrivia, node.trailingTrivia)
+    }
+
+    override func visit(_ node: FunctionDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+    override func visit(_ node: AccessorBlockSyntax) -> AccessorBlockSyntax { node }
+    override func visit(_ node: ClassDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+    override func visit(_ node: StructDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+    override func visit(_ node: EnumDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+    override func visit(_ node: ActorDeclSyntax) -> DeclSyntax { DeclSyntax(node) }
+}
+
+extension ExprSyntax {
+    fileprivate var hasCaptureListInTrailingClosure: Bool {
+        guard let call = self.as(FunctionCallExprSyntax.self) else { return false }
+        return call.trailingClosure?.signature?.capture != nil
+            || call.additionalTrailingClosures.contains { $0.closure.signature?.capture != nil }
+    }
+
+    fileprivate var withoutEffects: ExprSyntax {
+        if let marked = self.as(TryExprSyntax.self) { return marked.expression.withoutEffects }
+        if let marked = self.as(AwaitExprSyntax.self) { return marked.expression.withoutEffects }
+        return self
+    }
 }
 
 extension CodeBlockItemListSyntax {

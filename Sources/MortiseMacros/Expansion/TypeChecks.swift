@@ -62,7 +62,7 @@ struct TypeChecks {
     }
 
     private func checkInferredType() {
-        if let value = property.initialValue, !value.hasNoTypeOfItsOwn, property.relationship == nil { return }
+        if let value = property.initialValue, !value.hasNoTypeOfItsOwn { return }
         reporter.diagnose(
             MacroDiagnostic(
                 "missingType", "'\(property.name)' needs a type annotation; write 'var \(property.identifier): Type'"),

@@ -147,6 +147,34 @@ enum Edition {
     }
 }
 
+@Model final class Capturing {
+    var name = "x" { didSet { _ = name } }
+    @Relationship(deleteRule: .cascade) var parts = [Part]()
+    @Transient var act: (() -> Void)?
+    @Transient var add: ((Int) -> Int)?
+    init(_ text: String) throws {
+        name = text
+        let offset = 3
+        let plain: () -> Int = { [offset] in offset }
+        act = { [weak self] in self?.name = "y" }
+        add = { [offset, plain] number in number + offset + plain() }
+        [1, 2].forEach { [unowned self] _ in name += "z" }
+        _ = try [1].map { [offset] number throws -> Int in number + offset }
+        if text.isEmpty { run { [self] in name = "w" } }
+    }
+    private func run(_ body: @escaping () -> Void) { body() }
+    deinit {
+        let last = name
+        run(last) { [last] in _ = last }
+    }
+    private func run(_ text: String, _ body: @escaping @Sendable () -> Void) { body() }
+}
+
+@Model final class Part {
+    var number = 0
+    init() {}
+}
+
 @ModelActor actor Importer {
     func count() throws -> Int { try modelContext.fetchCount(FetchDescriptor<Journey>()) }
 }

@@ -62,19 +62,20 @@ package final class ExternalFiles: Sendable {
         try makeReady()
         while true {
             let name = ExternalReference.Name(high: fileSystem.uniqueNumber(), low: fileSystem.uniqueNumber())
+            // Before the file is there: a sweep takes away what it finds in the folder and not here.
+            guard state.withLock({ $0.unsettled.insert(name).inserted }) else { continue }
             let file: any OpenFile
             do {
                 file = try retryingInterrupts { () throws(FileError) in
                     try fileSystem.open(path(of: name), mode: .createExclusive(permissions: permissions))
                 }
             } catch {
+                settle([name])
                 if error.reason == .alreadyExists { continue }
                 throw error
             }
-            state.withLock {
-                $0.unsettled.insert(name)
-                $0.written.insert(name)
-            }
+            // Only now: a file of another copy of the store that has the name was not written here.
+            state.withLock { _ = $0.written.insert(name) }
             do {
                 try retryingInterrupts { () throws(FileError) in try file.setPermissions(permissions) }
                 var sum = CRC32C()
@@ -209,11 +210,17 @@ package final class ExternalFiles: Sendable {
                 do throws(FileError) {
                     return try openForReading(path(of: reference.name))
                 } catch {
-                    // A sweep for an older copy of the store may have moved it.
                     guard error.reason == .notFound else { throw error }
+                }
+                // A sweep for an older copy of the store may have moved it.
+                do throws(FileError) {
                     try fileSystem.refuseLink(at: asideFolder)
                     return try openForReading(asidePath(of: reference.name))
+                } catch {
+                    guard error.reason == .notFound else { throw error }
                 }
+                // And another one may have moved it back between the two.
+                return try openForReading(path(of: reference.name))
             })
         let size = try outcome(of: reference, Result { () throws(FileError) in try file.info().size })
         guard size >= 0, UInt64(size) == reference.length else {

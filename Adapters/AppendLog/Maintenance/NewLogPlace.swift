@@ -53,11 +53,13 @@ struct NewLogPlace {
         try files.sweepOrphans(holding: lock, in: fileSystem)
     }
 
-    /// The temporaries of the log that a path leads to.
+    /// The temporaries of logs that nobody has finished making at the path. One of a log that was being compacted says nothing:
+    /// somebody may have moved that log and left its checkpoint.
     private static func unfinishedLogs(of files: StoreFiles, in fileSystem: any FileSystem) throws -> [String] {
         let folder = PathText.directory(of: files.main)
         let name = PathText.name(of: files.main)
-        return try fileSystem.list(folder).filter { TemporaryName.matches($0, of: name) }
+        return try fileSystem.list(folder)
+            .filter { TemporaryName.matches($0, of: name) && TemporaryName.isOfNewFile($0) }
             .map { PathText.join(folder, $0) }
     }
 

@@ -1,12 +1,18 @@
-/// The name of a temporary: `.<name>.<process id>-<16 hexadecimal digits>.mortise-tmp`.
+/// The name of a temporary: `.<name>.<process id>-<16 hexadecimal digits>.mortise-tmp`, with a plus sign for the hyphen where
+/// the file that it is for must not exist.
 package struct TemporaryName {
     static let suffix = ".mortise-tmp"
     package let path: String
 
-    package init(of target: String, in fileSystem: any FileSystem) {
+    /// - Parameters:
+    ///   - target: the file that the temporary is for.
+    ///   - isNew: whether that file must not exist. The name then says that it was never finished.
+    ///   - fileSystem: the file system that gives the number.
+    package init(of target: String, isNew: Bool = false, in fileSystem: any FileSystem) {
         let digits = String(fileSystem.uniqueNumber(), radix: 16)
         let number = String(repeating: "0", count: 16 - digits.count) + digits
-        let name = Self.prefix(PathText.name(of: target)) + "\(fileSystem.processID)-\(number)" + Self.suffix
+        let middle = "\(fileSystem.processID)\(isNew ? "+" : "-")\(number)"
+        let name = Self.prefix(PathText.name(of: target)) + middle + Self.suffix
         path = PathText.join(PathText.directory(of: target), name)
     }
 
@@ -20,13 +26,19 @@ package struct TemporaryName {
         let tail = Array(suffix.utf8)
         guard bytes.count > head.count + tail.count else { return false }
         guard bytes.starts(with: head), bytes.suffix(tail.count).elementsEqual(tail) else { return false }
+        let marks = [UInt8(ascii: "-"), UInt8(ascii: "+")]
         let parts = bytes[head.count..<(bytes.count - tail.count)]
-            .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+            .split(omittingEmptySubsequences: false, whereSeparator: marks.contains)
         guard parts.count == 2, !parts[0].isEmpty, parts[0].count <= 10, parts[1].count == 16 else { return false }
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
         return parts[0].allSatisfy(digits.contains)
             && parts[1].allSatisfy { digits.contains($0) || letters.contains($0) }
+    }
+
+    /// Whether a name that `matches` is of a file that nobody has finished making.
+    package static func isOfNewFile(_ candidate: String) -> Bool {
+        candidate.dropLast(suffix.count).dropLast(16).hasSuffix("+")
     }
 
     /// The name of the file whose temporary this may be; nil if the name is not that of a temporary.

@@ -9,7 +9,7 @@
 /// - An existing file keeps its permission bits, and its owner and group if the user may set them. Where the group cannot
 ///   be kept, the new group gets no more than everybody had. A hard link to the old file keeps the old content.
 /// - A temporary is named `.<name>.<process id>-<16 hexadecimal digits>.mortise-tmp`, at most 41 bytes more than the
-///   file's name. A crash may leave one behind: see ``sweepOrphans(holding:)``.
+///   file's name; where nothing may be at the path it has a plus sign for the hyphen. A crash may leave one behind: see ``sweepOrphans(holding:)``.
 ///
 /// The value does not lock. Replacing from two places at once is safe for the file, but one content wins: hold a
 /// ``FileLock``.
@@ -65,7 +65,7 @@ public struct DurableReplacement: Sendable {
     ) throws -> FileIdentity {
         let target = try fileSystem.resolvingLinks(path)
         let old = try existingFile(at: target)
-        let temporary = TemporaryName(of: target, in: fileSystem)
+        let temporary = TemporaryName(of: target, isNew: isNew, in: fileSystem)
         let file = try retryingInterrupts { () throws(FileError) in
             try fileSystem.open(temporary.path, mode: .createExclusive(permissions: 0o600))
         }

@@ -59,16 +59,22 @@ extension SchemaChangeover {
         defer { lock.release() }
         guard try fileSystem.infoIfPresent(path, followingLinks: false) == nil else { return }
         let files = StoreFiles(resolved: path)
-        let logs = try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
-        try DurableReplacement(of: files.checkpoint, in: fileSystem)
-            .sweepOrphans(holding: lock, companion: StoreFiles.checkpointSuffix)
-        // The temporary says that these are parts of it, and not of a copy whose main file somebody has moved.
-        if !logs.isEmpty {
+        let name = PathText.name(of: path)
+        // Only this temporary says that the copy was never finished. Of one that was, somebody may have moved the main file
+        // while that was being compacted.
+        let isUnfinished = try retryingInterrupts { () throws(FileError) in
+            try fileSystem.list(PathText.directory(of: path))
+        }.contains { TemporaryName.matches($0, of: name) && TemporaryName.isOfNewFile($0) }
+        if isUnfinished {
             if try fileSystem.infoIfPresent(files.checkpoint, followingLinks: false)?.kind == .regular {
                 try fileSystem.unlink(files.checkpoint)
             }
             ExternalFiles(beside: path, in: fileSystem).clear()
         }
+        // Last, for whoever comes after a process that dies here.
+        try DurableReplacement(of: files.checkpoint, in: fileSystem)
+            .sweepOrphans(holding: lock, companion: StoreFiles.checkpointSuffix)
+        try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)
         lock.remove(in: fileSystem)
     }
 }

@@ -193,6 +193,47 @@ import Testing
         #expect(world.disk.contents(at: copy + ".lock") == nil)
     }
 
+    /// Defect: any temporary of a copy's main file was taken for that of a copy that was never finished. A finished copy that was
+    /// being compacted by a process that died, and whose main file somebody moved then, lost its data and its checkpoint.
+    @Test(arguments: [false, true]) func onlyTheTemporaryOfANewFileSaysThatACopyIsUnfinished(isNew: Bool) throws {
+        let world = try SchemaWorld(.log)
+        let records = try fill(world)
+        let store = try world.open(Self.new)
+        try insert(store, "Note", [.string("new")], Self.new)
+        try world.close(store)
+        let copy = try #require(try world.copies().first)
+        let kept = try AppendLogStore(
+            AppendLogConfiguration(
+                schema: Schema(stored: Self.old), path: copy, history: .keep(days: 0), compaction: .onCall,
+                in: world.disk),
+            migrationPlan: nil)
+        try kept.compact()
+        try kept.close()
+        // As a process leaves it that is killed while it writes the next log, or the copy itself.
+        let temporary = TemporaryName(of: copy, isNew: isNew, in: world.disk).path
+        try world.disk.install(try #require(world.disk.contents(at: copy)), at: temporary)
+        try world.disk.rename(copy, to: "/data/moved")
+        if isNew {
+            #expect(
+                try NewLogPlace(
+                    copy, permissions: 0o600, in: world.disk.crashed(after: world.disk.operationCount, losing: .nothing)
+                ).files.main == copy)
+        } else {
+            #expect(throws: FileError.self) { try AppendLogStore.salvage(world.path, to: copy, in: world.disk) }
+        }
+        try world.close(world.open(Self.new))
+        let left = world.disk.paths.filter { $0.hasPrefix(copy + ".") }
+        #expect(left.contains(copy + ".checkpoint") == !isNew)
+        #expect(left.contains { $0.hasPrefix(copy + ".external/") } == !isNew, "\(left)")
+        #expect(world.disk.contents(at: temporary) == nil)
+        if isNew { return }
+        try world.disk.rename("/data/moved", to: copy)
+        let reader = try world.open(Self.old, allowsSave: false, at: copy)
+        #expect(try world.records(reader, Self.old) == records)
+        try world.close(reader)
+        #expect(try AppendLogStore.verify(copy, in: world.disk).problems == [])
+    }
+
     /// Defect: names that a configuration accepts left no room for the copy's, and the first save failed.
     @Test(arguments: SchemaWorld.Kind.allCases, ["a", "ä", "🙂"])
     func theLongestNamesLeaveRoomForTheCopy(_ kind: SchemaWorld.Kind, letter: String) throws {

@@ -5,7 +5,10 @@ import Testing
     let fileSystem = SimulatedFileSystem()
 
     @Test func onlyTemporariesOfThisVeryFileAreSwept() throws {
-        let ours = [".store.12-0123456789abcdef.mortise-tmp", ".store.2147483647-ffffffffffffffff.mortise-tmp"]
+        let ours = [
+            ".store.12+0123456789abcdef.mortise-tmp", ".store.12-0123456789abcdef.mortise-tmp",
+            ".store.2147483647-ffffffffffffffff.mortise-tmp",
+        ]
         let others = [
             "store", ".store.mortise-tmp", ".store.12-0123456789abcde.mortise-tmp",
             ".store.12-0123456789abcdef.mortise-tmp.bak", ".store.12-0123456789abcdeg.mortise-tmp",

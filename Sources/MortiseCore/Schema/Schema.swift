@@ -40,15 +40,34 @@ public final class Schema: Codable, Hashable, Sendable {
         self.recordLayouts = stored.recordLayouts()
         self.duplicates = []
         opensWithoutModels = entities.isEmpty
+        hasChosenVersion = true
     }
 
-    /// Makes the schema of models and of everything that they refer to.
-    public convenience init(_ types: any PersistentModel.Type..., version: Version = Version(1, 0, 0)) {
+    /// Makes the schema of models and of everything that they refer to, with a version of the caller's choice.
+    public convenience init(_ types: any PersistentModel.Type..., version: Version) {
         self.init(types, version: version)
     }
 
-    /// Makes the schema of models and of everything that they refer to.
-    public init(_ types: [any PersistentModel.Type], version: Version = Version(1, 0, 0)) {
+    /// Makes the schema of models and of everything that they refer to. Its version is 1.0.0; a container that gets a migration
+    /// plan gives it that of the plan's newest schema with the same entities.
+    public convenience init(_ types: any PersistentModel.Type...) {
+        self.init(types)
+    }
+
+    /// Makes the schema of models and of everything that they refer to, with a version of the caller's choice.
+    public convenience init(_ types: [any PersistentModel.Type], version: Version) {
+        self.init(types, chosen: version)
+    }
+
+    /// Makes the schema of models and of everything that they refer to. Its version is 1.0.0; a container that gets a migration
+    /// plan gives it that of the plan's newest schema with the same entities.
+    public convenience init(_ types: [any PersistentModel.Type]) {
+        self.init(types, chosen: nil)
+    }
+
+    private init(_ types: [any PersistentModel.Type], chosen: Version?) {
+        let version = chosen ?? Version(1, 0, 0)
+        hasChosenVersion = chosen != nil
         let layouts = ModelLayout.closure(of: types)
         self.encodingVersion = Self.schemaEncodingVersion
         self.version = version
@@ -74,8 +93,11 @@ public final class Schema: Codable, Hashable, Sendable {
     /// Whether a container may open a store with the schema although it has no model types. False where they are missing
     /// by mistake: nothing could ever be saved.
     private let opensWithoutModels: Bool
+    /// Whether the version is somebody's choice. One that was made of types alone has its version because it needs one.
+    private let hasChosenVersion: Bool
 
-    private init(_ other: Schema, version: Version) {
+    private init(_ other: Schema, version: Version, isChosen: Bool) {
+        hasChosenVersion = isChosen
         encodingVersion = other.encodingVersion
         self.version = version
         entities =
@@ -89,17 +111,15 @@ public final class Schema: Codable, Hashable, Sendable {
     }
 
     /// The same schema with entities of its own, as they were when it was made.
-    var copied: Schema { Schema(self, version: version) }
+    var copied: Schema { Schema(self, version: version, isChosen: hasChosenVersion) }
 
-    /// The schema with the number of the plan's version that has the same entities, because a schema made from model
-    /// types alone has the version 1.0.0. Without such a version the schema stays the same.
+    /// The schema with the number of the plan's newest version that has the same entities. Without such a version the schema
+    /// stays the same, and so it does where its own was chosen and is one of them.
     func numbered(by plan: (any SchemaMigrationPlan.Type)?) -> Schema {
         let known = (plan?.schemas ?? []).map { Schema(versionedSchema: $0).stored }
-        let equal = known.filter { $0.entities == stored.entities }
-        guard let newest = equal.map(\.version).max(), !equal.contains(where: { $0.version == version }) else {
-            return self
-        }
-        return Schema(self, version: newest)
+        let equal = known.filter { $0.entities == stored.entities }.map(\.version)
+        guard let newest = equal.max(), !hasChosenVersion || !equal.contains(version) else { return self }
+        return Schema(self, version: newest, isChosen: true)
     }
 
     /// The entity of a model type; nil if the schema does not include it.
@@ -134,6 +154,7 @@ public final class Schema: Codable, Hashable, Sendable {
         recordLayouts = stored.recordLayouts()
         duplicates = []
         opensWithoutModels = entities.isEmpty
+        hasChosenVersion = true
     }
 
     /// Makes a schema from the form that a store keeps, without model types: no models can be fetched through it, but a
@@ -148,6 +169,7 @@ public final class Schema: Codable, Hashable, Sendable {
         recordLayouts = stored.recordLayouts()
         duplicates = []
         opensWithoutModels = true
+        hasChosenVersion = true
     }
 
     /// Encodes what stores keep of the schema.

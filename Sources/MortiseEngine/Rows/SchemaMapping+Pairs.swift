@@ -8,6 +8,19 @@ extension SchemaMapping {
         /// By entity of the new schema and slot, the old slot; nil for new properties.
         let origins: [String: [Int?]]
 
+        /// The old property that a property of the new schema comes from. An entity that is new has those that it inherits from
+        /// the nearest ancestor that is not.
+        fileprivate func origin(ofEntity name: String, slot: Int) -> RecordLayout.Slot? {
+            var next: String? = name
+            var seen: Set<String> = []
+            // Inherited slots have the same numbers in the ancestors.
+            while let name = next, seen.insert(name).inserted, let layout = new[name], slot < layout.slots.count {
+                if let known = origins[name] { return known[slot].flatMap { old[name]?.slots[$0] } }
+                next = layout.superentityName
+            }
+            return nil
+        }
+
         /// The other side of a relationship in the new schema, with the old slot that it comes from.
         fileprivate func inverse(
             of slot: RecordLayout.Slot
@@ -15,8 +28,7 @@ extension SchemaMapping {
             guard let relationship = slot.property.relationship, let name = relationship.inverse,
                 let layout = new[relationship.destination], let place = layout.slot(named: name)
             else { return nil }
-            let origin = origins[relationship.destination].flatMap { $0[place] }
-            return (layout.slots[place], origin.flatMap { old[relationship.destination]?.slots[$0] })
+            return (layout.slots[place], origin(ofEntity: relationship.destination, slot: place))
         }
 
         /// Whether the other side takes over the links that one side of a many-to-many relationship has kept: it kept none of
@@ -50,27 +62,34 @@ extension SchemaMapping {
         let inverse: String
         /// The entities to whose records the inverse may lead.
         let admitted: Set<String>
+        /// The entities whose records have the other side: another's records are not completed.
+        let partners: Set<String>
     }
 
     /// By entity of the new schema, both sides of each pair that is new.
     static func pairs(_ sides: Sides, in new: StoredSchema) -> [String: [Pair]] {
         var found: [String: Set<Pair>] = [:]
-        func add(_ property: String, of entities: [String], inverse: String, admitting admitted: Set<String>) {
+        func add(
+            _ property: String, of entities: [String], inverse: String, admitting admitted: Set<String>,
+            partners: Set<String>
+        ) {
             for entity in entities {
                 guard let slot = sides.new[entity]?.slot(named: property) else { continue }
                 found[entity, default: []].insert(
-                    Pair(slot: slot, property: property, inverse: inverse, admitted: admitted))
+                    Pair(slot: slot, property: property, inverse: inverse, admitted: admitted, partners: partners))
             }
         }
         for (name, layout) in sides.new {
             for (place, slot) in layout.slots.enumerated() where slot.role == .toOne {
-                let origin = sides.origins[name].flatMap { $0[place] }.flatMap { sides.old[name]?.slots[$0] }
+                let origin = sides.origin(ofEntity: name, slot: place)
                 guard sides.isNewPair(slot, from: origin), let relationship = slot.property.relationship,
                     let other = sides.inverse(of: slot)?.slot, let back = other.property.relationship
                 else { continue }
                 let (owners, targets) = (new.subtree(of: name), new.subtree(of: relationship.destination))
-                add(slot.name, of: owners, inverse: other.name, admitting: Set(new.subtree(of: back.destination)))
-                add(other.name, of: targets, inverse: slot.name, admitting: Set(targets))
+                add(
+                    slot.name, of: owners, inverse: other.name, admitting: Set(new.subtree(of: back.destination)),
+                    partners: Set(targets))
+                add(other.name, of: targets, inverse: slot.name, admitting: Set(targets), partners: Set(owners))
             }
         }
         return found.mapValues { $0.sorted { $0.slot < $1.slot } }
@@ -115,7 +134,9 @@ public struct PairedLinks {
     public mutating func note(_ values: ContiguousArray<StoredValue>, of owner: PersistentIdentifier) {
         guard let rules = rules[owner.entityName] else { return }
         for rule in rules where values.indices.contains(rule.slot) && rule.admitted.contains(owner.entityName) {
-            guard case .identifier(let target) = values[rule.slot] else { continue }
+            guard case .identifier(let target) = values[rule.slot], rule.partners.contains(target.entityName) else {
+                continue
+            }
             let (mine, other) = (
                 Place(record: owner, property: rule.property), Place(record: target, property: rule.inverse)
             )

@@ -47,6 +47,33 @@ struct UnreadableCheckpointTests {
         }
     }
 
+    /// Defect: of an empty checkpoint it was said that it is a log, and that it can be removed to start a new store.
+    @Test(arguments: [false, true]) func anEmptyCheckpointIsNamedAndNotToBeRemovedWhereItIsNeeded(isNeeded: Bool) throws
+    {
+        let disk = try makeDisk()
+        let states = try makeSmallLog(on: disk)
+        let store = try openStore(logConfiguration(disk, history: isNeeded ? .keep(days: 0) : .keepAll))
+        try store.compact()
+        try store.close()
+        try disk.install([], at: checkpointPath)
+        let problem = try #require(try AppendLogStore.verify(logPath, in: disk).problems.first)
+        #expect(problem.path == checkpointPath)
+        #expect(problem.fault == .emptyCheckpoint(transaction: isNeeded ? 4 : 0))
+        let text = "\(problem)"
+        #expect(
+            !text.contains("new store") && text.contains(isNeeded ? "Restore a backup" : "nothing needs to be done"))
+        if isNeeded {
+            let error = #expect(throws: AppendLogError.self) { try openStore(logConfiguration(disk)) }
+            #expect(error == problem)
+            return
+        }
+        let again = try openStore(logConfiguration(disk))
+        #expect(again.recovery?.ignoredCheckpoint == problem.fault)
+        try again.close()
+        #expect(try contents(logConfiguration(disk)) == states.last)
+        #expect(try AppendLogStore.verify(logPath, in: disk).problems == [])
+    }
+
     /// What is found by values, by indexes and by links.
     private func answers(_ context: ModelContext) throws -> [String] {
         var found = try contents(context)

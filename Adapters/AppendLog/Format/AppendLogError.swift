@@ -27,6 +27,8 @@ public struct AppendLogError: Error, Hashable, Sendable {
 public enum LogFault: Error, Hashable, Sendable {
     /// The file has no bytes.
     case empty
+    /// The checkpoint's file has no bytes. The log begins after the transaction, and needs a checkpoint unless that is 0.
+    case emptyCheckpoint(transaction: UInt64)
     /// The file ends within its header.
     case tooShort(bytes: Int)
     /// The file does not begin like a log or a checkpoint.
@@ -64,6 +66,9 @@ public enum LogFault: Error, Hashable, Sendable {
     case schemaMissing(transactions: Int)
     /// A schema of more entities, or of more properties in all, than the format allows.
     case schemaTooLarge(entities: Int, properties: Int)
+    /// A schema that contradicts itself, or that is larger with what its entities inherit than the format allows. Nothing was
+    /// written.
+    case invalidSchema(StoredSchemaFault)
     /// A value that the format cannot keep bit for bit. Nothing was written.
     case unwritableValue(entity: String, property: String)
     /// A default value in the schema that the format cannot keep bit for bit. Nothing was written.
@@ -105,6 +110,12 @@ extension LogFault: CustomStringConvertible {
         switch self {
         case .empty:
             "The file is empty; a log has at least 64 bytes. Remove it to start a new store, or restore a backup."
+        case .emptyCheckpoint(0):
+            "The checkpoint is empty. The log has everything, so that nothing needs to be done: the next opening for writing "
+                + "makes the checkpoint again."
+        case .emptyCheckpoint(let transaction):
+            "The checkpoint is empty, and the log begins after transaction \(transaction): it needs the checkpoint. Restore a "
+                + "backup, or salvage the store. Do not remove the file."
         case .tooShort(let bytes): "The file is \(bytes) bytes long; its header alone has 64. Restore a backup."
         case .notALog: "The file is not an append log. Give the path of a log, or a path where no file exists."
         case .wrongKindOfFile:
@@ -148,6 +159,7 @@ extension LogFault: CustomStringConvertible {
         case .schemaTooLarge(let entities, let properties):
             "The schema has \(entities) entities with \(properties) properties; a log holds at most "
                 + "\(ByteReader.mostEntities) and \(ByteReader.mostProperties). Split it over several stores."
+        case .invalidSchema(let fault): fault.description
         case .unwritableValue(let entity, let property):
             "\(entity).\(property) has a value that would not read back unchanged. Change the value, or store "
                 + "it as Data."

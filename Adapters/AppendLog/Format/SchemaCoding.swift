@@ -1,10 +1,11 @@
 import MortiseCore
+import MortiseEngine
 
 extension ByteWriter {
     /// The schema's payload.
     mutating func schema(_ schema: StoredSchema, store: String) throws(LogFault) {
-        // Default values hold no references, so the catalog serves them although it is of this very schema.
-        let catalog = LogCatalog(schema, store: store)
+        // Default values hold no references. That of this very schema would be laid out before anything was checked.
+        let catalog = LogCatalog(StoredSchema(entities: []), store: store)
         varint(UInt64(clamping: schema.version.major))
         varint(UInt64(clamping: schema.version.minor))
         varint(UInt64(clamping: schema.version.patch))
@@ -75,26 +76,14 @@ extension ByteReader {
             guard properties <= Self.mostProperties else { throw fault("has too many properties") }
             entities.append(entity)
         }
-        let names = Set(entities.map(\.name))
-        guard names.count == entities.count else { throw fault("has two entities with the same name") }
-        for entity in entities { try check(entity, names) }
         let schema = StoredSchema(version: version, entities: entities)
         guard schema.entities.map(\.name) == entities.map(\.name) else { throw fault("has entities out of order") }
+        do throws(StoredSchemaFault) {
+            try schema.check(.log)
+        } catch {
+            throw fault("has a schema that no store can have. \(error.cause)")
+        }
         return schema
-    }
-
-    private func check(_ entity: StoredEntity, _ names: Set<String>) throws(PayloadFault) {
-        if let parent = entity.superentity, !names.contains(parent) {
-            throw fault("has an entity whose superentity is missing")
-        }
-        guard Set(entity.properties.map(\.name)).count == entity.properties.count else {
-            throw fault("has two properties with the same name")
-        }
-        for property in entity.properties {
-            if let destination = property.relationship?.destination, !names.contains(destination) {
-                throw fault("has a relationship whose destination is missing")
-            }
-        }
     }
 
     private mutating func part() throws(PayloadFault) -> Int {

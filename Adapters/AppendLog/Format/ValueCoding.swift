@@ -280,15 +280,20 @@ extension ByteReader {
 }
 
 extension Decimal {
-    /// Parses a number; nil if the text is not a valid one.
+    /// Parses a number; nil if the text is not a valid one: an optional minus, digits, optionally a point with digits; or `NaN`.
     fileprivate init?(logText text: String) {
         if text == "NaN" {
             self = .nan
-        } else if let value = Decimal(string: text, locale: nil), !value.isNaN {
-            self = value
-        } else {
-            return nil
+            return
         }
+        var digits = text.utf8[...]
+        if digits.first == UInt8(ascii: "-") { digits.removeFirst() }
+        let parts = digits.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        let isNumber = parts.allSatisfy { part in
+            !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        guard isNumber, let value = Decimal(string: text, locale: nil), !value.isNaN else { return nil }
+        self = value
     }
 }
 

@@ -85,8 +85,9 @@ extension AppendLogError: ClassifiedStoreError {
     /// What sort of thing went wrong.
     public var errorClass: StoreErrorClass {
         switch fault {
-        case .unwritableValue, .unwritableDefault, .regionTooLarge, .schemaTooLarge: .conflict
+        case .unwritableValue, .unwritableDefault, .regionTooLarge, .schemaTooLarge, .invalidSchema: .conflict
         case .unstable: .locked
+        case .damagedValue(_, _, _, let reason): reason.errorClass
         default: .damaged
         }
     }

@@ -150,6 +150,7 @@ struct CheckpointContent {
         init(_ file: any OpenFile, of log: FileHeader) throws {
             size = try file.info().size
             let beginning = try file.readAll(count: Int(min(size, Int64(FileHeader.size))), at: 0)
+            if beginning.isEmpty { throw LogFault.emptyCheckpoint(transaction: log.base) }
             header = try FileHeader(beginning, expecting: .checkpoint)
             guard header.store == log.store else { throw LogFault.checkpointOfAnother }
             let end = size - Int64(CheckpointFooter.size)

@@ -273,14 +273,26 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 extension LogCatalog {
     /// - Throws: `LogFault` for a schema that no reader would take.
     func schemaPayload() throws -> [UInt8] {
-        let properties = schema.entities.reduce(0) { $0 + $1.properties.count }
-        guard schema.entities.count <= ByteReader.mostEntities, properties <= ByteReader.mostProperties else {
-            throw LogFault.schemaTooLarge(entities: schema.entities.count, properties: properties)
-        }
+        try schema.checkForLog()
         var writer = ByteWriter(capacity: 1024)
         try writer.schema(schema, store: store)
         writer.byte(payloadEnd)
         return writer.bytes
+    }
+}
+
+extension StoredSchema {
+    /// - Throws: `LogFault` for a schema that no reader would take.
+    func checkForLog() throws(LogFault) {
+        let properties = entities.reduce(0) { $0 + $1.properties.count }
+        guard entities.count <= ByteReader.mostEntities, properties <= ByteReader.mostProperties else {
+            throw .schemaTooLarge(entities: entities.count, properties: properties)
+        }
+        do throws(StoredSchemaFault) {
+            try check(.log)
+        } catch {
+            throw .invalidSchema(error)
+        }
     }
 }
 

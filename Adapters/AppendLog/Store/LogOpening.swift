@@ -90,6 +90,8 @@ struct LogOpening {
 
     private func openForWriting(_ lock: FileLock) throws -> OpenLog {
         let isShared = configuration.sharing == .shared
+        // A schema that the log cannot take is refused before anything is laid out or saved.
+        try AppendLogError.naming(path) { try schema.checkForLog() }
         if try fileSystem.infoIfPresent(path, followingLinks: true) == nil { try make() }
         do {
             // An earlier process may have died between giving a file its name and making the name durable.
@@ -116,7 +118,7 @@ struct LogOpening {
         }
         external.identify(content.store)
         let catalog = LogCatalog(schema, store: content.store, external: external)
-        // A schema that the log cannot take is refused before anything is saved.
+        // So is one with default values that the log cannot take.
         if content.schema != schema { _ = try AppendLogError.naming(path) { try catalog.schemaPayload() } }
         let unnamed = external.present()
         let synced = try renewUnsynced(file, content, isWanted: !unnamed.isEmpty)

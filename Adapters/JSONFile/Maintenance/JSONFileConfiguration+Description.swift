@@ -61,6 +61,11 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
     }
 }
 
+extension StoreDocumentWriteError: ClassifiedStoreError {
+    /// `conflict`: what is to be saved is at fault.
+    public var errorClass: StoreErrorClass { .conflict }
+}
+
 extension JSONFileError: ClassifiedStoreError {
     /// `damaged`: the file is at fault.
     public var errorClass: StoreErrorClass { .damaged }

@@ -1,4 +1,5 @@
 import MortiseCore
+import MortiseEngine
 
 /// The layout of a schema's records in a document, computed once for reader and writer. Users of its slots must keep it
 /// alive.
@@ -58,7 +59,7 @@ final class DocumentPlan {
 
     /// - Throws: `StoredSchemaFault`.
     init(_ schema: StoredSchema) throws(StoredSchemaFault) {
-        try schema.checkForDocument()
+        try schema.check(.document, reservedName: Self.identifierKey)
         let layouts = schema.recordLayouts()
         let indices = Dictionary(
             schema.entities.indices.map { (schema.entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })

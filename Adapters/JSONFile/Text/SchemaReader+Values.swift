@@ -1,4 +1,5 @@
 import MortiseCore
+import MortiseEngine
 
 extension SchemaReader {
     /// Makes sure that a value of a type comes next; returns where.
@@ -26,9 +27,7 @@ extension SchemaReader {
     func readName(_ reader: inout JSONReader) throws -> String {
         let start = try start(.string, &reader)
         let name = try reader.readString()
-        guard name.utf8.count <= StoredSchemaLimit.nameLength.value else {
-            throw DocumentFault(.invalidSchema(.limitExceeded(.nameLength)), at: start)
-        }
+        try Self.check(.nameLength, name.utf8.count, at: start)
         return name
     }
 

@@ -1,4 +1,5 @@
 import MortiseCore
+import MortiseEngine
 
 /// Reads the schema out of a document, and keeps in mind where its parts stand.
 struct SchemaReader {
@@ -19,9 +20,7 @@ struct SchemaReader {
                 version = try readVersion(&reader)
             } else {
                 try list(&reader) { reader, schema in
-                    guard entities.count < StoredSchemaLimit.entities.value else {
-                        throw DocumentFault(.invalidSchema(.limitExceeded(.entities)), at: reader.position)
-                    }
+                    try Self.check(.entities, entities.count + 1, at: reader.position)
                     entities.append(try schema.readEntity(&reader))
                 }
             }
@@ -106,8 +105,15 @@ struct SchemaReader {
         _ counter: WritableKeyPath<SchemaReader, Int>, limit: StoredSchemaLimit, at offset: Int
     ) throws {
         self[keyPath: counter] += 1
-        guard self[keyPath: counter] <= limit.value else {
-            throw DocumentFault(.invalidSchema(.limitExceeded(limit)), at: offset)
+        try Self.check(limit, self[keyPath: counter], at: offset)
+    }
+
+    /// Looked at while the schema is read, so that no more of it is taken in.
+    static func check(_ limit: StoredSchemaLimit, _ count: Int, at offset: Int) throws {
+        do throws(StoredSchemaFault) {
+            try StoredSchemaLimits.document.check(limit, count)
+        } catch {
+            throw DocumentFault(.invalidSchema(error), at: offset)
         }
     }
 }

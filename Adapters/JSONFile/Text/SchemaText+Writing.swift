@@ -1,4 +1,5 @@
 import MortiseCore
+import MortiseEngine
 
 /// The text of a schema, both ways.
 enum SchemaText {}

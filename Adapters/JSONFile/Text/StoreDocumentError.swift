@@ -1,4 +1,5 @@
 import MortiseCore
+public import MortiseEngine
 
 /// What is wrong with the text of a JSON store, and where. The text has not been changed, and nothing that was read
 /// from it may be used.

@@ -1,3 +1,5 @@
+public import MortiseEngine
+
 /// What a JSON store refuses to write, because it could not be read back as it was.
 public struct StoreDocumentWriteError: Error, Hashable, Sendable {
     /// Why the writer refuses a document: it would not read back.

@@ -87,27 +87,24 @@ extension StoredSchema {
     /// a layout without it; `Schema` refuses such schemas before anything is stored.
     public func recordLayouts() -> [String: RecordLayout] {
         let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let properties = byName.mapValues { entity in
+            Dictionary(entity.properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        // What an entity declares is the same in all that inherit from it.
+        let own = byName.mapValues { entity in
+            entity.properties.map { property in
+                RecordLayout.Slot(
+                    property: property, declaringEntity: entity.name,
+                    role: RecordLayout.role(of: property, declaredBy: entity.name) { entity, inverse in
+                        byName.ancestry(of: entity).lazy.compactMap { properties[$0]?[inverse] }.first
+                    })
+            }
+        }
         var layouts: [String: RecordLayout] = [:]
         for entity in entities {
-            var chain = [entity]
-            var seen: Set<String> = [entity.name]
-            while let name = chain[0].superentity, seen.insert(name).inserted, let parent = byName[name] {
-                chain.insert(parent, at: 0)
-            }
-            var slots: [RecordLayout.Slot] = []
-            var constraints: [[String]] = []
-            for member in chain {
-                for property in member.properties {
-                    slots.append(
-                        .init(
-                            property: property, declaringEntity: member.name,
-                            role: RecordLayout.role(of: property, declaredBy: member.name) { entity, inverse in
-                                byName.ancestry(of: entity).lazy
-                                    .compactMap { byName[$0]?.properties.first { $0.name == inverse } }.first
-                            }))
-                }
-                constraints += member.uniquenessConstraints
-            }
+            let chain = byName.ancestry(of: entity.name).reversed()
+            let slots = chain.flatMap { own[$0] ?? [] }
+            let constraints = chain.flatMap { byName[$0]?.uniquenessConstraints ?? [] }
             let indexOf = Dictionary(
                 slots.indices.map { (slots[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
             layouts[entity.name] = RecordLayout(
@@ -115,6 +112,16 @@ extension StoredSchema {
                 uniqueConstraints: constraints.map { $0.compactMap { indexOf[$0] } })
         }
         return layouts
+    }
+
+    /// By entity, the names of it and of all entities that inherit from it, in schema order: what `subtree(of:)` gives for each.
+    package func subtrees() -> [String: [String]] {
+        let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var found: [String: [String]] = [:]
+        for entity in entities {
+            for ancestor in byName.ancestry(of: entity.name) { found[ancestor, default: []].append(entity.name) }
+        }
+        return found
     }
 
     /// The names of an entity and of all entities that inherit from it, in schema order.
@@ -137,10 +144,11 @@ extension StoredSchema {
 extension [String: StoredEntity] {
     fileprivate func ancestry(of name: String) -> [String] {
         var names: [String] = []
+        var seen: Set<String> = []
         var next: String? = name
-        while let current = next, !names.contains(current) {
+        while let current = next, let entity = self[current], seen.insert(current).inserted {
             names.append(current)
-            next = self[current]?.superentity
+            next = entity.superentity
         }
         return names
     }

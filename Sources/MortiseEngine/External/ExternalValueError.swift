@@ -53,6 +53,24 @@ extension ExternalFileFault: CustomStringConvertible {
     package var description: String { "\(path): \(reason)" }
 }
 
+extension ExternalFileFault: ClassifiedStoreError {
+    /// That of the file system's error if there is one; otherwise `damaged`.
+    package var errorClass: StoreErrorClass { reason.errorClass }
+
+    /// Whoever may not read a file knows nothing of what is in it: that is no damage.
+    /// - Throws: `FileError` if the user may not read the file.
+    package func throwIfDenied() throws(FileError) {
+        if case .unreadable(let error) = reason, error.errorClass == .denied { throw error }
+    }
+}
+
+extension ExternalValueError.Reason {
+    /// That of the file system's error if there is one; otherwise `damaged`.
+    package var errorClass: StoreErrorClass {
+        if case .unreadable(let error) = self { error.errorClass } else { .damaged }
+    }
+}
+
 extension ExternalValueError.Reason: CustomStringConvertible {
     /// The reason and the way out.
     public var description: String {
@@ -73,9 +91,7 @@ extension ExternalValueError.Reason: CustomStringConvertible {
 
 extension ExternalValueError: ClassifiedStoreError, SwiftDataErrorConvertible {
     /// That of the file system's error if there is one; otherwise `damaged`.
-    public var errorClass: StoreErrorClass {
-        if case .unreadable(let error) = reason { error.errorClass } else { .damaged }
-    }
+    public var errorClass: StoreErrorClass { reason.errorClass }
     /// The error of SwiftData that this one matches: `modelValidationFailure`.
     public var swiftDataError: SwiftDataError { .modelValidationFailure }
 }

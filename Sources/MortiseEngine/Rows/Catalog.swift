@@ -72,11 +72,12 @@ public final class Catalog: Sendable {
             names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         self.numbers = numbers
         // The entity itself comes first, so that most references have the number zero.
+        let families = schema.subtrees()
         let subtrees = names.map { name in
-            [numbers[name] ?? 0] + schema.subtree(of: name).filter { $0 != name }.compactMap { numbers[$0] }
+            [numbers[name] ?? 0] + (families[name] ?? []).filter { $0 != name }.compactMap { numbers[$0] }
         }
         self.subtrees = subtrees
-        families = names.map { schema.subtree(of: $0) }
+        self.families = names.map { families[$0] ?? [$0] }
         let identifiers = names.map { IdentifierNamespace(storeIdentifier: storeIdentifier, entityName: $0) }
         var entitiesByNamespace: [UInt32: Int] = [:]
         for (number, name) in names.enumerated() {
@@ -116,20 +117,24 @@ public final class Catalog: Sendable {
         }
         self.relationships = relationships
         let linkCount = hidden
+        // One array for all slots that lead to the entity.
+        let namespaces = subtrees.map { $0.map { identifiers[$0] } }
+        let entities = Dictionary(schema.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         plans = names.enumerated().map { number, name in
             let layout = layouts[name] ?? RecordLayout.empty(name)
-            let targets = layout.slots.map { slot in
-                slot.property.relationship.flatMap { numbers[$0.destination] }.map { subtrees[$0] } ?? []
+            let destinations = layout.slots.map { slot in
+                slot.property.relationship.flatMap { numbers[$0.destination] }
             }
-            let indexes = IndexDefinition.all(of: layout, in: schema, numbers: numbers, subtrees: subtrees)
+            let indexes = IndexDefinition.all(of: layout, entities, numbers: numbers, subtrees: subtrees)
             let indexed = Set(indexes.flatMap(\.slots))
             return TablePlan(
                 layout: layout, number: number, identifiers: identifiers[number],
                 columns: layout.slots.enumerated().map {
                     Column(
-                        $0.element, at: $0.offset, targets: targets[$0.offset], isIndexed: indexed.contains($0.offset))
+                        $0.element, at: $0.offset, targets: destinations[$0.offset].map { subtrees[$0] } ?? [],
+                        isIndexed: indexed.contains($0.offset))
                 },
-                targets: targets.map { $0.map { identifiers[$0] } }, indexes: indexes, linkCount: linkCount,
+                targets: destinations.map { $0.map { namespaces[$0] } ?? [] }, indexes: indexes, linkCount: linkCount,
                 external: external)
         }
     }
@@ -143,6 +148,23 @@ public final class Catalog: Sendable {
     public func admits(_ target: PersistentIdentifier, slot: Int, ofEntity entity: String) -> Bool {
         guard let plan = plan(entity), plan.columns.indices.contains(slot) else { return false }
         return plan.reference(target, at: slot) != nil
+    }
+
+    /// The other side of a relationship of which both sides are stored, as of a one-to-one relationship: what one side refers
+    /// to has to refer back by it.
+    /// - Parameters:
+    ///   - slot: the slot of the relationship in the entity's layout.
+    ///   - entity: the number of the relationship's entity, which is its place in the schema.
+    /// - Returns: the property of the records at the other end; nil for a slot that is no side of such a relationship.
+    package func storedInverse(ofSlot slot: Int, entity: Int) -> String? {
+        guard plans.indices.contains(entity), plans[entity].layout.slots.indices.contains(slot) else { return nil }
+        let side = plans[entity].layout.slots[slot]
+        guard side.role == .toOne || side.role == .toManyStored, let relationship = side.property.relationship,
+            let inverse = relationship.inverse, let destination = layouts[relationship.destination],
+            let place = destination.slot(named: inverse)
+        else { return nil }
+        let back = destination.slots[place]
+        return back.role == side.role && back.property.relationship?.inverse == side.name ? inverse : nil
     }
 
     func plan(_ entity: String) -> TablePlan? { numbers[entity].map { plans[$0] } }
@@ -171,10 +193,12 @@ extension IndexDefinition {
     /// The indexes of an entity: its uniqueness constraints, then its declared indexes, inherited ones included; each
     /// sequence of properties once.
     static func all(
-        of layout: RecordLayout, in schema: StoredSchema, numbers: [String: Int], subtrees: [[Int]]
+        of layout: RecordLayout, _ entities: [String: StoredEntity], numbers: [String: Int], subtrees: [[Int]]
     ) -> [IndexDefinition] {
         var definitions: [IndexDefinition] = []
+        var known: Set<[Int]> = []
         for (constraint, slots) in layout.uniqueConstraints.enumerated() {
+            known.insert(slots)
             // A constraint that lies wholly in an ancestor's part counts across that ancestor's whole family.
             let declaring = slots.max().map { layout.slots[$0].declaringEntity } ?? layout.entityName
             definitions.append(
@@ -184,12 +208,12 @@ extension IndexDefinition {
         }
         var next: String? = layout.entityName
         var seen: Set<String> = []
-        while let name = next, seen.insert(name).inserted, let entity = schema.entity(named: name) {
+        while let name = next, seen.insert(name).inserted, let entity = entities[name] {
             for index in entity.indices {
                 let slots = index.properties.compactMap { layout.slot(named: $0) }
                 guard slots.count == index.properties.count, !slots.isEmpty,
                     !slots.contains(where: { layout.slots[$0].role.isToMany }),
-                    !definitions.contains(where: { $0.slots == slots })
+                    known.insert(slots).inserted
                 else { continue }
                 definitions.append(
                     IndexDefinition(components: slots.map { KeyComponent($0, of: layout) }, family: [], constraint: nil)

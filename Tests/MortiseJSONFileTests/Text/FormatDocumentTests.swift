@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import MortiseEngine
 import MortiseJSONFile
 import Testing
 
@@ -21,20 +22,25 @@ import Testing
     @Test func theLimitsAreThoseOfTheCode() throws {
         let page = try Self.page()
         func grouped(_ number: Int) -> String {
-            number < 1000 ? "\(number)" : "\(number / 1000)," + String(String(1000 + number % 1000).dropFirst())
+            number < 1000 ? "\(number)" : grouped(number / 1000) + "," + String(1000 + number % 1000).dropFirst()
         }
         for (subject, number) in [
             ("nesting of arrays and objects, the document's own included", JSONReader.maximumDepth),
-            ("entities", StoredSchemaLimit.entities.value),
-            ("ancestors of an entity", StoredSchemaLimit.ancestors.value),
-            ("properties of an entity, inherited ones included", StoredSchemaLimit.propertiesOfEntity.value),
-            ("properties of all entities, inherited ones counted again", StoredSchemaLimit.propertiesInAll.value),
+            ("entities", StoredSchemaLimits.document[.entities]),
+            ("ancestors of an entity", StoredSchemaLimits.document[.ancestors]),
+            ("properties of an entity, inherited ones included", StoredSchemaLimits.document[.propertiesOfEntity]),
+            ("properties of all entities, inherited ones counted again", StoredSchemaLimits.document[.propertiesInAll]),
+            (
+                "entities times relationships of all entities, inherited ones counted again",
+                StoredSchemaLimits.document[.entitiesTimesRelationships]
+            ),
         ] {
             #expect(page.contains("| \(subject) | \(grouped(number)) |"))
         }
         #expect(page.contains("| text of one number | \(grouped(JSONReader.maximumNumberLength)) bytes |"))
         #expect(
-            page.contains("| name of an entity or property | \(grouped(StoredSchemaLimit.nameLength.value)) bytes |"))
+            page.contains(
+                "| name of an entity or property | \(grouped(StoredSchemaLimits.document[.nameLength])) bytes |"))
         #expect(
             page.contains("estimated memory | \(TreeBudget.allowance >> 20) MiB and \(TreeBudget.perTextByte) bytes"))
         #expect(page.contains("| fewer than \(StoreDocument.minimumSize) bytes | `tooShort` |"))

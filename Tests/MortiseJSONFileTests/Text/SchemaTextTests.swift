@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import MortiseEngine
 import MortiseJSONFile
 import Testing
 
@@ -201,6 +202,18 @@ import Testing
                     uniquenessConstraints: Array(repeating: ["p"], count: count))
             ])
         }
+        func related(entities: Int, each: Int) -> StoredSchema {
+            StoredSchema(
+                entities: (0..<entities).map { number in
+                    StoredEntity(
+                        name: "E\(number)",
+                        properties: (0..<each).map { place in
+                            StoredProperty(
+                                name: "r\(place)", isOptional: true,
+                                content: .relationship(StoredRelationship(destination: "E0", isToMany: false)))
+                        })
+                })
+        }
         func named(_ length: Int) -> StoredSchema {
             let name = String(repeating: "n", count: length)
             return StoredSchema(entities: [StoredEntity(name: name, properties: [attribute(name, .bool)])])
@@ -212,20 +225,35 @@ import Testing
             (wide(entities: 1, properties: 1024), wide(entities: 1, properties: 1025), .propertiesOfEntity),
             (wide(entities: 16, properties: 1024), wide(entities: 17, properties: 964), .propertiesInAll),
             (constrained(8192), constrained(8193), .constrainedPropertiesInAll),
+            (related(entities: 4096, each: 1), related(entities: 4096, each: 2), .entitiesTimesRelationships),
         ] {
+            let most = StoredSchemaLimits.document[limit]
             #expect(try read(try write(fitting, [])).header.schema == fitting)
             let error = #expect(throws: StoreDocumentWriteError.self) { try write(tooLarge, []) }
-            #expect(error?.reason == .invalidSchema(.limitExceeded(limit)))
+            #expect(error?.errorClass == .conflict)
+            guard case .invalidSchema(.limitExceeded(limit, found: let found, most: most))? = error?.reason,
+                found > most
+            else {
+                Issue.record("expected \(limit), found \(String(describing: error))")
+                continue
+            }
             let entities = tooLarge.entities.map { entity in
-                let properties = entity.properties.map { "{\"name\": \"\($0.name)\", \"kind\": \"bool\"}" }.joined(
-                    separator: ",")
+                let properties = entity.properties.map {
+                    "{\"name\": \"\($0.name)\", "
+                        + ($0.relationship == nil ? "\"kind\": \"bool\"}" : "\"toOne\": \"E0\", \"optional\": true}")
+                }.joined(separator: ",")
                 let unique = entity.uniquenessConstraints.map { "[\"\($0[0])\"]" }.joined(separator: ",")
                 let superentity = entity.superentity.map { "\"superentity\": \"\($0)\", " } ?? ""
                 return "{\"name\": \"\(entity.name)\", \(superentity)\"properties\": [\(properties)], "
                     + "\"unique\": [\(unique)]}"
             }
             let text = DocumentText(entities.joined(separator: ",\n"), "").text
-            #expect(StoreDocumentError.reading(text)?.reason == .invalidSchema(.limitExceeded(limit)))
+            let reason = StoreDocumentError.reading(text)?.reason
+            guard case .invalidSchema(.limitExceeded(limit, found: let count, most: most))? = reason, count > most
+            else {
+                Issue.record("expected \(limit), found \(String(describing: reason))")
+                continue
+            }
         }
     }
 

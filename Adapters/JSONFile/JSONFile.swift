@@ -102,10 +102,12 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     /// The file, locked against opening under another of its names; nil if it does not exist yet.
-    /// - Throws: `FileError`, `openUnderAnotherName`.
-    private static func claim(_ path: String, in fileSystem: any FileSystem) throws(FileError) -> (any OpenFile)? {
-        if try fileSystem.infoIfPresent(path, followingLinks: false) == nil { return nil }
-        let file = try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: .read) }
+    /// - Throws: `FileError`: `openUnderAnotherName`; `permissionDenied` where the user may not write it.
+    static func claim(_ path: String, in fileSystem: any FileSystem) throws(FileError) -> (any OpenFile)? {
+        guard let info = try fileSystem.infoIfPresent(path, followingLinks: false) else { return nil }
+        // A save replaces the file, which needs no permission to write to it, and would pass over that it is read-only.
+        let mode: OpenMode = info.kind == .regular ? .readWrite : .read
+        let file = try retryingInterrupts { () throws(FileError) in try fileSystem.open(path, mode: mode) }
         guard try retryingInterrupts({ () throws(FileError) in try file.tryLock(.exclusive) }) else {
             throw FileError(.openUnderAnotherName, operation: .open, path: path)
         }

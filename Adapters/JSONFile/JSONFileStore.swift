@@ -24,7 +24,8 @@ public final class JSONFileStore: EngineDataStore {
     private let isClosed = Atomic(false)
     private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
 
-    /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file),
+    /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file, `permissionDenied` where
+    ///   the user may not write it),
     ///   `JSONFileError` for what is wrong with the text, `EngineError.schemaMismatch`,
     ///   `EngineError.openWithOtherOptions`, `DataStoreError.unsupportedFeature` without a schema,
     ///   `MigrationError` where the plan has code to run before this file is of the schema, where the file is of a newer
@@ -63,6 +64,8 @@ public final class JSONFileStore: EngineDataStore {
         let lock = try FileLock(forStoreAt: path, in: fileSystem)
         // A file that is not there, or cannot be sealed, is left without a trace.
         defer { lock.abandon(in: fileSystem) }
+        let claim = try JSONFile.claim(files.main, in: fileSystem)
+        defer { try? claim?.close() }
         let (bytes, identity) = try fileSystem.readWhole(path, limit: JSONFileConfiguration.largestFile)
         // What a text alone cannot tell: that unique values are.
         let external = ExternalFiles(beside: files.main, in: fileSystem)

@@ -18,6 +18,18 @@ import Testing
         #expect(try folder.contents() == before, "\(arguments) changed something", sourceLocation: location)
     }
 
+    @Test func theHelpNamesEveryExitStatus() throws {
+        let help = try ToolRun("--help").output
+        let words = Set(help.split { !$0.isNumber }.map(String.init))
+        for status in [
+            ToolExitStatus.success, ToolExitStatus.different, ToolExitStatus.usage, ToolExitStatus.damaged,
+            ToolExitStatus.missing, ToolExitStatus.unsupported, ToolExitStatus.internalError,
+            ToolExitStatus.alreadyExists, ToolExitStatus.failedInputOutput, ToolExitStatus.locked,
+            ToolExitStatus.denied,
+            ToolExitStatus.conflict, ToolExitStatus.interrupted,
+        ] { #expect(words.contains("\(status)"), "\(status)") }
+    }
+
     /// Every verb with the arguments that it needs behind the store.
     static let verbs: [[String]] = [
         ["info"], ["fetch", "Trip"], ["explain", "Trip"], ["copy", "json:TARGET"], ["compare", "json:OTHER"],

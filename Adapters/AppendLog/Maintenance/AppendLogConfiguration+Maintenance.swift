@@ -2,7 +2,7 @@ public import MortiseCore
 import MortiseEngine
 
 extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfiguration, SalvageableConfiguration {
-    /// - Throws: `FileError` where the log cannot be read at all.
+    /// - Throws: `FileError` where the log cannot be read at all, and where the user may not read external data.
     public func verifyStore() throws -> MaintenanceReport {
         let found = try AppendLogStore.verify(path, in: fileSystem)
         var report = MaintenanceReport(

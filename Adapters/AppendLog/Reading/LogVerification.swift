@@ -23,7 +23,7 @@ extension AppendLogStore {
     ///
     /// Of a sound store it holds what opening it holds, and the checkpoint. Where it finds damage it holds the records row
     /// by row besides, which takes more.
-    /// - Throws: `FileError` where the log cannot be read at all.
+    /// - Throws: `FileError` where the log cannot be read at all, and where the user may not read external data.
     public static func verify(
         _ path: String, in fileSystem: any FileSystem = POSIXFileSystem()
     ) throws -> AppendLogVerification {
@@ -50,6 +50,7 @@ extension AppendLogStore {
                 do {
                     try check(reference)
                 } catch let fault as ExternalFileFault {
+                    try fault.throwIfDenied()
                     result.problems.append(AppendLogError(sound.version?.error(fault, table, slot, row), fault))
                 }
             }
@@ -66,6 +67,7 @@ extension AppendLogStore {
                 do {
                     try check(reference)
                 } catch let fault as ExternalFileFault {
+                    try fault.throwIfDenied()
                     if let tables = survey.tables {
                         result.problems.append(tables.error(fault, entity, sequence, slot))
                     }

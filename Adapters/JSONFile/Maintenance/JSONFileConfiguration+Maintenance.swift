@@ -4,7 +4,7 @@ import MortiseEngine
 extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguration, CompactableConfiguration,
     BackupConfiguration
 {
-    /// - Throws: `FileError` where the file cannot be read.
+    /// - Throws: `FileError` where the user may not read the file or external data, or the file cannot be read.
     public func verifyStore() throws -> MaintenanceReport {
         let bytes = try fileSystem.readWhole(path, limit: largestFile).bytes
         var report = MaintenanceReport(figures: [.init("bytes", Int64(bytes.count))])
@@ -14,6 +14,7 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
                 do throws(ExternalFileFault) {
                     try external.check(reference)
                 } catch {
+                    try error.throwIfDenied()
                     report.problems.append("\(place): \(error)")
                 }
             }
@@ -78,7 +79,12 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
             // The temporary is there first: it says what is left of this copy where the process dies.
             try replacement.replace(isNew: true) { file in
                 records = try check(bytes, integrity) { reference, _ in
-                    size += try copies.copy(reference, from: external, noting: &made)
+                    do {
+                        size += try copies.copy(reference, from: external, noting: &made)
+                    } catch let fault as ExternalFileFault {
+                        try fault.throwIfDenied()
+                        throw fault
+                    }
                     hasCopies = true
                 }.records
                 if hasCopies { try copies.makeDurable() }

@@ -12,8 +12,8 @@ struct MortiseCommand: ParsableCommand {
             MORTISE_STORES_LIBRARY_URL.
 
             Exit status: 0 success, 1 the compared stores differ, 64 invalid command line, 65 damaged store, 66 no such \
-            store, 69 not supported by this kind of store, 73 the target exists, 74 device failure, 75 the store is \
-            locked, 77 permission denied, 78 the stores do not match, 130 interrupted.
+            store, 69 not supported by this kind of store, 70 an error of the tool itself, 73 the target exists, 74 device \
+            failure, 75 the store is locked, 77 permission denied, 78 the stores do not match, 130 interrupted.
 
             Shell completions: mortise --generate-completion-script bash (or zsh, fish).
             """,

@@ -7,14 +7,15 @@ extension AppendLogConfiguration: BackupConfiguration {
     /// lock and without disturbing its writer.
     ///
     /// The copy is read whole before it gets its name. A checkpoint that cannot be read is left out where the log reaches
-    /// back to its beginning. The copy has the identifier of the store, and its history. An error leaves nothing at the path,
-    /// except perhaps an empty folder of data. Temporary files of an earlier backup to the path that was killed are removed.
+    /// back to its beginning. The copy has the identifier of the store, and its history. Records that contradict each other are
+    /// copied as they are, and are among the report's problems. An error leaves nothing at the path, except perhaps an empty
+    /// folder of data. Temporary files of an earlier backup to the path that was killed are removed.
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` for a store that is damaged.
     public func backUpStore(to newPath: String) throws -> MaintenanceReport {
         let source = try StoreFiles.log(path, in: fileSystem)
         let place = try NewLogPlace(newPath, permissions: newFilePermissions, in: fileSystem)
-        let log = TemporaryName(of: place.files.main, in: fileSystem).path
-        let checkpoint = TemporaryName(of: place.files.checkpoint, in: fileSystem).path
+        let log = TemporaryName(of: place.files.main, isNew: true, in: fileSystem).path
+        let checkpoint = TemporaryName(of: place.files.checkpoint, isNew: true, in: fileSystem).path
         let copies = ExternalFiles(beside: place.files.main, permissions: newFilePermissions, in: fileSystem)
         copies.removeUnfinishedMarks()
         var made: [ExternalReference.Name] = []
@@ -48,10 +49,12 @@ extension AppendLogConfiguration: BackupConfiguration {
                 }
                 try copyExternal(of: found, from: source, to: copies, noting: &made)
                 try publish(log, checkpoint, as: place)
-                return MaintenanceReport(figures: [
-                    .init("bytes", bytes + copies.byteCount()), .init("transactions", Int64(found.transactions)),
-                    .init("records", Int64(found.records)),
-                ])
+                return MaintenanceReport(
+                    figures: [
+                        .init("bytes", bytes + copies.byteCount()), .init("transactions", Int64(found.transactions)),
+                        .init("records", Int64(found.records)),
+                    ],
+                    problems: found.inconsistencies.map { "\($0). The copy has this too; salvage either to repair it" })
             } catch let fault where fault is LogFault || fault is AppendLogError || fault is PayloadFault {
                 attempts += 1
                 guard attempts < 5, try changeMark() + checkpointMark(source) != mark else {
@@ -91,6 +94,7 @@ extension AppendLogConfiguration: BackupConfiguration {
                 try copies.copy(reference, from: files, noting: &made)
                 hasCopies = true
             } catch let fault as ExternalFileFault {
+                try fault.throwIfDenied()
                 throw AppendLogError(found.version?.error(fault, table, slot, row), fault)
             }
         }

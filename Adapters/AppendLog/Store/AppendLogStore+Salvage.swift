@@ -17,7 +17,8 @@ public struct AppendLogSalvage: Sendable {
     /// Records that were dropped because another record has their unique values, or because a record or value that they
     /// require is missing.
     public var leftOut: [PersistentIdentifier] = []
-    /// The number of references that were cleared because their record is missing.
+    /// The number of references that were cleared because their record is missing, or does not refer back although the two
+    /// are each other's inverse.
     public var clearedReferences = 0
 }
 
@@ -28,7 +29,8 @@ extension AppendLogStore {
     ///
     /// The history lists what was saved, not what the salvage dropped. No number that a lost record or transaction
     /// may have had is given to another one.
-    /// - Throws: `FileError` (`alreadyExists` if something exists at the new path); `AppendLogError` if nothing can be
+    /// - Throws: `FileError` (`alreadyExists` if something exists at the new path, `permissionDenied` if the user may not read
+    ///   external data); `AppendLogError` if nothing can be
     ///   read; `EngineError` if the schema itself does not admit the records. Files begun at the new path are then
     ///   removed, except an empty folder of data.
     public static func salvage(
@@ -142,20 +144,31 @@ extension ReplayTables {
         try? deleted(entity, sequence, preserved: [])
     }
 
-    /// Clears references to records that are not there, or that none of the kind may lead to, and sets values that have to
-    /// be there to their defaults. Records that cannot be without what they lack are left out, and what refers to them is
-    /// cleared in turn.
+    /// Clears references to records that are not there, that none of the kind may lead to, or that have to refer back and do
+    /// not; and sets values that have to be there to their defaults. Records that cannot be without what they lack are left
+    /// out, and what refers to them is cleared in turn.
     fileprivate mutating func clearWhatDoesNotFit(_ result: inout AppendLogSalvage) {
         let engine = Catalog(schema: catalog.schema, storeIdentifier: catalog.store)
+        let inverses = catalog.layouts.indices.map { entity in
+            catalog.layouts[entity].slots.indices.map { engine.storedInverse(ofSlot: $0, entity: entity) }
+        }
+        let hasInverses = inverses.contains { $0.contains { $0 != nil } }
         while true {
             var changes: [(entity: Int, sequence: UInt64, slot: Int, value: StoredValue)] = []
             var removed: Set<PersistentIdentifier> = []
             var cleared = 0
+            let links = hasInverses ? self.links(inverses) : []
             forEach { entity, sequence, values in
                 for slot in catalog.storedSlots[entity] {
                     let property = catalog.layouts[entity].slots[slot].property
+                    let inverse = inverses[entity][slot]
                     func isThere(_ target: PersistentIdentifier) -> Bool {
-                        contains(target) && engine.admits(target, slot: slot, ofEntity: catalog.names[entity])
+                        guard contains(target), engine.admits(target, slot: slot, ofEntity: catalog.names[entity])
+                        else { return false }
+                        // A save writes both sides, so that the side that is not met was written later.
+                        return inverse.map {
+                            links.contains(Link(owner: target, property: $0, to: catalog.identifier(entity, sequence)))
+                        } ?? true
                     }
                     switch values[slot] {
                     case .identifier(let target) where property.relationship != nil && !isThere(target):
@@ -166,8 +179,9 @@ extension ReplayTables {
                             removed.insert(catalog.identifier(entity, sequence))
                         }
                     case .identifiers(let targets) where property.relationship != nil && !targets.allSatisfy(isThere):
-                        changes.append((entity, sequence, slot, .identifiers(targets.filter(isThere))))
-                        cleared += 1
+                        let kept = targets.filter(isThere)
+                        changes.append((entity, sequence, slot, .identifiers(kept)))
+                        cleared += targets.count - kept.count
                     case .null where !property.isOptional && property.relationship?.isToMany != true:
                         if let value = property.attribute?.defaultValue, !value.isNull {
                             changes.append((entity, sequence, slot, value))
@@ -184,6 +198,32 @@ extension ReplayTables {
             result.leftOut += removed.sorted()
             if removed.isEmpty { return }
         }
+    }
+
+    private struct Link: Hashable {
+        let owner: PersistentIdentifier
+        let property: String
+        let to: PersistentIdentifier
+    }
+
+    /// All references by relationships of which both sides are stored.
+    private func links(_ inverses: [[String?]]) -> Set<Link> {
+        var found: Set<Link> = []
+        forEach { entity, sequence, values in
+            for slot in catalog.storedSlots[entity] where inverses[entity][slot] != nil {
+                let targets: [PersistentIdentifier] =
+                    switch values[slot] {
+                    case .identifier(let target): [target]
+                    case .identifiers(let members): members
+                    default: []
+                    }
+                let property = catalog.layouts[entity].slots[slot].name
+                for target in targets {
+                    found.insert(Link(owner: catalog.identifier(entity, sequence), property: property, to: target))
+                }
+            }
+        }
+        return found
     }
 
     /// The version with these records but for those that contradict others.
@@ -218,6 +258,7 @@ extension ReplayTables {
                 try copies.copy(reference, from: files, noting: &copied)
                 hasCopies = true
             } catch let fault as ExternalFileFault {
+                try fault.throwIfDenied()
                 losing.append(error(fault, entity, sequence, slot))
                 lost.append((entity, sequence, slot))
             }

@@ -6,7 +6,8 @@ struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies a store's files as of one moment, while others write it.",
         discussion: """
-            The copy opens as the store does. To copy into another kind of store use "mortise copy".
+            The copy opens as the store does. To copy into another kind of store use "mortise copy". If records contradict \
+            each other, the copy has them as they are; that is listed, and the exit status is 65.
 
             EXAMPLES
               mortise backup log:library.log log:backups/library-2026-05-01.log
@@ -26,6 +27,8 @@ struct Backup: ParsableCommand {
         let argument = try store.argument()
         let configuration = try argument.capable(of: (any BackupConfiguration).self, "be backed up")
         try argument.checkPresence()
-        try configuration.backUpStore(to: argument.path(ofNewStore: newStore)).print(format, summary: "backed up")
+        let report = try configuration.backUpStore(to: argument.path(ofNewStore: newStore))
+        try report.print(format, summary: report.problems.isEmpty ? "backed up" : "backed up with its faults")
+        if !report.problems.isEmpty { throw StoreDamage(store: argument.name, problems: report.problems) }
     }
 }

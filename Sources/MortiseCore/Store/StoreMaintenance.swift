@@ -60,7 +60,8 @@ public protocol ResealableConfiguration: DataStoreConfiguration {
 
 /// A store that can be copied, as of one moment, while others write it.
 public protocol BackupConfiguration: DataStoreConfiguration {
-    /// Writes a copy, which opens as this store does, to a path where nothing exists.
+    /// Writes a copy, which opens as this store does, to a path where nothing exists. What is wrong among the records and does
+    /// not keep the store from opening is copied too, and listed as a problem.
     /// - Throws: the adapter's errors, also if something exists at the path.
     func backUpStore(to path: String) throws -> MaintenanceReport
 }

@@ -59,12 +59,7 @@ extension EngineVersion {
         for (entity, relationships) in catalog.relationships.enumerated() {
             guard let table = tables[catalog.plans[entity].entityName] else { continue }
             for relationship in relationships where !relationship.isToMany {
-                let property = table.plan.layout.slots[relationship.slot].property
-                guard let inverse = property.relationship?.inverse,
-                    let destination = property.relationship.flatMap({ catalog.layouts[$0.destination] }),
-                    let back = destination.slot(named: inverse).map({ destination.slots[$0] }), back.role == .toOne,
-                    back.property.relationship?.inverse == relationship.name
-                else { continue }
+                guard let inverse = catalog.storedInverse(ofSlot: relationship.slot, entity: entity) else { continue }
                 var owners: [PersistentIdentifier] = []
                 for row in 0..<table.endRow where table.contains(row: row) {
                     guard let target = table.identifier(row: row, slot: relationship.slot),

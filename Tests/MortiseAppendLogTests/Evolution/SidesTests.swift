@@ -1,10 +1,10 @@
 import Foundation
 import MortiseCore
-import MortiseEngine
 import MortiseJSONFile
 import Testing
 
 @testable import MortiseAppendLog
+@testable import MortiseEngine
 
 /// Relationships whose other side comes, goes or takes over the links.
 @Suite struct SidesTests {
@@ -232,6 +232,111 @@ import Testing
                 "lamp 1": ["desk": ["desk 1"]],
             ], try world(contradicting: false), Self.paired, saving: "Desk")
         try expectRefused(try world(contradicting: true), Self.paired, words: ["2 partners", "Lamp.desk", "Desk.lamp"])
+    }
+
+    /// How many records the last transaction of a log updates.
+    private func updates(in log: [UInt8], _ schema: StoredSchema) throws -> Int {
+        let header = try FileHeader(Array(log.prefix(FileHeader.size)), expecting: .log)
+        let disk = try makeDisk(with: log)
+        let file = try disk.open(logPath, mode: .read)
+        var count = UpdateCount()
+        _ = try FrameReader(file, size: Int64(log.count), seed: header.seed).scan(from: .first) { frame in
+            count.count = 0
+            guard frame.header.kind.isTransaction, frame.header.transaction > 1 else { return true }
+            let catalog = LogCatalog(schema, store: header.store.uuidString)
+            try frame.reading { try $0.transaction(catalog, to: &count) }
+            return true
+        }
+        return count.count
+    }
+
+    private struct UpdateCount: TransactionVisitor {
+        var count = 0
+        mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {}
+        mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {}
+        mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
+            count += 1
+        }
+        mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {}
+    }
+
+    /// Defect: a new entity has no properties of the old schema, so that the pairs that it inherits were taken for new ones,
+    /// and all of them were written again.
+    @Test(arguments: SchemaWorld.Kind.allCases) func aNewSubentityLeavesThePairsAsTheyAre(
+        _ kind: SchemaWorld.Kind
+    ) throws {
+        let grown = schema(
+            3, entity("Desk", textProperty("name"), linkProperty("lamp", to: "Lamp", inverse: "desk")),
+            entity("Lamp", textProperty("name"), linkProperty("desk", to: "Desk", inverse: "lamp")),
+            StoredEntity(name: "Bureau", superentity: "Desk", properties: [textProperty("wood")]),
+            StoredEntity(name: "Torch", superentity: "Lamp", properties: [textProperty("cell")]))
+        let world = try SchemaWorld(kind)
+        let store = try world.open(Self.paired)
+        let desk = PersistentIdentifier.temporary(entityName: "Desk")
+        let lamp = PersistentIdentifier.temporary(entityName: "Lamp")
+        try insert(
+            store,
+            [(desk, [.string("desk"), .identifier(lamp)]), (lamp, [.string("lamp"), .identifier(desk)])], Self.paired)
+        try world.close(store)
+        let other = try world.open(grown)
+        try insert(other, [(.temporary(entityName: "Bureau"), [.string("bureau"), .null, .string("oak")])], grown)
+        #expect(try links(other, grown) == ["desk": ["lamp": ["lamp"]], "lamp": ["desk": ["desk"]]])
+        try world.close(other)
+        try expectSound(world)
+        if kind == .log {
+            let updates = try updates(in: try #require(world.disk.contents(at: world.path)), grown)
+            #expect(updates == 0)
+        }
+        let pairs = try SchemaMapping(from: Self.paired, to: grown, store: "store").pairs
+        #expect(pairs.isEmpty, "\(pairs)")
+    }
+
+    /// What earlier programs have left: verifying names it, a backup has it and tells, and a salvage repairs it.
+    @Test func aPairThatContradictsItselfIsRepairedByASalvage() throws {
+        let world = try SchemaWorld(.log)
+        let store = try #require(try world.open(Self.paired) as? AppendLogStore)
+        let desk = PersistentIdentifier.temporary(entityName: "Desk")
+        let lamps = (0..<3).map { _ in PersistentIdentifier.temporary(entityName: "Lamp") }
+        try store.insert(
+            [(desk, [.string("desk"), .identifier(lamps[2])])]
+                + lamps.enumerated().map { ($1, [.string("lamp \($0)"), .identifier(desk)]) }, Self.paired)
+        try store.close()
+        let configuration = AppendLogConfiguration(path: world.path, in: world.disk)
+        let report = try configuration.backUpStore(to: "/data/backup")
+        #expect(report.problems.count == 1 && "\(report.problems)".contains("2 records do not refer back"))
+        for path in [world.path, "/data/backup"] {
+            let found = try AppendLogStore.salvage(path, to: path + ".new", in: world.disk)
+            #expect(found.clearedReferences == 2 && found.leftOut == [] && found.lost == [])
+            #expect(try AppendLogStore.verify(path + ".new", in: world.disk).problems == [])
+            let reader = try world.open(Self.paired, allowsSave: false, at: path + ".new")
+            #expect(try links(reader, Self.paired) == ["desk": ["lamp": ["lamp 2"]], "lamp 2": ["desk": ["desk"]]])
+            try world.close(reader)
+        }
+    }
+
+    /// A list that is its own inverse is stored with each of its members.
+    @Test func aListThatIsItsOwnInverseIsRepairedByASalvage() throws {
+        let people = schema(
+            1,
+            entity(
+                "Person", textProperty("name"), linkProperty("friends", to: "Person", many: true, inverse: "friends")))
+        let world = try SchemaWorld(.log)
+        let store = try #require(try world.open(people) as? AppendLogStore)
+        let all = (0..<3).map { _ in PersistentIdentifier.temporary(entityName: "Person") }
+        try store.insert(
+            [
+                (all[0], [.string("a"), .identifiers([all[1], all[2]])]),
+                (all[1], [.string("b"), .identifiers([all[0]])]),
+                (all[2], [.string("c"), .identifiers([all[2]])]),
+            ], people)
+        try store.close()
+        let found = try AppendLogStore.salvage(world.path, to: "/data/new", in: world.disk)
+        #expect(found.clearedReferences == 1 && found.lost == [] && found.leftOut == [])
+        let reader = try world.open(people, allowsSave: false, at: "/data/new")
+        #expect(
+            try links(reader, people) == ["a": ["friends": ["b"]], "b": ["friends": ["a"]], "c": ["friends": ["c"]]])
+        try world.close(reader)
+        #expect(try AppendLogStore.verify("/data/new", in: world.disk).problems == [])
     }
 
     /// What earlier programs have left: verifying names it, and it can be deleted.

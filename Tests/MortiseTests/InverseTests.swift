@@ -198,4 +198,15 @@ enum Shared {
         var matches: [Match] = []
         init(_ name: String) { self.name = name }
     }
+    @Model final class Hive {
+        var name: String
+        @Relationship(inverse: \Bee.hive) var workers: [Bee] = []
+        @Relationship(deleteRule: .cascade, inverse: \Bee.hive) var queen: Bee?
+        init(_ name: String) { self.name = name }
+    }
+    @Model final class Bee {
+        var name: String
+        var hive: Hive?
+        init(_ name: String) { self.name = name }
+    }
 }

@@ -20,6 +20,8 @@ final class MemberChanges {
         return implied.isEmpty ? order : order + implied.models
     }
     var hasRemovals: Bool { !removedNow.isEmpty || !removedBefore.isEmpty }
+    /// The removed members that are retained, in no order.
+    var removed: [any PersistentModel] { Array(removedNow.values) }
     var isEmpty: Bool { addedNow.isEmpty && !hasRemovals && implied.models.isEmpty }
 
     func add(_ model: any PersistentModel) {

@@ -641,8 +641,10 @@ extension PersistentModel {
     func _settlePartners(in layout: ModelLayout) {
         guard let changed = _modelState.draft?.changed, let state = _modelState.table?.state else { return }
         for slot in layout.record.slots.indices where changed.contains(slot) {
-            if layout.record.slots[slot].role != .toOne {
-                if !layout.sharingSlots[slot].isEmpty { _settleMembers(at: slot, of: layout) }
+            let isShared = !layout.sharingSlots[slot].isEmpty
+            if isShared { _settleShared(at: slot, of: layout) }
+            guard layout.record.slots[slot].role == .toOne else {
+                _settleRemovals(at: slot, of: layout)
                 continue
             }
             guard layout.sharingSlots[slot].isEmpty, case .identifier(let identifier) = _modelState.rowValue(at: slot),
@@ -665,15 +667,37 @@ extension PersistentModel {
         state.noteUnchanged(self)
     }
 
-    /// If other contexts have given members another owner than was set here, the owner set here wins. The members of
-    /// relationships that share their inverse are stored on both sides, so that each side has to be settled.
-    private func _settleMembers(at slot: Int, of layout: ModelLayout) {
-        guard let inverse = layout.inverseSlots[slot], case .models(let changes)? = _modelState.draft?[slot],
-            let other = layout.destinations[slot], other.record.slots[inverse].role == .toOne
-        else { return }
-        for member in changes.added
-        where !member._modelState.flags.contains(.isDeleted) && member._heldTarget(at: inverse) !== self {
-            member._link(self, throughInverseOf: slot, of: layout)
+    /// Makes what was set here by a relationship that shares its inverse lead back, if other contexts have changed that.
+    /// Both sides are stored, and the other one was not changed here if it led to this model already.
+    private func _settleShared(at slot: Int, of layout: ModelLayout) {
+        if _modelState.flags.contains(.isDeleted) { return }
+        let related: [any PersistentModel] =
+            switch _modelState.draft?[slot] {
+            case .models(let changes)?: changes.added
+            case .model(let target?)?: [target]
+            default: []
+            }
+        for other in related where !other._modelState.flags.contains(.isDeleted) {
+            guard let inverse = layout.inverse(of: slot, towards: other), !other._refers(to: self, at: inverse) else {
+                continue
+            }
+            other._link(self, throughInverseOf: slot, of: layout)
+        }
+    }
+
+    /// Keeps members that were taken out here if other contexts have made them lead here by another of the relationships
+    /// that share this one as their inverse.
+    private func _settleRemovals(at slot: Int, of layout: ModelLayout) {
+        guard case .models(let changes)? = _modelState.draft?[slot], changes.hasRemovals else { return }
+        let sharers = layout.sharers(of: slot)
+        if sharers.isEmpty { return }
+        for member in changes.removed where !member._modelState.flags.contains(.isDeleted) {
+            let theirs = ModelLayout.of(type(of: member))
+            guard let destination = layout.destinations[slot] else { continue }
+            let leadsHere = sharers.contains { place in
+                destination.shares(place, with: theirs) && member._refers(to: self, at: place)
+            }
+            if leadsHere { _addMember(member, at: slot, layout) }
         }
     }
 

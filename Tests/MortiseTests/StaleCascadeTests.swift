@@ -75,4 +75,53 @@ import Testing
         #expect(worker.team?.code == "B")
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Worker>()) == 1)
     }
+
+    /// Bug: a child that was given another parent after its deletion came back if anybody had saved anything meanwhile.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func anUnrelatedSaveChangesNoDeletion(kind: StoreKind, isStale: Bool) throws {
+        let folder = try Folder()
+        let container = try staffContainer(kind, folder)
+        let context = ModelContext(container)
+        let (left, right, worker, late) = (Team("A"), Team("B"), Worker(1, "taken"), Worker(2, "late"))
+        for team in [left, right] { context.insert(team) }
+        context.insert(late)
+        left.workers = [worker]
+        try context.save()
+        context.delete(left)
+        context.processPendingChanges()
+        worker.team = right
+        late.team = left
+        if isStale {
+            let other = ModelContext(container)
+            other.insert(Team("C"))
+            try other.save()
+        }
+        try context.save()
+        let found = try ModelContext(container).fetch(FetchDescriptor<Worker>())
+        #expect(found.map { "\($0.name) \($0.team?.code ?? "-")" } == ["late -"])
+    }
+
+    /// Bug: the child was deleted if the other context, which had moved it away, deleted its former parent too.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func aChildThatWasMovedAwayFromWhatBothDeleteStays(kind: StoreKind, followsRules: Bool) throws {
+        let folder = try Folder()
+        let container = try staffContainer(kind, folder)
+        let (there, here) = (ModelContext(container), ModelContext(container))
+        let (left, right, worker, other) = (Team("A"), Team("B"), Worker(1, "moved"), Worker(2, "taken"))
+        for team in [left, right] { there.insert(team) }
+        left.workers = [worker, other]
+        try there.save()
+        do {
+            let teams = try here.fetch(FetchDescriptor<Team>(sortBy: [SortDescriptor(\.code)]))
+            here.delete(try #require(teams.first))
+        }
+        if followsRules { here.processPendingChanges() }
+        worker.team = right
+        there.delete(left)
+        try there.save()
+        try here.save()
+        #expect(!here.hasChanges)
+        let found = try ModelContext(container).fetch(FetchDescriptor<Worker>())
+        #expect(found.map { "\($0.name) \($0.team?.code ?? "-")" } == ["moved B"])
+    }
 }

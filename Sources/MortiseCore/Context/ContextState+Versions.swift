@@ -136,7 +136,7 @@ extension ContextState {
             let isReleased = draft.released.isSuperset(of: draft.changed)
             if isReleased { removeChanged(model) } else { markDeletedElsewhere(model) }
         }
-        forgetDeletion(of: model)
+        if isTakingOver { forgetDeletion(of: model) } else { markGone(model) }
         model._modelState.flags = .isDeleted
         model._modelState.row = -1
         table.forget(row: row, generation: model._modelState.generation)

@@ -531,6 +531,7 @@ final class ContextState {
 
     /// Deletes what the deletion of a model takes with it.
     func cascade(from model: any PersistentModel, to related: [any PersistentModel]) {
+        let record = related.isEmpty ? nil : LedRecord(model)
         for related in related where related !== model {
             if !related._modelState.flags.contains(.isDeleted) {
                 delete(related)
@@ -538,7 +539,7 @@ final class ContextState {
                 // The program has deleted it itself.
                 continue
             }
-            unsaved?.cascades.note(related, deletedWith: model)
+            unsaved?.cascades.note(related, deletedWith: model, record)
         }
     }
 
@@ -569,6 +570,12 @@ final class ContextState {
     func forgetDeletion(of model: any PersistentModel) {
         unsaved?.deleted.remove(model)
         unsaved?.endDeletion(of: model)
+    }
+
+    /// Notes that the record of a model that is deleted here is gone.
+    func markGone(_ model: any PersistentModel) {
+        unsaved?.deleted.remove(model)
+        unsaved?.cascades.noteGone(model)
     }
 
     /// Removes a model from the list of those to save if nothing is left to write.

@@ -132,7 +132,7 @@ extension ContextState {
         hasStaleDeletions = false
         returnMovedModels()
         for model in Array(deleted) {
-            cascade(from: model, to: model._applyDeleteRules(onlyReferring: true))
+            cascade(from: model, to: model._applyDeleteRules(toStoredOnly: true))
         }
         propagateDeletes()
         try throwLatched()
@@ -140,14 +140,7 @@ extension ContextState {
 
     /// Takes back the deletion of models that others have moved away from the deleted ones whose cascades took them.
     private func returnMovedModels() {
-        while true {
-            var led: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
-            let moved = unsaved?.cascades.released(from: deleted) { leader, follower in
-                let known = led[ObjectIdentifier(leader)] ?? Set(leader._cascading.map { ObjectIdentifier($0) })
-                led[ObjectIdentifier(leader)] = known
-                return known.contains(ObjectIdentifier(follower))
-            }
-            guard let moved, !moved.isEmpty else { return }
+        while let moved = unsaved?.cascades.released(from: deleted), !moved.isEmpty {
             // One may have come back with another.
             for model in moved where model._modelState.flags.contains(.isDeleted) { insert(model) }
         }
@@ -327,17 +320,6 @@ extension ContextState {
 }
 
 extension PersistentModel {
-    /// The models that the deletion of this one takes along directly.
-    fileprivate var _cascading: [any PersistentModel] {
-        let layout = ModelLayout.of(type(of: self))
-        return layout.record.slots.enumerated().flatMap { slot, description -> [any PersistentModel] in
-            guard let relationship = description.property.relationship, relationship.deleteRule == .cascade else {
-                return []
-            }
-            return relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
-        }
-    }
-
     /// The value that a save writes; relationships as identifiers.
     func _pendingValue(at slot: Int, role: RecordLayout.Role, in layout: ModelLayout) -> StoredValue {
         switch role {

@@ -647,7 +647,7 @@ extension PersistentModel {
                 _settleRemovals(at: slot, of: layout)
                 continue
             }
-            guard layout.sharingSlots[slot].isEmpty, case .identifier(let identifier) = _modelState.rowValue(at: slot),
+            guard case .identifier(let identifier) = _modelState.rowValue(at: slot),
                 let stored = state.model(for: identifier), stored !== _heldTarget(at: slot),
                 !stored._modelState.flags.contains(.isDeleted)
             else { continue }
@@ -656,6 +656,8 @@ extension PersistentModel {
                 continue
             }
             guard stored._refers(to: self, at: inverse) else { continue }
+            // The other one may have been set to lead here without any of those that share the inverse.
+            if isShared, stored._modelState.draft?.changed.contains(inverse) == true { continue }
             // Nobody has set what a delete rule has cleared.
             if _wasReleased(at: slot, in: state) {
                 _forgetChange(at: slot)
@@ -702,9 +704,9 @@ extension PersistentModel {
     }
 
     /// Applies the delete rules of this deleted model's relationships.
-    /// - Parameter onlyReferring: whether to skip related models that now have another partner.
+    /// - Parameter toStoredOnly: whether to skip what is not stored as related to it, and what has another partner here.
     /// - Returns: the models to be deleted with it, including those that are deleted already.
-    func _applyDeleteRules(onlyReferring: Bool = false) -> [any PersistentModel] {
+    func _applyDeleteRules(toStoredOnly: Bool = false) -> [any PersistentModel] {
         let layout = ModelLayout.of(type(of: self))
         var cascaded: [any PersistentModel] = []
         for slot in layout.properties.indices {
@@ -712,7 +714,12 @@ extension PersistentModel {
             var related: [any PersistentModel] =
                 relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
             related.removeAll(where: _isForeign)
-            if onlyReferring {
+            if toStoredOnly, !related.isEmpty {
+                let stored = _storedRelated(at: slot)
+                related.removeAll { !stored.contains($0.persistentModelID) }
+            }
+            // Another owner's child may still be named here: both sides of what shares its inverse are stored.
+            if toStoredOnly || !layout.sharingSlots[slot].isEmpty {
                 related.removeAll { other in
                     layout.inverse(of: slot, towards: other).map { !other._refers(to: self, at: $0) } ?? false
                 }
@@ -730,6 +737,15 @@ extension PersistentModel {
             }
         }
         return cascaded
+    }
+
+    /// The records that this model's record is related to, whatever is set here.
+    private func _storedRelated(at slot: Int) -> Set<PersistentIdentifier> {
+        switch _modelState.rowValue(at: slot) {
+        case .identifier(let identifier): [identifier]
+        case .identifiers(let identifiers): Set(identifiers)
+        default: []
+        }
     }
 
     /// Refuses this model's deletion while it would leave behind a record that a cascade cannot reach.

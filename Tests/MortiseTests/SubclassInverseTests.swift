@@ -175,6 +175,25 @@ import Testing
         #expect(throws: BatchError.self) { try context.update(Item.self) { $0.set(\.library, to: nil) } }
     }
 
+    /// Bug: a batch was refused once anything in the process had used a type that names the relationship as its inverse.
+    @Test func aBatchDependsOnTheSchemaAlone() throws {
+        _ = Schema([Guide.self])
+        let context = ModelContext(try memory(Client.self, Companion.self))
+        let companion = Companion(1)
+        context.insert(Client(1))
+        context.insert(companion)
+        try context.save()
+        #expect(try context.update(Client.self) { $0.set(\.companion, to: companion) } == 1)
+        try context.insert(Client.self, from: [2]) { client, number in
+            try client.set(\.n, to: number)
+            try client.set(\.companion, to: companion)
+        }
+        #expect(
+            try ModelContext(context.container).fetch(FetchDescriptor<Client>()).allSatisfy { $0.companion?.n == 1 })
+        let with = ModelContext(try memory(Client.self, Guide.self))
+        #expect(throws: BatchError.self) { try with.update(Client.self) { $0.set(\.companion, to: nil) } }
+    }
+
     @Test(arguments: Shelf.kinds) func listsOnBothSidesAreInStepWhereTheirClassesFit(kind: String) throws {
         let place = try Shelf(kind)
         var context = try place.open()
@@ -435,4 +454,18 @@ private final class Shelf {
     var n: Int
     var people: [Person] = []
     init(_ n: Int) { self.n = n }
+}
+
+@Model private final class Client {
+    var n: Int
+    var companion: Companion?
+    init(_ n: Int) { self.n = n }
+}
+@Model private class Companion {
+    var n: Int
+    init(_ n: Int) { self.n = n }
+}
+@Model private final class Guide: Companion {
+    @Relationship(inverse: \Client.companion) var client: Client?
+    override init(_ n: Int) { super.init(n) }
 }

@@ -164,7 +164,12 @@ final class BatchSlots {
     /// The unsaved models to which relationships have been set.
     var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
 
-    init(_ layout: ModelLayout) { self.layout = layout }
+    private let schema: Schema
+
+    init(_ layout: ModelLayout, in schema: Schema) {
+        self.layout = layout
+        self.schema = schema
+    }
 
     /// - Throws: `BatchError` for a property that cannot be set in a batch.
     func place(_ property: AnyKeyPath) throws -> Place {
@@ -173,7 +178,7 @@ final class BatchSlots {
                 entity: layout.entityName, property: "\(property)", reason: .notPersisted)
         }
         do {
-            try layout.checkAssignable(slot, allowsStoredToMany: true)
+            try layout.checkAssignable(slot, in: schema, allowsStoredToMany: true)
         } catch let reason as BatchError.Reason {
             throw fault(slot, reason)
         }

@@ -10,8 +10,9 @@ public struct BatchUpdate<Model: PersistentModel> {
     private(set) var unsaved: [PersistentIdentifier: any PersistentModel] = [:]
     private(set) var failure: BatchError?
     private let layout = ModelLayout.of(Model.self)
+    private let schema: Schema
 
-    init() {}
+    init(_ schema: Schema) { self.schema = schema }
 
     /// Sets an attribute.
     public mutating func set<Value: Codable>(_ property: ReferenceWritableKeyPath<Model, Value>, to value: Value) {
@@ -133,7 +134,7 @@ public struct BatchUpdate<Model: PersistentModel> {
         }
         let name = layout.properties[slot].name
         do {
-            try layout.checkAssignable(slot)
+            try layout.checkAssignable(slot, in: schema)
             if assignments.contains(where: { $0.property.slot == slot }) { throw BatchError.Reason.assignedTwice }
             assignments.append(.init(property: layout.queryProperty(slot), value: try value(layout, slot)))
         } catch let reason as BatchError.Reason {
@@ -212,8 +213,8 @@ extension ModelLayout {
     }
 
     /// - Throws: the reason why a batch must not write the property.
-    func checkAssignable(_ slot: Int, allowsStoredToMany: Bool = false) throws {
-        if isKeptInStepByModels(slot) { throw BatchError.Reason.sharedInverse }
+    func checkAssignable(_ slot: Int, in schema: Schema, allowsStoredToMany: Bool = false) throws {
+        if isKeptInStepByModels(slot, among: schema.layouts.values) { throw BatchError.Reason.sharedInverse }
         switch record.slots[slot].role {
         case .attribute:
             if record.slots[slot].property.attribute?.options.contains(.ephemeral) == true {

@@ -69,11 +69,12 @@ extension ModelLayout {
         return naming.count == 1 ? naming[0] : nil
     }
 
-    /// Whether models keep a relationship in step with others that stores know nothing of.
-    func isKeptInStepByModels(_ slot: Int) -> Bool {
+    /// Whether models keep a relationship in step with others that stores know nothing of. `models` are those of the
+    /// schema: other types of the process have no records here.
+    func isKeptInStepByModels(_ slot: Int, among models: some Sequence<ModelLayout>) -> Bool {
         guard let relationship = relationship(slot) else { return false }
         if partnerSlots[slot] != nil { return relationship.inverseName == nil }
-        return ModelLayout.all.contains { other in
+        return models.contains { other in
             other.oneSidedSlots.contains { candidate in
                 guard other.inverseSlots[candidate] == slot, let destination = other.destinations[candidate] else {
                     return false

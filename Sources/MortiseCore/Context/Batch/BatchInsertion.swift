@@ -67,7 +67,7 @@ struct BatchInsertion<Model: PersistentModel> {
         guard let table = state.table(for: model) else { throw ModelContextError.unknownModel(type: "\(model)") }
         self.state = state
         self.table = table
-        slots = BatchSlots(table.layout)
+        slots = BatchSlots(table.layout, in: state.container.schema)
         try table.binding.checkWritable()
         defaults = ContiguousArray(
             table.layout.record.slots.map { slot in

@@ -30,7 +30,7 @@ extension ModelContext {
         _ model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true,
         fullScanPolicy: FullScanPolicy? = nil, _ changes: (inout BatchUpdate<T>) throws -> Void
     ) throws -> Int {
-        var update = BatchUpdate<T>()
+        var update = BatchUpdate<T>(state.container.schema)
         try changes(&update)
         try state.prepare()
         if let failure = update.failure { throw failure }

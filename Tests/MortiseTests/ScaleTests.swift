@@ -207,4 +207,66 @@ import Testing
         let large = try seconds(50_000)
         #expect(large < small * 4, "\(small) s for each of 5,000, \(large) s for each of 50,000")
     }
+
+    /// Bug: each new record that brought a member to a record with its unique value read all members of that.
+    @Test func newRecordsThatEachBringAMemberToOneRecordAreMergedInLinearTime() throws {
+        func seconds(_ count: Int) throws -> Double {
+            let context = ModelContext(try memory(Genre.self))
+            for number in 0..<count { context.insert(Title(number, Genre("books"))) }
+            let time = try ContinuousClock().measure { try context.save() } / .seconds(1)
+            #expect(try onlyModel(Genre.self, in: context).titles.count == count)
+            return time
+        }
+        let small = try seconds(1_000)
+        let large = try seconds(4_000)
+        #expect(large < small * 8, "\(small) s for 1,000, \(large) s for 4,000")
+    }
+
+    /// Bug: after each merge, all models were looked at again.
+    @Test(arguments: [false, true]) func aTreeWhoseNamesAreUniqueInTheirPlacesIsMergedInLinearTime(isReversed: Bool)
+        throws
+    {
+        func seconds(_ count: Int) throws -> Double {
+            let container = try memory(Nook.self)
+            func chain(_ context: ModelContext, isReversed: Bool) {
+                let nooks = (0..<count).map { Nook("\($0)") }
+                for number in 1..<count { nooks[number].parent = nooks[number - 1] }
+                nooks[0].key = 1
+                for nook in isReversed ? nooks.reversed() : nooks { context.insert(nook) }
+            }
+            let before = ModelContext(container)
+            chain(before, isReversed: false)
+            try before.save()
+            let context = ModelContext(container)
+            chain(context, isReversed: isReversed)
+            let time = try ContinuousClock().measure { try context.save() } / .seconds(1)
+            #expect(try context.fetchCount(FetchDescriptor<Nook>()) == count)
+            return time
+        }
+        let small = try seconds(200)
+        let large = try seconds(800)
+        #expect(large < small * 8, "\(small) s for 200, \(large) s for 800")
+    }
+}
+
+@Model private final class Genre {
+    @Attribute(.unique) var name: String
+    @Relationship(deleteRule: .cascade, inverse: \Title.genre) var titles: [Title] = []
+    init(_ name: String) { self.name = name }
+}
+@Model private final class Title {
+    var number: Int
+    var genre: Genre?
+    init(_ number: Int, _ genre: Genre?) {
+        self.number = number
+        self.genre = genre
+    }
+}
+@Model private final class Nook {
+    #Unique<Nook>([\.parent, \.name])
+    var name: String
+    @Attribute(.unique) var key: Int?
+    var parent: Nook?
+    @Relationship(inverse: \Nook.parent) var parts: [Nook] = []
+    init(_ name: String) { self.name = name }
 }

@@ -16,6 +16,23 @@ import Testing
         return (context, worker)
     }
 
+    @Test(arguments: [false, true]) func aKeyThatARecordHasGotFromTwoIsComparedWithAllOthers(isStored: Bool) throws {
+        let container = try memory(Lot.self)
+        let context = ModelContext(container)
+        let (hub, lot) = (Lot(0, seat: 0), Lot(1, seat: 1))
+        lot.neighbor = hub
+        context.insert(lot)
+        if isStored { try context.save() }
+        let (equal, change) = (Lot(5, seat: 2), Lot(1, seat: 2))
+        equal.neighbor = hub
+        // It clears no relationship, so that the record's key is now that of `equal`.
+        for new in [equal, change] { context.insert(new) }
+        try context.save()
+        let found = try ModelContext(container).fetch(FetchDescriptor<Lot>(sortBy: [SortDescriptor(\.number)]))
+        #expect(found.map(\.number) == [0, 5] && found.last?.seat == 2 && found.last?.neighbor?.number == 0)
+        #expect(equal.persistentModelID == lot.persistentModelID)
+    }
+
     /// Bug: they were lost.
     @Test(arguments: StoreKind.allCases)
     func relationsOfANewModelToItselfLeadToTheSurvivor(kind: StoreKind) throws {
@@ -172,5 +189,16 @@ import Testing
             try context.save()
             #expect(worker.name == "cleared" && worker.team == nil && worker.nick == "nick")
         }
+    }
+}
+
+@Model private final class Lot {
+    #Unique<Lot>([\.neighbor, \.seat])
+    @Attribute(.unique) var number: Int
+    var seat: Int
+    var neighbor: Lot?
+    init(_ number: Int, seat: Int) {
+        self.number = number
+        self.seat = seat
     }
 }

@@ -10,78 +10,64 @@ struct UniqueUpsert {
     /// - Throws: `ModelContextError.notUnique` if two stored records would get the same values, if a new one equals two
     ///   others, or if the older one is not of the new one's class and so cannot take all its values.
     func resolve() throws -> [Merged] {
-        let constrained = state.tables.values.filter { !$0.layout.record.uniqueConstraints.isEmpty }
-        if constrained.isEmpty { return [] }
-        // Where a constraint covers a relationship, a merge changes what other models claim.
-        let mayRepeat = constrained.contains { table in
-            let record = table.layout.record
-            return record.uniqueConstraints.contains { $0.contains { record.slots[$0].role.isRelationship } }
-        }
-        var merged: [Merged] = []
-        var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]
+        if state.tables.values.allSatisfy({ $0.layout.record.uniqueConstraints.isEmpty }) { return [] }
+        var round = UpsertRound(Array(state.changed) + Array(state.inserted))
         while true {
-            let count = merged.count
+            let count = round.merged.count
+            while let model = round.next() { try resolve(model, &round) }
             // What a later merge may settle is no collision yet.
-            let collision = try resolve(&merged, &stored)
-            if merged.count > count, mayRepeat || collision != nil { continue }
-            if let collision { throw collision }
-            return merged
+            if round.merged.count > count, round.repeatCollisions() { continue }
+            if let collision = round.collision { throw collision }
+            return round.merged
         }
     }
 
-    /// Goes through the models once.
-    /// - Returns: the first collision that cannot be settled as things are now.
-    private func resolve(
-        _ merged: inout [Merged], _ stored: inout [String: [UniqueClaim: PersistentIdentifier]]
-    ) throws -> ModelContextError? {
-        var collision: ModelContextError?
-        var claims: [UniqueClaim: any PersistentModel] = [:]
-        models: for model in Array(state.changed) + Array(state.inserted) {
-            guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { continue }
-            let layout = table.layout
-            let isNew = model._modelState.row < 0
-            var survivor: (any PersistentModel)?
-            for (index, slots) in layout.record.uniqueConstraints.enumerated() {
-                if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) {
-                    continue
-                }
-                guard let claim = UniqueClaim(model, slots, layout),
-                    let other = try pendingOwner(of: claim, slots, claims)
-                        ?? storedOwner(of: claim, index, slots, table, &stored),
-                    other !== model, other !== survivor
-                else { continue }
-                guard isNew, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
-                    collision =
-                        collision
-                        ?? .notUnique(
-                            entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
-                            model: (survivor ?? model).persistentModelID, other: other.persistentModelID)
-                    continue models
-                }
-                survivor = other
+    /// Looks at one model.
+    private func resolve(_ model: any PersistentModel, _ round: inout UpsertRound) throws {
+        guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { return }
+        let layout = table.layout
+        let isNew = model._modelState.row < 0
+        var survivor: (any PersistentModel)?
+        for (index, slots) in layout.record.uniqueConstraints.enumerated() {
+            if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { continue }
+            guard let claim = UniqueClaim(model, slots, layout) else { continue }
+            round.note(claim, of: model)
+            guard
+                let other = try pendingOwner(of: claim, model, slots, &round)
+                    ?? storedOwner(of: claim, index, slots, table, &round.stored),
+                other !== model, other !== survivor
+            else { continue }
+            guard isNew, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
+                round.collide(
+                    model,
+                    .notUnique(
+                        entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
+                        model: (survivor ?? model).persistentModelID, other: other.persistentModelID))
+                return
             }
-            if let survivor {
-                state.beginSettling()
-                let identifier = model._modelState.draft?.identifier
-                merge(model, into: survivor, layout)
-                merged.append((model, identifier))
-            }
-            let holder = survivor ?? model
-            for slots in layout.record.uniqueConstraints {
-                if let claim = UniqueClaim(holder, slots, layout) { claims[claim] = holder }
-            }
+            survivor = other
         }
-        return collision
+        if let survivor {
+            state.beginSettling()
+            let identifier = model._modelState.draft?.identifier
+            merge(model, into: survivor, layout, &round)
+            round.noteMerge(of: model, identifier, into: survivor)
+        }
+        let holder = survivor ?? model
+        for slots in layout.record.uniqueConstraints {
+            if let claim = UniqueClaim(holder, slots, layout) { round.register(claim, of: holder) }
+        }
     }
 
-    /// The model with unsaved changes that has these values, unless it took over others since it claimed them.
+    /// The model with unsaved changes that has these values, unless it took over others since it claimed them. One that
+    /// came after the given model is looked at again when that has claimed them.
     private func pendingOwner(
-        of claim: UniqueClaim, _ slots: [Int], _ claims: [UniqueClaim: any PersistentModel]
+        of claim: UniqueClaim, _ model: any PersistentModel, _ slots: [Int], _ round: inout UpsertRound
     ) -> (any PersistentModel)? {
-        guard let owner = claims[claim], UniqueClaim(owner, slots, ModelLayout.of(type(of: owner))) == claim else {
-            return nil
-        }
-        return owner
+        guard let owner = round.claims[claim], owner._modelState.table != nil,
+            UniqueClaim(owner, slots, ModelLayout.of(type(of: owner))) == claim
+        else { return nil }
+        return owner !== model && round.isYounger(owner, than: model) ? nil : owner
     }
 
     /// The record in the store that has these values, as a model, unless this save deletes it or gives it others.
@@ -124,7 +110,8 @@ struct UniqueUpsert {
     }
 
     private func merge(
-        _ loser: any PersistentModel, into survivor: any PersistentModel, _ layout: ModelLayout
+        _ loser: any PersistentModel, into survivor: any PersistentModel, _ layout: ModelLayout,
+        _ round: inout UpsertRound
     ) {
         for (slot, description) in layout.record.slots.enumerated() {
             switch description.role {
@@ -154,13 +141,11 @@ struct UniqueUpsert {
             case .toManyStored, .toManyDerived:
                 let members = loser._members(at: slot).map { standing(for: $0, loser, survivor) }
                 loser._setMembers([], at: slot)
-                let present = survivor._members(at: slot)
-                var known = Set(present.map { ObjectIdentifier($0) })
-                let new = members.filter { known.insert(ObjectIdentifier($0)).inserted }
+                let new = round.newMembers(among: members, of: survivor, at: slot)
                 if !new.isEmpty {
                     let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
                     change?.willSet()
-                    survivor._setMembers(present + new, at: slot)
+                    survivor._addMembers(new, at: slot)
                     change?.didSet()
                 }
                 let kept = MemberChanges()
@@ -208,46 +193,5 @@ extension PersistentModel {
         change?.willSet()
         _write(value, at: slot)
         change?.didSet()
-    }
-}
-
-/// The values that a uniqueness constraint covers, in one model. The entity is the one that declares the constraint, so
-/// that a subclass's models are compared with its superclass's.
-struct UniqueClaim: Hashable {
-    let entity: String
-    let slots: [Int]
-    let values: [StoredValue]
-
-    init(entity: String, slots: [Int], values: [StoredValue]) {
-        self.entity = entity
-        self.slots = slots
-        self.values = values
-    }
-
-    /// Nil if one of the values is null, which is never unique.
-    init?(_ model: any PersistentModel, _ slots: [Int], _ layout: ModelLayout) {
-        var values: [StoredValue] = []
-        for slot in slots {
-            let value = model._pendingValue(at: slot, role: layout.record.slots[slot].role, in: layout)
-            if value.isNull { return nil }
-            values.append(value)
-        }
-        self.init(entity: layout.constraintOwner(slots).entityName, slots: slots, values: values)
-    }
-
-    /// The same for values that are not yet in a model.
-    init?(_ record: ContiguousArray<StoredValue>, _ slots: [Int], _ layout: ModelLayout) {
-        let values = slots.map { record[$0] }
-        if values.contains(where: \.isNull) { return nil }
-        self.init(entity: layout.constraintOwner(slots).entityName, slots: slots, values: values)
-    }
-}
-
-extension ModelLayout {
-    /// The layout that declares a constraint over the slots: this one or one that it inherits from.
-    fileprivate func constraintOwner(_ slots: [Int]) -> ModelLayout {
-        var owner = self
-        while let parent = owner.superlayout, slots.allSatisfy({ $0 < owner.ownSlots.lowerBound }) { owner = parent }
-        return owner
     }
 }

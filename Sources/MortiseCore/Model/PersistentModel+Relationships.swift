@@ -159,6 +159,13 @@ extension PersistentModel {
         if _belongTogether(model, at: slot) { model._link(self, throughInverseOf: slot, of: layout) }
     }
 
+    /// Adds to the members that there are.
+    func _addMembers(_ models: [any PersistentModel], at slot: Int) {
+        let layout = ModelLayout.of(type(of: self))
+        _memberChanges(at: slot).keepImplied()
+        for model in models { _addLinked(model, at: slot, layout) }
+    }
+
     func _setMembers(_ models: [any PersistentModel], at slot: Int) {
         if _modelState.flags.contains(.isGoing) { return _setMembersOfGoing(models, at: slot) }
         if _appendMembers(models, at: slot) { return }

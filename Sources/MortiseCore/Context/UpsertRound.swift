@@ -1,0 +1,134 @@
+/// What a save that settles unique values has found so far, and which models it has to look at: all of them once, in order,
+/// and then those alone that a merge may concern.
+struct UpsertRound {
+    private(set) var merged: [UniqueUpsert.Merged] = []
+    private(set) var claims: [UniqueClaim: any PersistentModel] = [:]
+    /// What stores without versions hold, by constraint.
+    var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]
+
+    private var models: [any PersistentModel]
+    /// Where the models are; made when one of them is asked for.
+    private var places: [ObjectIdentifier: Int] = [:]
+    private var nextPlace = 0
+    /// The places of models to look at again: the last one next.
+    private var again: [Int] = []
+    private var later: [Int] = []
+    /// Those in `again` and in `later`.
+    private var waiting = Set<Int>()
+    private var collisions: [Int: ModelContextError] = [:]
+    /// By identifier of a new model: those that claim values with it.
+    private var claimants: [PersistentIdentifier: [any PersistentModel]] = [:]
+    private var members: [MemberList: ObjectSet] = [:]
+
+    private struct MemberList: Hashable {
+        let owner: ObjectIdentifier
+        let slot: Int
+    }
+
+    init(_ models: [any PersistentModel]) { self.models = models }
+
+    // MARK: What to look at
+
+    mutating func next() -> (any PersistentModel)? {
+        if nextPlace < models.count {
+            nextPlace += 1
+            return models[nextPlace - 1]
+        }
+        if again.isEmpty {
+            again = later.sorted(by: >)
+            later = []
+        }
+        guard let place = again.popLast() else { return nil }
+        waiting.remove(place)
+        collisions[place] = nil
+        return models[place]
+    }
+
+    private mutating func lookAgain(at model: any PersistentModel) {
+        if model._modelState.table == nil { return }
+        guard let place = place(of: model) else {
+            // A stored model that only a merge has changed.
+            places[ObjectIdentifier(model)] = models.count
+            models.append(model)
+            return
+        }
+        if place < nextPlace, waiting.insert(place).inserted { later.append(place) }
+    }
+
+    private mutating func place(of model: any PersistentModel) -> Int? {
+        if places.isEmpty {
+            places.reserveCapacity(models.count)
+            for (place, model) in models.enumerated() { places[ObjectIdentifier(model)] = place }
+        }
+        return places[ObjectIdentifier(model)]
+    }
+
+    /// Whether a model is new and comes after another.
+    mutating func isYounger(_ model: any PersistentModel, than other: any PersistentModel) -> Bool {
+        guard model._modelState.row < 0 else { return false }
+        guard other._modelState.row < 0, let place = place(of: model), let known = self.place(of: other) else {
+            return true
+        }
+        return place > known
+    }
+
+    // MARK: Claims
+
+    /// Remembers which new models a claim has in it: if one of them is merged away, the claim is another.
+    mutating func note(_ claim: UniqueClaim, of model: any PersistentModel) {
+        for value in claim.values {
+            if case .identifier(let identifier) = value, identifier.isTemporary {
+                claimants[identifier, default: []].append(model)
+            }
+        }
+    }
+
+    mutating func register(_ claim: UniqueClaim, of model: any PersistentModel) {
+        if let previous = claims.updateValue(model, forKey: claim), previous !== model { lookAgain(at: previous) }
+    }
+
+    // MARK: Collisions
+
+    /// The collision of the first model that has one, as things are now.
+    var collision: ModelContextError? { collisions.min { $0.key < $1.key }?.value }
+
+    mutating func collide(_ model: any PersistentModel, _ error: ModelContextError) {
+        if let place = place(of: model) { collisions[place] = error }
+    }
+
+    /// - Returns: whether there are models to look at again.
+    mutating func repeatCollisions() -> Bool {
+        for place in collisions.keys where waiting.insert(place).inserted { later.append(place) }
+        return !later.isEmpty
+    }
+
+    // MARK: Merges
+
+    mutating func noteMerge(
+        of model: any PersistentModel, _ identifier: PersistentIdentifier?, into survivor: any PersistentModel
+    ) {
+        merged.append((model, identifier))
+        lookAgain(at: survivor)
+        guard let identifier else { return }
+        for claimant in claimants.removeValue(forKey: identifier) ?? [] { lookAgain(at: claimant) }
+    }
+
+    /// Those among some models that an owner lacks in a to-many relationship. All of its members are read only once,
+    /// however many merges bring it others.
+    mutating func newMembers(
+        among candidates: [any PersistentModel], of owner: any PersistentModel, at slot: Int
+    ) -> [any PersistentModel] {
+        let list = MemberList(owner: ObjectIdentifier(owner), slot: slot)
+        var known: ObjectSet
+        if let present = members.removeValue(forKey: list) {
+            known = present
+        } else {
+            known = ObjectSet()
+            for member in owner._members(at: slot) { _ = known.insert(member) }
+        }
+        // One that was a member may have left.
+        let new = candidates.filter { known.insert($0) || !owner._refers(to: $0, at: slot) }
+        members[list] = known
+        return new
+    }
+}

@@ -247,6 +247,42 @@ import Testing
         let large = try seconds(800)
         #expect(large < small * 8, "\(small) s for 200, \(large) s for 800")
     }
+
+    /// Bugs: each fetch went through all unsaved changes, and each deletion through all refused insertions.
+    @Test func eachOfManyDeletionsTakesTheSameTime() throws {
+        func seconds(_ count: Int, isForeign: Bool) throws -> Double {
+            let container = try householdContainer()
+            let (context, other) = (ModelContext(container), ModelContext(container))
+            let house = House(name: "h")
+            let posters = (0..<count).map { Poster(title: "\($0)") }
+            house.posters = posters
+            if isForeign {
+                other.insert(house)
+                return ContinuousClock().measure {
+                    for poster in posters { context.insert(poster) }
+                    for poster in posters { context.delete(poster) }
+                } / .seconds(1)
+            }
+            context.insert(house)
+            try context.save()
+            var found = 0
+            let time = try ContinuousClock().measure {
+                for poster in posters {
+                    context.delete(poster)
+                    found += try context.fetch(FetchDescriptor<Node>()).count
+                }
+            }
+            #expect(found == 0)
+            return time / .seconds(1)
+        }
+        for isForeign in [false, true] {
+            // The best of several, because refused insertions take no more than a few milliseconds.
+            let count = isForeign ? 2_000 : 500
+            let small = try (0..<3).map { _ in try seconds(count, isForeign: isForeign) }.min() ?? 0
+            let large = try (0..<3).map { _ in try seconds(4 * count, isForeign: isForeign) }.min() ?? 0
+            #expect(large < small * 8, "\(small) s for \(count), \(large) s for four times as many")
+        }
+    }
 }
 
 @Model private final class Genre {

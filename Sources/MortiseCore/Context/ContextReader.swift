@@ -1,42 +1,68 @@
 /// A context's view for queries: the rows of its pinned versions under its unsaved changes.
 final class ContextReader: RecordReader {
     private let state: ContextState
-    private var changed: [RecordReference: any PersistentModel] = [:]
-    private var inserted: [any PersistentModel] = []
-    private var insertedNumbers: [PersistentIdentifier: RecordReference] = [:]
-    private var deleted: Set<PersistentIdentifier> = []
-    /// How many stored records are changed or deleted, by the numbers of their tables; 0 where some are only inserted.
-    private var overlaid: [Int: Int] = [:]
     private let seesChanges: Bool
+    /// The entities that unsaved changes may concern.
+    private let touched: Set<String>
+    /// Whether the entity of each table is one of these, as far as it has been asked.
+    private var touchedTables: [Bool] = []
+    // Most queries between many changes concern none of them, and going through all of them takes longer than the query.
+    private lazy var overlay = makeOverlay()
+
+    /// The unsaved changes by what a query asks of them.
+    private final class Overlay {
+        var changed: [RecordReference: any PersistentModel] = [:]
+        var inserted: [any PersistentModel] = []
+        var insertedNumbers: [PersistentIdentifier: RecordReference] = [:]
+        var deleted: Set<PersistentIdentifier> = []
+        /// How many stored records are changed or deleted, by the numbers of their tables; 0 where some are only inserted.
+        var counts: [Int: Int] = [:]
+    }
 
     /// Creates a reader of the versions that the context has now. `seesChanges` says whether unsaved changes count.
     init(state: ContextState, seesChanges: Bool) {
         self.state = state
         self.seesChanges = seesChanges
+        touched = seesChanges ? state.unsavedEntities : []
         super.init(schema: state.container.schema.stored, layouts: state.container.schema.recordLayouts) { name in
             state.table(named: name)?.source
         }
-        guard seesChanges else { return }
+    }
+
+    private func makeOverlay() -> Overlay {
+        let overlay = Overlay()
+        guard seesChanges else { return overlay }
         for model in state.changed {
             if let table = model._modelState.table, let number = self.table(named: table.layout.entityName) {
-                changed[RecordReference(table: number, row: model._modelState.row)] = model
-                overlaid[number, default: 0] += 1
+                overlay.changed[RecordReference(table: number, row: model._modelState.row)] = model
+                overlay.counts[number, default: 0] += 1
             }
         }
         for model in state.inserted {
             guard let table = model._modelState.table, let number = self.table(named: table.layout.entityName) else {
                 continue
             }
-            inserted.append(model)
-            insertedNumbers[model.persistentModelID] = RecordReference(table: number, row: -inserted.count)
-            overlaid[number, default: 0] += 0
+            overlay.inserted.append(model)
+            overlay.insertedNumbers[model.persistentModelID] = RecordReference(
+                table: number, row: -overlay.inserted.count)
+            overlay.counts[number, default: 0] += 0
         }
         for model in state.deleted {
-            deleted.insert(model.persistentModelID)
+            overlay.deleted.insert(model.persistentModelID)
             if let number = self.table(named: model.persistentModelID.entityName) {
-                overlaid[number, default: 0] += 1
+                overlay.counts[number, default: 0] += 1
             }
         }
+        return overlay
+    }
+
+    /// Whether unsaved changes may concern records of a table.
+    private func isTouched(_ table: Int) -> Bool {
+        if touched.isEmpty { return false }
+        while touchedTables.count <= table {
+            touchedTables.append(touched.contains(tables[touchedTables.count].entityName))
+        }
+        return touchedTables[table]
     }
 
     /// Whether the value of an expression for an unchanged record can differ because other records have changed.
@@ -56,7 +82,6 @@ final class ContextReader: RecordReader {
     /// Whether unsaved changes may affect the result of a query: some concern entities that it reads, or it has code
     /// that may read any.
     func concern(_ query: StoreQuery) -> Bool {
-        let touched = Set(overlaid.keys.map { tables[$0].entityName })
         if touched.isEmpty { return false }
         var read: Set<String> = [query.entity]
         var readsAnything = false
@@ -77,23 +102,29 @@ final class ContextReader: RecordReader {
                 }
             }
         }
-        return readsAnything
-            || read.contains { !touched.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
+        func reads(any entities: Set<String>) -> Bool {
+            if readsAnything { return !entities.isEmpty }
+            return read.contains { !entities.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
+        }
+        return reads(any: touched) && reads(any: Set(overlay.counts.keys.map { tables[$0].entityName }))
     }
 
     /// An upper bound of how many stored records of an entity's family are deleted or shown by changed models.
     func overlaidCount(in family: Set<String>) -> Int {
-        overlaid.reduce(0) { family.contains(tables[$1.key].entityName) ? $0 + $1.value : $0 }
+        overlay.counts.reduce(0) { family.contains(tables[$1.key].entityName) ? $0 + $1.value : $0 }
     }
 
     /// The records of an entity's family that differ from the stored ones.
     func changedRecords(in tables: Set<Int>) -> [RecordReference] {
-        changed.keys.filter { tables.contains($0.table) } + insertedNumbers.values.filter { tables.contains($0.table) }
+        overlay.changed.keys.filter { tables.contains($0.table) }
+            + overlay.insertedNumbers.values.filter { tables.contains($0.table) }
     }
 
     /// Whether a stored record is deleted, or shown by a changed model.
     func isOverlaid(_ record: RecordReference) -> Bool {
-        changed[record] != nil || (!deleted.isEmpty && deleted.contains(super.identifier(record)))
+        guard isTouched(record.table) else { return false }
+        return overlay.changed[record] != nil
+            || (!overlay.deleted.isEmpty && overlay.deleted.contains(super.identifier(record)))
     }
 
     /// Whether a record that was found still exists.
@@ -103,16 +134,18 @@ final class ContextReader: RecordReader {
     }
 
     func model(_ record: RecordReference) -> (any PersistentModel)? {
-        if record.row < 0 { return inserted[-record.row - 1] }
+        if record.row < 0 { return overlay.inserted[-record.row - 1] }
         return state.table(named: tables[record.table].entityName)?.model(row: record.row)
     }
 
     override func unchangedRows(ofTable table: Int) -> RowSource? {
-        changed.isEmpty && inserted.isEmpty ? super.unchangedRows(ofTable: table) : nil
+        if isTouched(table), !overlay.changed.isEmpty || !overlay.inserted.isEmpty { return nil }
+        return super.unchangedRows(ofTable: table)
     }
 
     override func value(_ record: RecordReference, slot: Int) -> StoredValue {
-        if seesChanges, let model = record.row < 0 ? inserted[-record.row - 1] : changed[record],
+        if isTouched(record.table),
+            let model = record.row < 0 ? overlay.inserted[-record.row - 1] : overlay.changed[record],
             let layout = model._modelState.table?.layout, slot < layout.record.slots.count
         {
             return model._pendingValue(at: slot, role: layout.record.slots[slot].role, in: layout)
@@ -121,15 +154,17 @@ final class ContextReader: RecordReader {
     }
 
     override func identifier(_ record: RecordReference) -> PersistentIdentifier {
-        record.row < 0 ? inserted[-record.row - 1].persistentModelID : super.identifier(record)
+        record.row < 0 ? overlay.inserted[-record.row - 1].persistentModelID : super.identifier(record)
     }
 
     override func record(_ identifier: PersistentIdentifier) -> RecordReference? {
-        if identifier.isTemporary { return insertedNumbers[identifier] }
-        if deleted.contains(identifier) { return nil }
-        if let known = super.record(identifier) { return known }
+        if identifier.isTemporary { return overlay.insertedNumbers[identifier] }
+        if let known = super.record(identifier) {
+            return isTouched(known.table) && overlay.deleted.contains(identifier) ? nil : known
+        }
         // A store that hands out snapshots may not have handed out this one yet.
         guard let table = state.table(named: identifier.entityName), table.binding.version == nil,
+            !touched.contains(identifier.entityName) || !overlay.deleted.contains(identifier),
             state.model(for: identifier) != nil
         else { return nil }
         return super.record(identifier)

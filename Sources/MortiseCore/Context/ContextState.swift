@@ -192,13 +192,12 @@ final class ContextState {
 
     /// - Throws: the error of the first refused request that has not been undone.
     func throwRefused() throws {
-        guard let unsaved, !unsaved.refusals.isEmpty else { return }
-        if let first = unsaved.refusals.first(where: { $0.holds() }) { throw first.error }
+        if let first = unsaved?.refusals.first { throw first.error }
     }
 
     /// Forgets the requests that were undone. Before a save nothing is forgotten: a deletion, say, may be taken back.
     func forgetUndoneRefusals() {
-        if unsaved?.refusals.isEmpty == false { unsaved?.refusals.removeAll { !$0.holds() } }
+        if unsaved?.refusals.isEmpty == false { unsaved?.refusals.removeUndone() }
     }
 
     // MARK: Observers
@@ -345,6 +344,12 @@ final class ContextState {
         return !unsaved.inserted.isEmpty || !unsaved.changed.isEmpty || !unsaved.deleted.isEmpty
     }
 
+    /// The entities of the models with unsaved changes, and maybe of others that had some.
+    var unsavedEntities: Set<String> {
+        guard let unsaved else { return [] }
+        return unsaved.inserted.entities.union(unsaved.changed.entities).union(unsaved.deleted.entities)
+    }
+
     /// Whether the context has been released, so that nothing can be saved any more.
     var isGone: Bool { unsaved == nil }
 
@@ -488,9 +493,8 @@ final class ContextState {
     func delete(_ model: any PersistentModel) {
         model._adoptInitialValues()
         guard let table = model._modelState.table, table.state === self else {
-            if let unsaved, unsaved.refusals.contains(where: { $0.inserted === model }) {
-                unsaved.refusals.removeAll { $0.inserted === model }
-            } else if model._modelState.table != nil {
+            if unsaved?.refusals.removeInsertions(of: model) == true { return }
+            if model._modelState.table != nil {
                 refuse(ModelContextError.registeredElsewhere(model: model.persistentModelID))
             } else if let survivor = model._survivor {
                 delete(survivor)
@@ -609,11 +613,18 @@ struct ModelList: Sequence {
     /// Where models are by their identifiers, as far as `indexed`; made for those who ask.
     private var places: [PersistentIdentifier: Int] = [:]
     private var indexed = 0
+    /// The entities of all models that have been in the list since it was empty.
+    private(set) var entities: Set<String> = []
+    private var lastTable: ObjectIdentifier?
 
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ model: any PersistentModel) {
         if contains(model) { return }
+        if let table = model._modelState.table, lastTable != ObjectIdentifier(table) {
+            lastTable = ObjectIdentifier(table)
+            entities.insert(table.layout.entityName)
+        }
         models.append(model)
         model._modelState.place = UInt32(truncatingIfNeeded: models.count)
         count += 1

@@ -20,7 +20,7 @@ final class SaveUndo {
     private let changed: ModelList
     private let deleted: ModelList
     private let cascades: Cascades
-    private let refusals: [Refusal]
+    private let refusals: Refusals
     private let deletedElsewhere: [PersistentIdentifier]
     private let hasStaleDeletions: Bool
     private let notifications: Int
@@ -30,7 +30,7 @@ final class SaveUndo {
         changed = state.changed
         deleted = state.deleted
         cascades = state.unsaved?.cascades ?? Cascades()
-        refusals = state.unsaved?.refusals ?? []
+        refusals = state.unsaved?.refusals ?? Refusals()
         deletedElsewhere = state.deletedElsewhere
         hasStaleDeletions = state.hasStaleDeletions
         notifications = state.deferredNotificationCount

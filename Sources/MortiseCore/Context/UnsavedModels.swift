@@ -19,7 +19,7 @@ final class UnsavedModels {
     var unpropagated: [any PersistentModel] = []
     @exclusivity(unchecked) var cascades = Cascades()
     /// Requests that were refused; what they asked for would be missing from a save.
-    var refusals: [Refusal] = []
+    var refusals = Refusals()
 
     private struct Kept {
         var relations: [DraftRelations?] = []
@@ -71,7 +71,7 @@ final class UnsavedModels {
         deleted = ModelList()
         unpropagated = []
         cascades = Cascades()
-        refusals = []
+        refusals = Refusals()
     }
 }
 
@@ -85,13 +85,4 @@ struct ReturningModels {
     }
 
     func contains(_ model: any PersistentModel) -> Bool { known.contains(ObjectIdentifier(model)) }
-}
-
-/// Something that a context was asked for where nothing can be thrown, and could not do.
-struct Refusal {
-    /// The model whose insertion was refused; deleting it undoes the request.
-    var inserted: (any PersistentModel)?
-    let error: any Error
-    /// Whether nothing has taken the request back since.
-    let holds: () -> Bool
 }

@@ -68,6 +68,16 @@ import Testing
         #expect(try count() == 0)
     }
 
+    /// Bug: it was an observed property, whose observers do not run in a convenience initializer of an extension.
+    @Test @MainActor func autosaveMayBeEnabledInAnInitializerOfAnExtension() async throws {
+        let context = ModelContext(savingByItself: container)
+        context.insert(Poster(title: "p"))
+        try await until { !context.hasChanges }
+        #expect(try count() == 1)
+        let entity = Schema.Entity(withAttribute: "size")
+        #expect(entity.storedProperties.map(\.name) == ["size"] && entity.attributes.map(\.name) == ["size"])
+    }
+
     @Test @MainActor func whatWasChangedBeforeAutosaveWasEnabledIsSavedToo() async throws {
         let context = ModelContext(container)
         context.insert(Poster(title: "p"))
@@ -405,4 +415,18 @@ private final class Lines: LogHandler, @unchecked Sendable {
         set {}
     }
     func log(event: LogEvent) { lock.withLock { recorded.append("\(event.level) \(event.message)") } }
+}
+
+extension ModelContext {
+    fileprivate convenience init(savingByItself container: ModelContainer) {
+        self.init(container)
+        autosaveEnabled = true
+    }
+}
+
+extension Schema.Entity {
+    fileprivate convenience init(withAttribute name: String) {
+        self.init("Sized")
+        attributes = [Schema.Attribute(name: name, valueType: Int.self)]
+    }
 }

@@ -349,7 +349,7 @@ import Testing
     }
 
     /// Bug: another object was made for the record of one whose `deinit` ran, and so on, until the stack was used up.
-    @Test(arguments: Ferry.Habit.allCases) func deinitOnBothSidesOfARelationshipEnds(habit: Ferry.Habit) throws {
+    @Test(arguments: DeinitHabit.allCases) func deinitOnBothSidesOfARelationshipEnds(habit: DeinitHabit) throws {
         let container = try memory(Ferry.self, Passenger.self)
         let context = ModelContext(container)
         let ferry = Ferry()
@@ -436,10 +436,12 @@ import Testing
     private func move(to destination: Lodge?) { lodge = destination }
 }
 
+/// What a model's `deinit` does with its relationship.
+enum DeinitHabit: CaseIterable { case reads, sets }
+
 @Model private final class Ferry {
-    enum Habit: CaseIterable { case reads, sets }
     @Relationship(inverse: \Passenger.ferry) var passengers: [Passenger] = []
-    @Transient var habit = Habit.reads
+    @Transient var habit = DeinitHabit.reads
     @Transient var gone: Tally?
     init() {}
     deinit {
@@ -451,7 +453,7 @@ import Testing
 @Model private final class Passenger {
     var number = 0
     var ferry: Ferry?
-    @Transient var habit = Ferry.Habit.reads
+    @Transient var habit = DeinitHabit.reads
     @Transient var gone: Tally?
     init() {}
     deinit {

@@ -26,14 +26,20 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// What stores and history learn of this context: its identity and the author of its changes. After a new `id` is
     /// set, stores discard their state for the context and begin again.
     public var editingState: EditingState {
-        didSet {
-            guard oldValue.id != editingState.id else { return }
+        get { currentEditing }
+        set {
+            let previous = currentEditing
+            currentEditing = newValue
+            guard previous.id != newValue.id else { return }
             for store in state.stores {
-                store.end(oldValue)
-                store.begin(editingState)
+                store.end(previous)
+                store.begin(newValue)
             }
         }
     }
+    // Not observed properties, these: in a convenience initializer of an extension, no observers run.
+    private var currentEditing = EditingState()
+    private var savesAutomatically = false
     /// Kept for source compatibility: contexts do not record changes for undo yet.
     public var undoManager: UndoManager?
     /// The container that the context reads from and saves to.
@@ -50,11 +56,13 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// An error is logged and thrown by the next fetch; the save is retried after 1, 2, 4 and so on up to 64 seconds,
     /// and after the next change. A process that ends before the save loses the changes, as it does with SwiftData:
     /// call `save()` or `ModelContainer.close()` at the end of a script.
-    public var autosaveEnabled: Bool = false {
-        didSet {
-            guard autosaveEnabled != oldValue else { return }
-            state.onChange = autosaveEnabled ? { [autosave] in autosave.schedule() } : nil
-            if autosaveEnabled, state.hasChanges { autosave.schedule() }
+    public var autosaveEnabled: Bool {
+        get { savesAutomatically }
+        set {
+            guard newValue != savesAutomatically else { return }
+            savesAutomatically = newValue
+            state.onChange = newValue ? { [autosave] in autosave.schedule() } : nil
+            if newValue, state.hasChanges { autosave.schedule() }
         }
     }
     let autosave = Autosave()
@@ -75,7 +83,6 @@ public final class ModelContext: Equatable, SendableMetatype {
     private init(_ container: ModelContainer, isMain: Bool) {
         state = ContextState(container: container, isKept: isMain, unsaved: unsaved)
         state.hold()
-        editingState = EditingState()
         state.context = self
         autosave.attach(to: self)
         for store in container.stores { store.begin(editingState) }

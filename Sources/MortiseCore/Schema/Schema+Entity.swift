@@ -18,11 +18,24 @@ extension Schema {
         /// All properties, inherited ones first.
         public var properties: [any SchemaProperty] { inheritedProperties + storedProperties }
         /// The attributes that this entity adds.
-        public var attributes: Set<Attribute> { didSet { storedProperties = storedProperties.replacing(attributes) } }
+        public var attributes: Set<Attribute> {
+            get { ownAttributes }
+            set {
+                ownAttributes = newValue
+                storedProperties = storedProperties.replacing(newValue)
+            }
+        }
         /// The relationships that this entity adds.
         public var relationships: Set<Relationship> {
-            didSet { storedProperties = storedProperties.replacing(relationships) }
+            get { ownRelationships }
+            set {
+                ownRelationships = newValue
+                storedProperties = storedProperties.replacing(newValue)
+            }
         }
+        // Not observed properties, these: in a convenience initializer of an extension, no observers run.
+        private var ownAttributes: Set<Attribute>
+        private var ownRelationships: Set<Relationship>
         /// Each inner array names properties whose values together are unique.
         public var uniquenessConstraints: [[String]] = []
         /// Each inner array names the properties of an index, most significant first.
@@ -51,8 +64,8 @@ extension Schema {
         init(_ name: String, subentities: [Entity], properties: [any SchemaProperty]) {
             self.name = name
             self.storedProperties = properties
-            self.attributes = Set(properties.compactMap { $0 as? Attribute })
-            self.relationships = Set(properties.compactMap { $0 as? Relationship })
+            self.ownAttributes = Set(properties.compactMap { $0 as? Attribute })
+            self.ownRelationships = Set(properties.compactMap { $0 as? Relationship })
             self.subentities = Set(subentities)
             for subentity in subentities {
                 subentity.superentity = self

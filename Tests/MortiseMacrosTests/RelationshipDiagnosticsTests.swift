@@ -88,10 +88,11 @@ struct RelationshipDiagnosticsTests {
                 """)
     }
 
-    @Test func relationshipNeedsATypeAnnotation() {
+    @Test func relationshipNeedsATypeAnnotationWhereItsValueTellsNone() {
         expectDiagnostic(
             "missingType", "'stops' needs a type annotation; write 'var stops: Type'",
-            in: "@Model final class Trip { @Relationship var stops = [Stop]() }")
+            in: "@Model final class Trip { @Relationship var stops = [] }")
+        expectNoDiagnostics(in: "@Model final class Trip { @Relationship var stops = [Stop]() }")
     }
 
     @Test(arguments: ["Unique", "Index"])

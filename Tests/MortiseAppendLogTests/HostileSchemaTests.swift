@@ -192,7 +192,7 @@ import Testing
             let disk = try makeDisk(with: try log(schema, value(text)))
             let problems = try AppendLogStore.verify(logPath, in: disk).problems
             #expect("\(problems)".contains("invalid decimal number"), "\(text): \(problems)")
-            #expect(throws: (any Error).self, "\(text)") {
+            #expect(throws: AppendLogError.self, "\(text)") {
                 var configuration = AppendLogConfiguration(path: logPath, in: disk)
                 configuration.schema = Schema(stored: schema)
                 try AppendLogStore(configuration, migrationPlan: nil).close()

@@ -108,7 +108,7 @@ struct UnreadableCheckpointTests {
         let log = try #require(disk.contents(at: logPath))
         let checkpoint = try #require(disk.contents(at: checkpointPath))
         var (atOpening, later) = (0, 0)
-        let step = isFullSize ? 97 : checkpoint.count / 60
+        let step = isFullSize ? 97 : checkpoint.count / 30
         for place in stride(from: 5, to: checkpoint.count, by: step) {
             var rotten = checkpoint
             rotten[place] ^= 0x10

@@ -376,6 +376,22 @@ import Testing
         #expect(passengers.count == 3 && passengers.allSatisfy { $0.ferry == nil })
     }
 
+    /// Bug: what had gone was made again by each other `deinit` that asked for it.
+    @Test func deinitOfManyModelsThatAreRelatedToEachOtherRunsAFewTimes() throws {
+        let container = try memory(Follower.self)
+        let context = ModelContext(container)
+        let followers = (0..<20).map { _ in Follower() }
+        for follower in followers { context.insert(follower) }
+        for follower in followers { follower.follows = followers }
+        try context.save()
+        let gone = Tally()
+        func run() throws {
+            for follower in try ModelContext(container).fetch(FetchDescriptor<Follower>()) { follower.gone = gone }
+        }
+        try run()
+        #expect((20...400).contains(gone.count), "\(gone.count)")
+    }
+
     @MainActor @Test func aContainerGoesWithItsMainContext() throws {
         var witnesses = Witnesses()
         func run() throws {
@@ -434,6 +450,17 @@ import Testing
         move(to: destination)
     }
     private func move(to destination: Lodge?) { lodge = destination }
+}
+
+@Model private final class Follower {
+    @Relationship(inverse: \Follower.followers) var follows: [Follower] = []
+    var followers: [Follower] = []
+    @Transient var gone: Tally?
+    init() {}
+    deinit {
+        gone?.add()
+        _ = follows.count + followers.count
+    }
 }
 
 /// What a model's `deinit` does with its relationship.

@@ -56,6 +56,28 @@ import Testing
             try found.fetch(FetchDescriptor<Worker>()).map { "\($0.name) \($0.team?.code ?? "-")" } == ["moved B"])
     }
 
+    /// Bug: it came back from its first parent's deletion without its second, which was deleted as well.
+    @Test(arguments: StoreKind.allCases) func aChildThatWasMovedToAnotherDeletedParentGoesWithThat(_ kind: StoreKind)
+        throws
+    {
+        let folder = try Folder()
+        let container = try staffContainer(kind, folder)
+        let (there, here) = (ModelContext(container), ModelContext(container))
+        let (left, right, worker) = (Team("A"), Team("B"), Worker(1, "moved"))
+        for team in [left, right] { there.insert(team) }
+        left.workers = [worker]
+        try there.save()
+        for team in try here.fetch(FetchDescriptor<Team>()) { here.delete(team) }
+        here.processPendingChanges()
+        worker.team = right
+        try there.save()
+        try here.save()
+        #expect(!here.hasChanges)
+        let found = ModelContext(container)
+        #expect(try found.fetchCount(FetchDescriptor<Team>()) == 0)
+        #expect(try found.fetchCount(FetchDescriptor<Worker>()) == 0)
+    }
+
     @Test func underThePolicyErrorTheSaveSaysSo() throws {
         let folder = try Folder()
         let container = try staffContainer(.memory, folder)

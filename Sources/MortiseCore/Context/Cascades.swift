@@ -24,10 +24,11 @@ struct Cascades {
     /// What this context has not saved itself does not count: it was there when the rules were followed, or came too late.
     func released(from deleted: ModelList) -> [any PersistentModel] {
         if leaders.isEmpty { return [] }
+        let round = LedRecord.Round()
         return deleted.filter { follower in
             guard let known = leaders[ObjectIdentifier(follower)], !known.isEmpty else { return false }
             let identifier = follower.persistentModelID
-            return known.values.allSatisfy { $0?.hasLost(identifier) ?? false }
+            return known.values.allSatisfy { $0?.hasLost(identifier, in: round) ?? false }
         }
     }
 
@@ -111,8 +112,10 @@ final class LedRecord {
     private let base: BaseRow
     private let slots: [Int]
     private lazy var before = members { slot in (try? base.value(slot)) ?? .null }
-    /// The members that the record has in the rows of a newer version.
-    private var now: (source: RowSource, members: Set<PersistentIdentifier>)?
+    /// While it is there, no rows change.
+    final class Round {}
+    /// The members that the record had when it was asked last.
+    private var now: (round: Round, members: Set<PersistentIdentifier>)?
 
     /// Nil if the model has no record.
     init?(_ model: any PersistentModel) {
@@ -125,17 +128,19 @@ final class LedRecord {
         }
     }
 
+    /// The records that the cascade led to when this was made.
+    var members: Set<PersistentIdentifier> { before }
+
     /// Whether a record was led to by a cascade when this was made, and is no more.
-    func hasLost(_ member: PersistentIdentifier) -> Bool {
-        before.contains(member) && !current.contains(member)
+    func hasLost(_ member: PersistentIdentifier, in round: Round) -> Bool {
+        before.contains(member) && !current(in: round).contains(member)
     }
 
-    private var current: Set<PersistentIdentifier> {
-        // Rows of snapshots change in place.
-        if let now, now.source === table.source, !(now.source is SnapshotRows) { return now.members }
+    private func current(in round: Round) -> Set<PersistentIdentifier> {
+        if let now, now.round === round { return now.members }
         let (source, row) = (table.source, table.source.row(of: identifier))
         let members = members { slot in row.map { source.value(row: $0, slot: slot) } ?? .null }
-        now = (source, members)
+        now = (round, members)
         return members
     }
 

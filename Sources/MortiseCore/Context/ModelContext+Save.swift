@@ -138,11 +138,23 @@ extension ContextState {
         try throwLatched()
     }
 
-    /// Takes back the deletion of models that others have moved away from the deleted ones whose cascades took them.
+    /// Takes back the deletion of models that others have moved away from the deleted ones whose cascades took them. Those
+    /// that were moved to another one that is deleted here go with that.
     private func returnMovedModels() {
         while let moved = unsaved?.cascades.released(from: deleted), !moved.isEmpty {
+            var leaders: [PersistentIdentifier: (model: any PersistentModel, record: LedRecord)] = [:]
+            for model in Array(deleted) {
+                guard let record = LedRecord(model) else { continue }
+                for member in record.members { leaders[member] = (model, record) }
+            }
             // One may have come back with another.
-            for model in moved where model._modelState.flags.contains(.isDeleted) { insert(model) }
+            for model in moved where model._modelState.flags.contains(.isDeleted) {
+                if let leader = leaders[model.persistentModelID], leader.model !== model {
+                    unsaved?.cascades.note(model, deletedWith: leader.model, leader.record)
+                } else {
+                    insert(model)
+                }
+            }
         }
     }
 

@@ -105,7 +105,7 @@ public struct ModelState: ~Copyable {
     init(draft: Draft?) { self.draft = draft }
 
     deinit {
-        if flags.contains(.isGoing), let identifier = draft?.identifier { Going.end(identifier) }
+        if flags.contains(.isGoing), draft?.frozen != nil { Going.end() }
         registrarReference?.release()
         guard let tableReference else { return }
         let (row, generation) = (row, generation)

@@ -67,11 +67,18 @@ enum Releasing {
     }
 }
 
-/// The models whose `deinit` runs on a thread. No relationship leads to one of them, as no weak reference does: another
-/// object would be made for its record, whose own `deinit` would ask for it again.
+/// The models whose `deinit` runs on a thread, and those that have gone meanwhile. No relationship leads to one of them, as
+/// no weak reference does: another object would be made for its record, whose own `deinit` would ask for it again.
 enum Going {
+    private struct Key: Hashable {
+        let state: ObjectIdentifier
+        let identifier: PersistentIdentifier
+    }
+
     private final class List {
-        var models: [(state: ObjectIdentifier, identifier: PersistentIdentifier)] = []
+        /// All since the outermost `deinit` began: what is gone already is not made again by the next that asks for it.
+        var models = Set<Key>()
+        var depth = 0
     }
 
     private static let key: pthread_key_t = {
@@ -91,22 +98,24 @@ enum Going {
     }
 
     /// Whether any model's `deinit` runs on this thread.
-    static var isActive: Bool { list?.models.isEmpty == false }
+    static var isActive: Bool { list.map { $0.depth > 0 } ?? false }
 
     static func contains(_ identifier: PersistentIdentifier, in state: ContextState) -> Bool {
-        guard let list, !list.models.isEmpty else { return false }
-        return list.models.contains { $0.state == ObjectIdentifier(state) && $0.identifier == identifier }
+        guard let list, list.depth > 0 else { return false }
+        return list.models.contains(Key(state: ObjectIdentifier(state), identifier: identifier))
     }
 
     static func begin(_ identifier: PersistentIdentifier, in state: ContextState) {
         let known = list
         let list = known ?? List()
         if known == nil { pthread_setspecific(key, Unmanaged.passRetained(list).toOpaque()) }
-        list.models.append((ObjectIdentifier(state), identifier))
+        list.models.insert(Key(state: ObjectIdentifier(state), identifier: identifier))
+        list.depth += 1
     }
 
-    static func end(_ identifier: PersistentIdentifier) {
-        guard let list, let place = list.models.lastIndex(where: { $0.identifier == identifier }) else { return }
-        list.models.remove(at: place)
+    static func end() {
+        guard let list, list.depth > 0 else { return }
+        list.depth -= 1
+        if list.depth == 0 { list.models = [] }
     }
 }

@@ -23,8 +23,16 @@ open class ModelInitializerMacro: BodyMacro {
         let observed = node.strings(of: "observed")
         if !observed.isEmpty { statements = DirectAccess(to: observed, in: declaration).rewriter.rewrite(statements) }
         if declaration.is(DeinitializerDeclSyntax.self) {
-            let begin: CodeBlockItemSyntax = "self._modelState._beginDeinit()\n"
-            statements.insert(begin, at: statements.startIndex)
+            // In a function, because the compiler cannot type-check capture lists in what a body macro returns itself.
+            return [
+                "self._modelState._beginDeinit()",
+                """
+                func _end() {
+                \(statements.trimmed)
+                }
+                """,
+                "_end()",
+            ]
         }
         if node.argument("links")?.trimmedDescription == "true" {
             let link: CodeBlockItemSyntax = "self._linkInitialValues()"

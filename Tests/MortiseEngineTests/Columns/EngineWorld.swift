@@ -156,7 +156,8 @@ struct EngineWorld {
             case .attribute:
                 let kind = slot.property.attribute?.kind ?? .coded
                 if slot.name == "code" {
-                    values.append(random.chance(3) ? .null : .string("\(next())"))
+                    // Two random numbers, because one was the same twice in a run of thousands.
+                    values.append(random.chance(3) ? .null : .string("\(next()) \(random.next())"))
                 } else if step != nil, kind == .int64 || kind == .date || kind == .uuid {
                     values.append(ordered(kind))
                 } else if slot.name == "group" {

@@ -71,7 +71,7 @@ extension SchemaChangeover {
             }
             ExternalFiles(beside: path, in: fileSystem).clear()
         }
-        // Last, for whoever comes after a process that dies here.
+        // Last: if the process dies before this, the next one still knows the copy as unfinished.
         try DurableReplacement(of: files.checkpoint, in: fileSystem)
             .sweepOrphans(holding: lock, companion: StoreFiles.checkpointSuffix)
         try DurableReplacement(of: path, in: fileSystem).sweepOrphans(holding: lock)

@@ -27,11 +27,11 @@ open class ModelInitializerMacro: BodyMacro {
             return [
                 "self._modelState._beginDeinit()",
                 """
-                func _end() {
+                func _mortiseDeinit() {
                 \(statements.trimmed)
                 }
                 """,
-                "_end()",
+                "_mortiseDeinit()",
             ]
         }
         if node.argument("links")?.trimmedDescription == "true" {

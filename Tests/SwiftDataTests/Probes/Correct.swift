@@ -166,7 +166,9 @@ enum Edition {
     deinit {
         let last = name
         run(last) { [last] in _ = last }
+        if [1, 2].contains(where: { [last] in last.count == $0 }) { _end() }
     }
+    private func _end() {}
     private func run(_ text: String, _ body: @escaping @Sendable () -> Void) { body() }
 }
 

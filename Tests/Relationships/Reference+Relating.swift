@@ -174,10 +174,46 @@ extension Reference {
         for (property, _) in world.properties(record.entity) where end(property)?.rule == .cascade {
             for partner in partners(of: number, property, in: state.now.pairs) where partner != number {
                 if state.deleted[partner] == nil {
-                    state.deleted[partner] = Deletion(takers: [number])
+                    state.deleted[partner] = Deletion(takers: [])
                     state.unprocessed.append(partner)
-                } else if state.deleted[partner]?.takers.isEmpty == false {
-                    state.deleted[partner]?.takers.insert(number)
+                } else if state.deleted[partner]?.takers.isEmpty == true {
+                    continue
+                }
+                guard state.deleted[partner]?.takers.insert(number).inserted == true else { continue }
+                if led(by: number, in: state.base).contains(partner) {
+                    state.deleted[partner]?.leaders.insert(number)
+                }
+            }
+        }
+    }
+
+    /// What the cascade of a record takes.
+    private func led(by number: Number, in state: State) -> Set<Number> {
+        guard let record = state.records[number] else { return [] }
+        return Set(
+            world.properties(record.entity).flatMap { property, _ in
+                end(property)?.rule == .cascade ? partners(of: number, property, in: state.pairs) : []
+            })
+    }
+
+    /// Takes back the deletion of what others have moved away from all whose cascades took it.
+    mutating func spareMoved(in context: Int) {
+        while true {
+            let state = contexts[context]
+            let moved = state.deleted.filter { number, deletion in
+                !deletion.takers.isEmpty && deletion.leaders == deletion.takers
+                    && !deletion.takers.contains { led(by: $0, in: state.base).contains(number) }
+            }
+            if moved.isEmpty { return }
+            for number in moved.keys.sorted() where contexts[context].deleted[number] != nil {
+                let new = contexts[context].deleted.keys.filter {
+                    $0 != number && led(by: $0, in: state.base).contains(number)
+                }
+                if new.isEmpty {
+                    bringBack(number, as: number, in: context)
+                } else {
+                    contexts[context].deleted[number]?.takers.formUnion(new)
+                    contexts[context].deleted[number]?.leaders.formUnion(new)
                 }
             }
         }
@@ -240,7 +276,10 @@ extension Reference {
             }
         }
         // A model that stays deleted is no longer one that these have taken.
-        for model in contexts[context].deleted.keys { contexts[context].deleted[model]?.takers.subtract(all) }
+        for model in contexts[context].deleted.keys {
+            contexts[context].deleted[model]?.takers.subtract(all)
+            contexts[context].deleted[model]?.leaders.subtract(all)
+        }
         for model in contexts[context].discarded.keys { contexts[context].discarded[model]?.takers.subtract(all) }
         var restored: [(remains: Remains, old: Number, new: Number)] = []
         for model in all {

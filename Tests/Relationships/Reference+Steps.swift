@@ -242,6 +242,7 @@ extension Reference {
         if contexts[context].base != store { merge(context) }
         guard repeatingRules, contexts[context].isStale else { return }
         contexts[context].isStale = false
+        spareMoved(in: context)
         var state = contexts[context]
         for number in state.deleted.keys.sorted() { follow(number, &state) }
         contexts[context] = state
@@ -249,6 +250,7 @@ extension Reference {
     }
 
     private mutating func merge(_ context: Int) {
+        contexts[context].touched = contexts[context].touched.filter { !wasReleased($0, contexts[context]) }
         let state = contexts[context]
         var now = store
         for number in state.inserted { now.records[number] = state.now.records[number] }
@@ -284,6 +286,17 @@ extension Reference {
         contexts[context].base = store
         contexts[context].now = now
         if !contexts[context].deleted.isEmpty { contexts[context].isStale = true }
+    }
+
+    /// Whether a to-one property is empty, what it led to is deleted here, and others have given it another partner.
+    private func wasReleased(_ touch: Touch, _ state: Context) -> Bool {
+        guard let property = touch.property, partners(of: touch.number, property, in: state.now.pairs).isEmpty else {
+            return false
+        }
+        let before = partners(of: touch.number, property, in: state.base.pairs)
+        let stored = partners(of: touch.number, property, in: store.pairs)
+        return !before.isEmpty && !stored.isEmpty && stored != before
+            && before.allSatisfy { state.deleted[$0] != nil }
     }
 
     // MARK: Saving
@@ -322,9 +335,13 @@ extension Reference {
         let known = contexts[context].now.records
         rebase(context)
         guard contexts[context].vanished.isEmpty else { return vanished(context) }
+        let before = contexts[context]
         rebase(context, repeatingRules: true)
         let faults = faults(context)
-        guard faults.isEmpty else { return faults }
+        guard faults.isEmpty else {
+            contexts[context] = before
+            return faults
+        }
         var new = contexts[context].now
         let deleted = contexts[context].deleted
         for number in deleted.keys {

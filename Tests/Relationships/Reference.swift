@@ -25,8 +25,10 @@ import MortiseCore
 ///
 /// **Versions.** A context shows the version it has read, and its own changes on top. It reads the latest at its own
 /// fetch, save and rollback. Merging keeps both sides: what this context has set (a to-one property, an attribute, a member
-/// added or taken out) counts, and everything else is as others have saved it. A record that was changed here and deleted
-/// by others makes the save fail with `noSuchModel` until rollback.
+/// added or taken out) counts, and everything else is as others have saved it. A to-one property that is empty while what it
+/// led to is deleted here takes the partner that others have given it. A record that was changed here and deleted by others
+/// makes the save fail with `noSuchModel` until rollback. What only cascades have deleted, and others have taken from all
+/// that led to it, comes back at the save, unless it has come to another one that is deleted here.
 ///
 /// **Rollback** shows the latest version without changes; models that were new are in no context. Inserting one of them again
 /// inserts those that it is related to with it; of the stored models it gets those that are still there and have no other
@@ -120,6 +122,8 @@ struct Reference {
         /// Those whose cascade took it; empty where it was asked for.
         var takers: Set<Number>
         var isProcessed = false
+        /// Those of them whose record led to it when they took it.
+        var leaders: Set<Number> = []
     }
 
     /// What a model that has left its context was.

@@ -79,7 +79,10 @@ extension ContextState {
             else { continue }
             let related =
                 (relationship.isToMany ? model._members(at: slot) : model._target(at: slot).map { [$0] } ?? [])
-                .filter { !$0._modelState.flags.contains(.isDeleted) }
+                // What others have stored there may have another partner here.
+                .filter {
+                    !$0._modelState.flags.contains(.isDeleted) && model._isMutual(with: $0, at: slot, layout)
+                }
             if related.isEmpty { continue }
             if relationship.deleteRule == .deny {
                 throw ModelValidationError.deletionDenied(

@@ -519,18 +519,32 @@ final class ContextState {
     }
 
     /// Follows the delete rules of models deleted since the last call.
-    func propagateDeletes() {
+    ///
+    /// All that is to be deleted is known before anything is taken from it, so that the order of deletions decides nothing.
+    /// - Parameter again: deleted models whose rules are followed once more, to what is stored.
+    func propagateDeletes(again: [any PersistentModel] = []) {
+        for model in again { cascade(from: model, to: model._cascaded(storedOnly: true)) }
         guard let unsaved else { return }
-        while let model = unsaved.unpropagated.popLast() {
-            guard model._modelState.flags.contains(.isDeleted) else { continue }
-            model._modelState.flags.remove(.awaitsRules)
-            cascade(from: model, to: model._applyDeleteRules())
-            if model._modelState.row < 0, model._modelState.table != nil {
+        var again = again
+        repeat {
+            var followed: [any PersistentModel] = []
+            while let model = unsaved.unpropagated.popLast() {
+                guard model._modelState.flags.contains(.isDeleted) else { continue }
+                model._modelState.flags.remove(.awaitsRules)
+                cascade(from: model, to: model._cascaded())
+                followed.append(model)
+            }
+            for model in again { model._releaseRelated(storedOnly: true) }
+            again = []
+            for model in followed { model._releaseRelated() }
+            for model in followed where model._modelState.flags.contains(.isDeleted) && model._modelState.row < 0 {
+                guard model._modelState.table != nil else { continue }
                 // Never stored: the deletion is complete.
                 model._modelState.table = nil
                 model._modelState.draft?.takeBackWeakly()
             }
-        }
+            // An observer of what was taken away may have deleted others.
+        } while !unsaved.unpropagated.isEmpty
     }
 
     /// Deletes what the deletion of a model takes with it.

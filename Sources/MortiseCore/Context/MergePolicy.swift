@@ -11,7 +11,8 @@ public enum MergePolicy: Sendable, Hashable {
     /// The record gets all of this context's values, even for properties that only the store has changed.
     case objectWins
     /// Each property gets the last value set: changes of both sides to different properties are kept, and if both have
-    /// changed one, this context's value wins.
+    /// changed one, this context's value wins. A relationship that is nil here while what it led to is deleted here takes
+    /// the model that the other side has given it.
     case propertyWise
 }
 

@@ -131,10 +131,7 @@ extension ContextState {
         beginSettling()
         hasStaleDeletions = false
         returnMovedModels()
-        for model in Array(deleted) {
-            cascade(from: model, to: model._applyDeleteRules(toStoredOnly: true))
-        }
-        propagateDeletes()
+        propagateDeletes(again: Array(deleted))
         try throwLatched()
     }
 

@@ -83,14 +83,14 @@ extension ModelValidationError: CustomStringConvertible {
         case .missingValue(let entity, let property, let model):
             "\(entity).\(property) of \(model) is required but has no value. Set it, or declare it optional."
         case .tooFew(let entity, let property, let model, let count, let minimum):
-            "\(entity).\(property) of \(model) has \(count) models; the minimum is \(minimum). Add models "
+            "\(entity).\(property) of \(model) has \(Self.models(count)); the minimum is \(minimum). Add models "
                 + "before saving."
         case .tooMany(let entity, let property, let model, let count, let maximum):
-            "\(entity).\(property) of \(model) has \(count) models; the maximum is \(maximum). Remove models "
+            "\(entity).\(property) of \(model) has \(Self.models(count)); the maximum is \(maximum). Remove models "
                 + "before saving."
         case .deletionDenied(let entity, let property, let model, let count):
-            "\(model) cannot be deleted while \(entity).\(property) has \(count) models: its delete rule is deny. "
-                + "Delete or move those first."
+            "\(model) cannot be deleted while \(entity).\(property) has \(Self.models(count)): its delete rule is deny. "
+                + "Delete or move \(count == 1 ? "it" : "them") first."
         case .refersToDeleted(let entity, let property, let model, let deleted):
             "\(entity).\(property) of \(model) refers to \(deleted), which this save deletes. "
                 + "Clear the reference, or give the relationship the delete rule nullify or cascade."
@@ -99,6 +99,10 @@ extension ModelValidationError: CustomStringConvertible {
                 + "register a value transformer that makes data of it."
         }
     }
+}
+
+extension ModelValidationError {
+    private static func models(_ count: Int) -> String { count == 1 ? "1 model" : "\(count) models" }
 }
 
 extension ModelValidationError: SwiftDataErrorConvertible {

@@ -710,40 +710,58 @@ extension PersistentModel {
         }
     }
 
-    /// Applies the delete rules of this deleted model's relationships.
-    /// - Parameter toStoredOnly: whether to skip what is not stored as related to it, and what has another partner here.
-    /// - Returns: the models to be deleted with it, including those that are deleted already.
-    func _applyDeleteRules(toStoredOnly: Bool = false) -> [any PersistentModel] {
+    /// What the delete rules of this deleted model delete with it.
+    /// - Parameter storedOnly: whether to leave out what is not stored as related to it, and what has another partner here.
+    /// - Returns: also models that are deleted already.
+    func _cascaded(storedOnly: Bool = false) -> [any PersistentModel] {
         let layout = ModelLayout.of(type(of: self))
         var cascaded: [any PersistentModel] = []
+        for slot in layout.properties.indices
+        where layout.record.slots[slot].property.relationship?.deleteRule == .cascade {
+            cascaded += _ruled(at: slot, layout, storedOnly: storedOnly)
+            _refuseCascade(at: slot)
+        }
+        return cascaded
+    }
+
+    /// Takes this deleted model from those that stay and are related to it, as far as its delete rules let it go.
+    /// - Parameter storedOnly: as in `_cascaded`.
+    func _releaseRelated(storedOnly: Bool = false) {
+        let layout = ModelLayout.of(type(of: self))
         for slot in layout.properties.indices {
-            guard let relationship = layout.record.slots[slot].property.relationship else { continue }
-            var related: [any PersistentModel] =
-                relationship.isToMany ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
-            related.removeAll(where: _isForeign)
-            if toStoredOnly, !related.isEmpty {
-                let stored = _storedRelated(at: slot)
-                related.removeAll { !stored.contains($0.persistentModelID) }
-            }
-            // Another owner's child may still be named here: both sides of what shares its inverse are stored.
-            if toStoredOnly || !layout.sharingSlots[slot].isEmpty {
-                related.removeAll { other in
-                    layout.inverse(of: slot, towards: other).map { !other._refers(to: self, at: $0) } ?? false
-                }
-            }
-            switch relationship.deleteRule {
-            case .cascade:
-                cascaded += related
-                _refuseCascade(at: slot)
+            switch layout.record.slots[slot].property.relationship?.deleteRule {
+            case nil, .cascade: continue
             // Nothing refers to what was never stored, so nothing keeps it from being deleted.
-            case .deny where _mayBeStored, .noAction where _mayBeStored: break
+            case .deny where _mayBeStored, .noAction where _mayBeStored: continue
             case .nullify, .deny, .noAction:
-                for model in related where !model._modelState.flags.contains(.isDeleted) {
+                for model in _ruled(at: slot, layout, storedOnly: storedOnly)
+                where !model._modelState.flags.contains(.isDeleted) {
                     model._release(deleted: self, throughInverseOf: slot, of: layout)
                 }
             }
         }
-        return cascaded
+    }
+
+    /// The models that a delete rule is about.
+    private func _ruled(at slot: Int, _ layout: ModelLayout, storedOnly: Bool) -> [any PersistentModel] {
+        var related: [any PersistentModel] =
+            layout.record.slots[slot].property.relationship?.isToMany == true
+            ? _members(at: slot) : _target(at: slot).map { [$0] } ?? []
+        related.removeAll(where: _isForeign)
+        if storedOnly, !related.isEmpty {
+            let stored = _storedRelated(at: slot)
+            related.removeAll { !stored.contains($0.persistentModelID) }
+        }
+        // Another owner's child may still be named here: both sides of what shares its inverse are stored.
+        if storedOnly || !layout.sharingSlots[slot].isEmpty {
+            related.removeAll { !_isMutual(with: $0, at: slot, layout) }
+        }
+        return related
+    }
+
+    /// Whether a related model leads back to this one; true where nothing leads back.
+    func _isMutual(with other: any PersistentModel, at slot: Int, _ layout: ModelLayout) -> Bool {
+        layout.inverse(of: slot, towards: other).map { other._refers(to: self, at: $0) } ?? true
     }
 
     /// The records that this model's record is related to, whatever is set here.

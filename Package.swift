@@ -208,7 +208,7 @@ let package = Package(
                 "ReadmeQuickStart", "ReadmeCustomStore", .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
             ], exclude: ["QuickStart", "CustomStore"]),
-        .testTarget(name: "MortiseTests", dependencies: ["Mortise", "MortiseCore", "TestSupport"]),
+        .testTarget(name: "MortiseTests", dependencies: ["CustomStore", "Mortise", "MortiseCore", "TestSupport"]),
         .testTarget(
             name: "MortiseCommandsTests",
             dependencies: [

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import Observation
 import Testing
 
 @Model private final class Ward {
@@ -84,5 +85,66 @@ import Testing
             entity: "Ward", property: "patients", model: old.persistentModelID, count: 1)
         #expect(throws: expected) { try here.save() }
         #expect("\(expected)".contains("has 1 model: its delete rule is deny. Delete or move it first."))
+    }
+
+    private final class Action: @unchecked Sendable {
+        // Runs where the context is used: observers are called by whoever changes a model.
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+    }
+
+    /// Bug: what was deleted with the ward was taken from it although an observer had brought both back.
+    @Test func anObserverMayBringBackWhatIsBeingDeleted() throws {
+        let folder = try Folder()
+        let container = try container(.memory, folder)
+        let context = ModelContext(container)
+        let (leader, back) = (Patient("leader"), Patient("back"))
+        let (first, second) = (Patient("first", leader: leader), Patient("second", leader: back))
+        let staying = Patient("staying")
+        context.insert(first)
+        context.insert(second)
+        leader.followers.append(staying)
+        try context.save()
+        // Its rules clear the leader of those that stay.
+        let action = Action {
+            context.insert(second)
+            context.insert(back)
+        }
+        withObservationTracking {
+            _ = staying.leader
+        } onChange: {
+            action.body()
+        }
+        for patient in [second, back, first, leader] { context.delete(patient) }
+        context.processPendingChanges()
+        #expect(!back.isDeleted && !second.isDeleted)
+        #expect(second.leader === back)
+        #expect(back.followers.map(\.name) == ["second"])
+        try context.save()
+        let found = try ModelContext(container).fetch(FetchDescriptor<Patient>(sortBy: [SortDescriptor(\.name)]))
+        #expect(found.map { "\($0.name) \($0.leader?.name ?? "-")" } == ["back -", "second back", "staying -"])
+    }
+
+    /// Bug: after a fetch the context seemed to have no changes, so that neither a save nor `close` said what was lost.
+    @Test(arguments: StoreKind.allCases) func aChangeToWhatOthersHaveDeletedIsAChange(_ kind: StoreKind) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let (here, there) = (ModelContext(container), ModelContext(container))
+        let patient = Patient("a")
+        here.insert(patient)
+        try here.save()
+        let identifier = patient.persistentModelID
+        for theirs in try there.fetch(FetchDescriptor<Patient>()) { there.delete(theirs) }
+        try there.save()
+        patient.name = "b"
+        #expect(try here.fetch(FetchDescriptor<Patient>()).isEmpty)
+        #expect(here.hasChanges)
+        for _ in 0..<2 {
+            #expect(throws: ModelContextError.noSuchModel(identifier)) { try here.save() }
+            #expect(here.hasChanges)
+        }
+        here.rollback()
+        #expect(!here.hasChanges)
+        try here.save()
     }
 }

@@ -285,6 +285,42 @@ import Testing
             #expect(large < small * 8, "\(small) s for \(count), \(large) s for four times as many")
         }
     }
+
+    /// Bugs: each model that came back, each deletion whose rules were followed again, and each member that was moved made a
+    /// list of all members of the one that they share.
+    @Test func whatManyModelsShareIsNotGoneThroughForEach() throws {
+        func seconds(_ count: Int) throws -> [Double] {
+            let container = try ModelContainer(for: Stall.self, Good.self, store: "memory:\(UUID())")
+            let (context, other) = (ModelContext(container), ModelContext(container))
+            let (stall, next) = (Stall("a"), Stall("b"))
+            let goods = (0..<count).map { Good("\($0)") }
+            stall.front = goods
+            stall.tagged = goods
+            context.insert(stall)
+            context.insert(next)
+            try context.save()
+            let clock = ContinuousClock()
+            var times: [Duration] = []
+            times.append(clock.measure { for good in goods { good.stall = next } })
+            #expect(next.front.count + next.back.count <= count && stall.front.isEmpty)
+            context.rollback()
+            context.delete(stall)
+            #expect(context.deletedModelsArray.count == count + 1)
+            times.append(clock.measure { context.insert(stall) })
+            #expect(stall.tagged.count == count && !context.hasChanges)
+            for good in goods { context.delete(good) }
+            try #require(try other.fetch(FetchDescriptor<Stall>()).first).name = "c"
+            try other.save()
+            times.append(try clock.measure { try context.save() })
+            #expect(try other.fetchCount(FetchDescriptor<Good>()) == 0)
+            return times.map { $0 / .seconds(1) / Double(count) }
+        }
+        let small = try seconds(500)
+        let large = try seconds(5_000)
+        for (small, large) in zip(small, large) {
+            #expect(large < small * 4, "\(small) s for each of 500, \(large) s for each of 5,000")
+        }
+    }
 }
 
 @Model private final class Genre {
@@ -306,5 +342,20 @@ import Testing
     @Attribute(.unique) var key: Int?
     var parent: Nook?
     @Relationship(inverse: \Nook.parent) var parts: [Nook] = []
+    init(_ name: String) { self.name = name }
+}
+
+@Model private final class Stall {
+    var name: String
+    @Relationship(deleteRule: .cascade, inverse: \Good.stall) var front: [Good] = []
+    @Relationship(deleteRule: .cascade, inverse: \Good.stall) var back: [Good] = []
+    @Relationship(inverse: \Good.tags) var tagged: [Good] = []
+    init(_ name: String) { self.name = name }
+}
+
+@Model private final class Good {
+    var name: String
+    var stall: Stall?
+    var tags: [Stall] = []
     init(_ name: String) { self.name = name }
 }

@@ -292,6 +292,7 @@ extension Reference {
                 restored.append((remains, model, new))
             }
         }
+        if isRolledBack { contexts[context].returned.formUnion(all) }
         for (remains, _, new) in restored {
             contexts[context].now.records[new] = remains.record
             contexts[context].inserted.insert(new)

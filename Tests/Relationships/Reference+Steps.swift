@@ -109,10 +109,12 @@ extension Reference {
             back = returning(with: number, in: context)
         } else if state.rolledBack[number] != nil {
             guard new == number else { return false }
-            // Nor is it settled whether a new record takes the place of the old one that the same model was.
+            // Nor is it settled whether a new record takes the place of the old one that the same model was. A model that is
+            // rolled back does not keep others alive, so what it led to may have been saved and let go of.
+            let isOpen = state.reborn.union(state.returned.subtracting(state.inserted))
             return component(ofRolledBack: number, in: context).allSatisfy { model in
                 (state.rolledBack[model]?.pairs ?? [:]).values.allSatisfy { pairs in
-                    pairs.allSatisfy { !state.reborn.contains($0.left) && !state.reborn.contains($0.right) }
+                    pairs.allSatisfy { !isOpen.contains($0.left) && !isOpen.contains($0.right) }
                 }
             }
         } else if let remains = state.departed[number], !state.reborn.contains(number), new != number, !isKnown(new) {
@@ -163,6 +165,8 @@ extension Reference {
             relate(
                 number, property, to: (shown(number, property, in: context) ?? []).filter { $0 != value }, in: context)
         case .change(let number, let value, let context?):
+            // Setting what is there already changes nothing.
+            if contexts[context].now.records[number]?.v == value { break }
             contexts[context].now.records[number]?.v = value
             contexts[context].touched.insert(Touch(number: number, property: nil))
         case .change(let number, let value, nil): free.records[number]?.v = value
@@ -199,6 +203,7 @@ extension Reference {
         new.unclear = old.unclear
         new.reborn = old.reborn
         new.rolledBack = old.rolledBack
+        new.returned = old.returned
         for number in old.inserted {
             guard let record = old.now.records[number] else { continue }
             // What refers to it one way is the other model's, which holds it or was rolled back as well.
@@ -364,6 +369,7 @@ extension Reference {
         next.unclear = contexts[context].unclear
         next.reborn = contexts[context].reborn
         next.rolledBack = contexts[context].rolledBack
+        next.returned = contexts[context].returned
         contexts[context] = next
         return []
     }

@@ -89,6 +89,8 @@ struct Reference {
         var discarded: [Number: Remains] = [:]
         /// Never saved when the context was rolled back.
         var rolledBack: [Number: Remains] = [:]
+        /// Models that came back after that.
+        var returned: Set<Number> = []
         /// Their deletion is saved.
         var departed: [Number: Remains] = [:]
         /// To-one properties and attributes that were set here.

@@ -179,6 +179,8 @@ final class Runner {
             func delete<T: GeneratedModel>(_ model: T) { contexts[context].delete(model) }
             delete(try model(number, context))
         case .reinsert(let number, let new, let context):
+            // Asking a context what is deleted follows the delete rules.
+            if handles[context][number] == nil, gone[context][number] == nil { reference.process(in: context) }
             guard
                 let model = handles[context].removeValue(forKey: number) ?? gone[context].removeValue(forKey: number)
                     ?? cascaded(number, context)

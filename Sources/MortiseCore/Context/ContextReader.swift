@@ -1,68 +1,50 @@
 /// A context's view for queries: the rows of its pinned versions under its unsaved changes.
+///
+/// An unsaved model is found by its row or, if it has none, by its place in the context's list, so that nothing has to be
+/// prepared for a query: a program that looks up each record before it inserts it does so between many changes.
 final class ContextReader: RecordReader {
     private let state: ContextState
-    private let seesChanges: Bool
+    private let unsaved: UnsavedModels?
     /// The entities that unsaved changes may concern.
     private let touched: Set<String>
-    /// Whether the entity of each table is one of these, as far as it has been asked.
-    private var touchedTables: [Bool] = []
-    // Most queries between many changes concern none of them, and going through all of them takes longer than the query.
-    private lazy var overlay = makeOverlay()
-
-    /// The unsaved changes by what a query asks of them.
-    private final class Overlay {
-        var changed: [RecordReference: any PersistentModel] = [:]
-        var inserted: [any PersistentModel] = []
-        var insertedNumbers: [PersistentIdentifier: RecordReference] = [:]
-        var deleted: Set<PersistentIdentifier> = []
-        /// How many stored records are changed or deleted, by the numbers of their tables; 0 where some are only inserted.
-        var counts: [Int: Int] = [:]
-    }
+    /// The context's tables by number, as far as they have been asked for; nil for those that no change concerns.
+    private var touchedTables: [ModelTable?] = []
 
     /// Creates a reader of the versions that the context has now. `seesChanges` says whether unsaved changes count.
     init(state: ContextState, seesChanges: Bool) {
         self.state = state
-        self.seesChanges = seesChanges
+        unsaved = seesChanges ? state.unsaved : nil
         touched = seesChanges ? state.unsavedEntities : []
         super.init(schema: state.container.schema.stored, layouts: state.container.schema.recordLayouts) { name in
             state.table(named: name)?.source
         }
     }
 
-    private func makeOverlay() -> Overlay {
-        let overlay = Overlay()
-        guard seesChanges else { return overlay }
-        for model in state.changed {
-            if let table = model._modelState.table, let number = self.table(named: table.layout.entityName) {
-                overlay.changed[RecordReference(table: number, row: model._modelState.row)] = model
-                overlay.counts[number, default: 0] += 1
-            }
+    /// The context's table of that number; nil if no unsaved change concerns it.
+    private func touchedTable(_ number: Int) -> ModelTable? {
+        if touched.isEmpty { return nil }
+        while touchedTables.count <= number {
+            let name = tables[touchedTables.count].entityName
+            touchedTables.append(touched.contains(name) ? state.table(named: name) : nil)
         }
-        for model in state.inserted {
-            guard let table = model._modelState.table, let number = self.table(named: table.layout.entityName) else {
-                continue
-            }
-            overlay.inserted.append(model)
-            overlay.insertedNumbers[model.persistentModelID] = RecordReference(
-                table: number, row: -overlay.inserted.count)
-            overlay.counts[number, default: 0] += 0
-        }
-        for model in state.deleted {
-            overlay.deleted.insert(model.persistentModelID)
-            if let number = self.table(named: model.persistentModelID.entityName) {
-                overlay.counts[number, default: 0] += 1
-            }
-        }
-        return overlay
+        return touchedTables[number]
     }
 
-    /// Whether unsaved changes may concern records of a table.
-    private func isTouched(_ table: Int) -> Bool {
-        if touched.isEmpty { return false }
-        while touchedTables.count <= table {
-            touchedTables.append(touched.contains(tables[touchedTables.count].entityName))
-        }
-        return touchedTables[table]
+    /// The model of a row, if it has unsaved changes or is deleted.
+    private func unsavedModel(_ table: ModelTable, row: Int) -> (any PersistentModel)? {
+        guard let model = table.registered(row: row),
+            !model._modelState.flags.isDisjoint(with: [.isChanged, .isDeleted])
+        else { return nil }
+        return model
+    }
+
+    private func isDeleted(_ record: RecordReference) -> Bool {
+        guard let table = touchedTable(record.table), unsaved?.deleted.isEmpty == false else { return false }
+        return unsavedModel(table, row: record.row)?._modelState.flags.contains(.isDeleted) == true
+    }
+
+    private func insertedModel(_ record: RecordReference) -> (any PersistentModel)? {
+        unsaved?.inserted.model(at: -record.row)
     }
 
     /// Whether the value of an expression for an unchanged record can differ because other records have changed.
@@ -102,29 +84,51 @@ final class ContextReader: RecordReader {
                 }
             }
         }
-        func reads(any entities: Set<String>) -> Bool {
-            if readsAnything { return !entities.isEmpty }
-            return read.contains { !entities.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
-        }
-        return reads(any: touched) && reads(any: Set(overlay.counts.keys.map { tables[$0].entityName }))
+        return readsAnything
+            || read.contains { !touched.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
     }
 
     /// An upper bound of how many stored records of an entity's family are deleted or shown by changed models.
     func overlaidCount(in family: Set<String>) -> Int {
-        overlay.counts.reduce(0) { family.contains(tables[$1.key].entityName) ? $0 + $1.value : $0 }
+        guard let unsaved else { return 0 }
+        return family.intersection(touched).reduce(0) { count, name in
+            guard let table = state.table(named: name) else { return count }
+            return count + unsaved.changed.count(of: table) + unsaved.deleted.count(of: table)
+        }
     }
 
-    /// The records of an entity's family that differ from the stored ones.
-    func changedRecords(in tables: Set<Int>) -> [RecordReference] {
-        overlay.changed.keys.filter { tables.contains($0.table) }
-            + overlay.insertedNumbers.values.filter { tables.contains($0.table) }
+    /// The records of some tables that differ from the stored ones. With conjuncts, those that they rule out may be missing.
+    func changedRecords(in numbers: Set<Int>, matching conjuncts: [StoreQuery.Conjunct] = []) -> [RecordReference] {
+        guard let unsaved else { return [] }
+        let key = conjuncts.lazy.compactMap { LookupKey($0.expression) }.first
+        var found: [RecordReference] = []
+        for number in numbers {
+            guard let table = touchedTable(number) else { continue }
+            func add(_ model: any PersistentModel) {
+                let isInserted = model._modelState.flags.contains(.isInserted)
+                let row = isInserted ? -Int(model._modelState.place) : model._modelState.row
+                found.append(RecordReference(table: number, row: row))
+            }
+            let fitting = key.flatMap { $0.fits(table.layout.record) ? $0 : nil }
+            // Rows of snapshots change in place when they are read again.
+            let changed = fitting.flatMap { key in
+                table.source is SnapshotRows
+                    ? nil : unsaved.changed.candidates(in: table, at: key.slot, key.values)
+            }
+            let inserted = fitting.flatMap { unsaved.inserted.candidates(in: table, at: $0.slot, $0.values) }
+            if let changed { changed.forEach(add) } else { models(of: table, in: unsaved.changed).forEach(add) }
+            if let inserted { inserted.forEach(add) } else { models(of: table, in: unsaved.inserted).forEach(add) }
+        }
+        return found
+    }
+
+    private func models(of table: ModelTable, in list: ModelList) -> some Sequence<any PersistentModel> {
+        list.lazy.filter { $0._modelState.table === table }
     }
 
     /// Whether a stored record is deleted, or shown by a changed model.
     func isOverlaid(_ record: RecordReference) -> Bool {
-        guard isTouched(record.table) else { return false }
-        return overlay.changed[record] != nil
-            || (!overlay.deleted.isEmpty && overlay.deleted.contains(super.identifier(record)))
+        touchedTable(record.table).flatMap { unsavedModel($0, row: record.row) } != nil
     }
 
     /// Whether a record that was found still exists.
@@ -134,41 +138,80 @@ final class ContextReader: RecordReader {
     }
 
     func model(_ record: RecordReference) -> (any PersistentModel)? {
-        if record.row < 0 { return overlay.inserted[-record.row - 1] }
+        if record.row < 0 { return insertedModel(record) }
         return state.table(named: tables[record.table].entityName)?.model(row: record.row)
     }
 
     override func unchangedRows(ofTable table: Int) -> RowSource? {
-        if isTouched(table), !overlay.changed.isEmpty || !overlay.inserted.isEmpty { return nil }
+        if let unsaved, touchedTable(table) != nil, !unsaved.changed.isEmpty || !unsaved.inserted.isEmpty { return nil }
         return super.unchangedRows(ofTable: table)
     }
 
     override func value(_ record: RecordReference, slot: Int) -> StoredValue {
-        if isTouched(record.table),
-            let model = record.row < 0 ? overlay.inserted[-record.row - 1] : overlay.changed[record],
-            let layout = model._modelState.table?.layout, slot < layout.record.slots.count
-        {
-            return model._pendingValue(at: slot, role: layout.record.slots[slot].role, in: layout)
+        guard let table = touchedTable(record.table) else { return super.value(record, slot: slot) }
+        let model = record.row < 0 ? insertedModel(record) : unsavedModel(table, row: record.row)
+        guard let model, !model._modelState.flags.contains(.isDeleted), slot < table.layout.record.slots.count else {
+            return record.row < 0 ? .null : super.value(record, slot: slot)
         }
-        return super.value(record, slot: slot)
+        return model._pendingValue(at: slot, role: table.layout.record.slots[slot].role, in: table.layout)
     }
 
     override func identifier(_ record: RecordReference) -> PersistentIdentifier {
-        record.row < 0 ? overlay.inserted[-record.row - 1].persistentModelID : super.identifier(record)
+        if record.row < 0, let model = insertedModel(record) { return model.persistentModelID }
+        return super.identifier(record)
     }
 
     override func record(_ identifier: PersistentIdentifier) -> RecordReference? {
-        if identifier.isTemporary { return overlay.insertedNumbers[identifier] }
-        if let known = super.record(identifier) {
-            return isTouched(known.table) && overlay.deleted.contains(identifier) ? nil : known
+        if identifier.isTemporary {
+            guard let model = unsaved?.inserted.first(identifier), let table = model._modelState.table,
+                let number = self.table(named: table.layout.entityName)
+            else { return nil }
+            return RecordReference(table: number, row: -Int(model._modelState.place))
         }
+        if let known = super.record(identifier) { return isDeleted(known) ? nil : known }
         // A store that hands out snapshots may not have handed out this one yet.
         guard let table = state.table(named: identifier.entityName), table.binding.version == nil,
-            !touched.contains(identifier.entityName) || !overlay.deleted.contains(identifier),
             state.model(for: identifier) != nil
         else { return nil }
-        return super.record(identifier)
+        return super.record(identifier).flatMap { isDeleted($0) ? nil : $0 }
     }
 
     override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SnapshotRows) } }
+}
+
+/// What a conjunct asks of one attribute: that it has one of some values, which compare as they hash.
+private struct LookupKey {
+    let slot: Int
+    let values: [StoredValue]
+
+    init?(_ expression: QueryExpression) {
+        switch expression {
+        case .compare(.equal, .property(.variable(0), let property), .constant(let value)),
+            .compare(.equal, .constant(let value), .property(.variable(0), let property)):
+            (slot, values) = (property.slot, [value])
+        case .contains(.list(let elements), .property(.variable(0), let property)):
+            slot = property.slot
+            values = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }
+            guard values.count == elements.count else { return nil }
+        case .and(let parts):
+            guard let part = parts.lazy.compactMap({ LookupKey($0) }).first else { return nil }
+            self = part
+        default: return nil
+        }
+        let areHashed = values.allSatisfy { value in
+            switch value {
+            case .integer, .string, .uuid: true
+            default: false
+            }
+        }
+        guard areHashed else { return nil }
+    }
+
+    /// Whether the slot is an attribute of the values' kind.
+    func fits(_ layout: RecordLayout) -> Bool {
+        guard slot < layout.slots.count, layout.slots[slot].role == .attribute,
+            let kind = layout.slots[slot].property.attribute?.kind
+        else { return false }
+        return kind != .coded && values.allSatisfy { $0.fits(kind) }
+    }
 }

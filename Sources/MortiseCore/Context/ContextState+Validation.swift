@@ -127,12 +127,58 @@ extension PersistentModel {
             if changes.isAdded(other) { return true }
         default: break
         }
-        if let refers = _isStoredOwner(of: other, at: slot) { return refers }
+        if let refers = _isStoredOwner(of: other, at: slot) ?? _isStored(other, at: slot) { return refers }
         switch _modelState.storedValue(at: slot) {
         case .identifier(let identifier): return identifier == other.persistentModelID
         case .identifiers(let identifiers):
             return identifiers.contains(other.persistentModelID)
         default: return false
         }
+    }
+
+    /// Whether this model's record has another one among the members of a relationship; nil where that has to be read
+    /// anew each time.
+    func _isStored(_ member: any PersistentModel, at slot: Int) -> Bool? {
+        guard _modelState.row >= 0, let table = _modelState.table, !(table.source is SnapshotRows),
+            table.layout.record.slots[slot].role.isToMany
+        else { return nil }
+        return table.state.storedMembers.contains(member.persistentModelID, in: table, _modelState.row, slot)
+    }
+}
+
+/// The members of the records that were asked last, for those who ask it of each of many members: a list of them would be
+/// made and gone through every time.
+struct StoredMembers {
+    private struct Entry {
+        let table: ObjectIdentifier
+        let row: Int
+        let slot: Int
+        /// Nil after the first question: a single one is not worth a set.
+        var members: Set<PersistentIdentifier>?
+    }
+    /// As many as there may be relationships that share an inverse, on both sides of a move.
+    private static let most = 8
+    private var entries: [Entry] = []
+    private var next = 0
+
+    mutating func contains(
+        _ member: PersistentIdentifier, in table: ModelTable, _ row: Int, _ slot: Int
+    ) -> Bool {
+        let known = entries.firstIndex { $0.row == row && $0.slot == slot && $0.table == ObjectIdentifier(table) }
+        if let known, let members = entries[known].members { return members.contains(member) }
+        guard case .identifiers(let identifiers) = table.source.value(row: row, slot: slot) else { return false }
+        if let known {
+            let members = Set(identifiers)
+            entries[known].members = members
+            return members.contains(member)
+        }
+        let entry = Entry(table: ObjectIdentifier(table), row: row, slot: slot)
+        if entries.count < Self.most {
+            entries.append(entry)
+        } else {
+            entries[next] = entry
+            next = (next + 1) % Self.most
+        }
+        return identifiers.contains(member)
     }
 }

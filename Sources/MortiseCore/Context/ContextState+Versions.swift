@@ -96,6 +96,10 @@ extension ContextState {
             }
         }
         binding.version = latest
+        if !sources.isEmpty {
+            unsaved?.changed.forgetValues()
+            storedMembers = StoredMembers()
+        }
         for (table, source) in sources {
             table.source = source
             table.verifiesRows = table.layout.needsVerification && source.needsVerification(for: table.layout)
@@ -106,7 +110,8 @@ extension ContextState {
         for change in differing { change.didSet() }
     }
 
-    private func settlePartners(in binding: StoreBinding) {
+    /// Makes both sides of relationships agree where others have set one and this context the other.
+    func settlePartners(in binding: StoreBinding) {
         for model in Array(changed) + Array(deleted) {
             guard let table = model._modelState.table, table.binding === binding else { continue }
             model._settlePartners(in: table.layout)

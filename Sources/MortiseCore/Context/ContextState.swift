@@ -33,6 +33,7 @@ final class ContextState {
     var deletedElsewhere: [PersistentIdentifier] = []
     /// Models whose records are gone, so that other such models can still refer to them.
     var detachedModels = DetachedModels()
+    var storedMembers = StoredMembers()
     /// What the temporary identifiers of the last save became.
     var settled = SettledIdentifiers()
     /// Whether other contexts have saved since delete rules were followed, so that these may apply to more records.
@@ -342,6 +343,7 @@ final class ContextState {
     var hasChanges: Bool {
         guard let unsaved else { return false }
         return !unsaved.inserted.isEmpty || !unsaved.changed.isEmpty || !unsaved.deleted.isEmpty
+            || !deletedElsewhere.isEmpty
     }
 
     /// The entities of the models with unsaved changes, and maybe of others that had some.
@@ -530,20 +532,25 @@ final class ContextState {
             var followed: [any PersistentModel] = []
             while let model = unsaved.unpropagated.popLast() {
                 guard model._modelState.flags.contains(.isDeleted) else { continue }
-                model._modelState.flags.remove(.awaitsRules)
                 cascade(from: model, to: model._cascaded())
                 followed.append(model)
             }
-            for model in again { model._releaseRelated(storedOnly: true) }
+            // An observer of what is taken away may bring models back, or roll back.
+            for model in again where model._modelState.flags.contains(.isDeleted) {
+                model._releaseRelated(storedOnly: true)
+            }
             again = []
-            for model in followed { model._releaseRelated() }
+            for model in followed where model._modelState.flags.contains(.isDeleted) {
+                model._modelState.flags.remove(.awaitsRules)
+                model._releaseRelated()
+            }
             for model in followed where model._modelState.flags.contains(.isDeleted) && model._modelState.row < 0 {
                 guard model._modelState.table != nil else { continue }
                 // Never stored: the deletion is complete.
                 model._modelState.table = nil
                 model._modelState.draft?.takeBackWeakly()
             }
-            // An observer of what was taken away may have deleted others.
+            // Nor may it have deleted others.
         } while !unsaved.unpropagated.isEmpty
     }
 
@@ -617,78 +624,4 @@ extension PersistentModel {
         while survivor._modelState.table == nil, let next = survivor._modelState.draft?.survivor { survivor = next }
         return survivor
     }
-}
-
-/// Models in the order in which they were added, each once, found and removed in constant time: a model knows its place
-/// in the one list that it is in.
-struct ModelList: Sequence {
-    private var models: [(any PersistentModel)?] = []
-    private(set) var count = 0
-    /// Where models are by their identifiers, as far as `indexed`; made for those who ask.
-    private var places: [PersistentIdentifier: Int] = [:]
-    private var indexed = 0
-    /// The entities of all models that have been in the list since it was empty.
-    private(set) var entities: Set<String> = []
-    private var lastTable: ObjectIdentifier?
-
-    var isEmpty: Bool { count == 0 }
-
-    mutating func append(_ model: any PersistentModel) {
-        if contains(model) { return }
-        if let table = model._modelState.table, lastTable != ObjectIdentifier(table) {
-            lastTable = ObjectIdentifier(table)
-            entities.insert(table.layout.entityName)
-        }
-        models.append(model)
-        model._modelState.place = UInt32(truncatingIfNeeded: models.count)
-        count += 1
-    }
-
-    mutating func remove(_ model: any PersistentModel) {
-        guard contains(model) else { return }
-        models[Int(model._modelState.place) - 1] = nil
-        model._modelState.place = 0
-        count -= 1
-        if count == 0 {
-            self = ModelList()
-        } else if models.count > 32, count < models.count / 2 {
-            models.removeAll { $0 == nil }
-            (places, indexed) = ([:], 0)
-            for (place, model) in models.enumerated() {
-                model?._modelState.place = UInt32(truncatingIfNeeded: place + 1)
-            }
-        }
-    }
-
-    /// An index may be left over from another list, so the entry there decides.
-    func contains(_ model: any PersistentModel) -> Bool {
-        let place = Int(model._modelState.place)
-        return place > 0 && place <= models.count && models[place - 1] === model
-    }
-    var underestimatedCount: Int { count }
-
-    /// The model with an identifier that no model has lost while it is in the list.
-    mutating func first(_ identifier: PersistentIdentifier) -> (any PersistentModel)? {
-        while indexed < models.count {
-            if let model = models[indexed] { places[model.persistentModelID] = indexed }
-            indexed += 1
-        }
-        guard let place = places[identifier], let model = models[place], model.persistentModelID == identifier else {
-            return nil
-        }
-        return model
-    }
-
-    struct Iterator: IteratorProtocol {
-        fileprivate var models: IndexingIterator<[(any PersistentModel)?]>
-
-        mutating func next() -> (any PersistentModel)? {
-            while let next = models.next() {
-                if let model = next { return model }
-            }
-            return nil
-        }
-    }
-
-    func makeIterator() -> Iterator { Iterator(models: models.makeIterator()) }
 }

@@ -100,7 +100,7 @@ extension ContextState {
     func settleConflicts() throws {
         if changed.isEmpty, deleted.isEmpty, deletedElsewhere.isEmpty { return }
         let policy = context?.mergePolicy ?? .propertyWise
-        if let gone = deletedElsewhere.first {
+        if let gone = deletedElsewhere.min() {
             guard policy == .storeWins else { throw ModelContextError.noSuchModel(gone) }
             beginSettling()
             forgetDeletedElsewhere()
@@ -160,6 +160,29 @@ extension ContextState {
                 rows.remove(identifier)
             }
         }
+        try settleSnapshots()
+    }
+
+    /// Settles what others have changed on the other side of relationships that were set here, as moving to a newer version
+    /// does for stores that have versions. The records that others have set there are read first.
+    private func settleSnapshots() throws {
+        var others: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
+        for model in Array(changed) + Array(deleted) {
+            guard let table = model._modelState.table, table.source is SnapshotRows,
+                let draft = model._modelState.draft
+            else { continue }
+            for slot in draft.changed.slots where table.layout.record.slots[slot].role == .toOne {
+                let stored = model._modelState.rowValue(at: slot)
+                guard case .identifier(let identifier) = stored, try draft.base?.value(slot) != stored,
+                    let other = self.table(of: identifier), other.source is SnapshotRows
+                else { continue }
+                others[ObjectIdentifier(other), default: (other, [])].identifiers.append(identifier)
+            }
+        }
+        for (table, identifiers) in others.values {
+            try table.binding.store.load(identifiers, into: self, of: table)
+        }
+        for binding in bindings where binding.version == nil { settlePartners(in: binding) }
     }
 }
 
@@ -168,6 +191,7 @@ extension PersistentModel {
     func _dropChanges(_ layout: ModelLayout) {
         let change = ValueChange(droppingDraftOf: self, layout: layout)
         change?.willSet()
+        _modelState.table?.forgetValues()
         for slot in _modelState.draft?.changed.slots ?? [] {
             let role = layout.record.slots[slot].role
             if role == .attribute {

@@ -23,7 +23,7 @@ extension ContextState {
     func save() throws {
         try prepare()
         try throwRefused()
-        guard hasChanges || !deletedElsewhere.isEmpty else {
+        guard hasChanges else {
             unsaved?.cascades = Cascades()
             return
         }

@@ -96,7 +96,8 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// Two contexts are equal if they are the same object.
     public static func == (lhs: ModelContext, rhs: ModelContext) -> Bool { lhs === rhs }
 
-    /// Whether there are unsaved insertions, changes or deletions.
+    /// Whether there are unsaved insertions, changes or deletions. Also true while a save would throw because a changed
+    /// model's record was deleted by others; `rollback()` drops that change.
     public var hasChanges: Bool {
         state.propagateDeletes()
         return state.hasChanges

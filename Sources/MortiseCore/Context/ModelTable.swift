@@ -24,6 +24,8 @@ public final class ModelTable {
     var sourceOnAnyThread: RowSource { locked { current } }
     /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
     @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
+    /// The slots whose values unsaved models are looked up by.
+    @exclusivity(unchecked) var indexedSlots = SlotSet()
     /// Whether rows remain to be verified before their models are returned.
     var verifiesRows = false
     // Models take themselves out on the thread of their last release; all else happens where the context is used. No model
@@ -185,6 +187,19 @@ public final class ModelTable {
         func cast<T: PersistentModel>(_ type: T.Type) -> any PersistentModel { unsafeDowncast(present, to: T.self) }
         return cast(layout.type)
     }
+
+    /// Notes that an unsaved model is about to have another value in an indexed slot.
+    func noteValue(_ value: StoredValue, at slot: Int, of model: borrowing ModelState) {
+        guard let unsaved = state.unsaved else { return }
+        if model.flags.contains(.isInserted) {
+            unsaved.inserted.noteValue(value, at: slot, in: self, place: Int(model.place))
+        } else if model.flags.contains(.isChanged) {
+            unsaved.changed.noteValue(value, at: slot, in: self, place: Int(model.place))
+        }
+    }
+
+    /// Forgets what was noted of the values of unsaved models, because they have changed in some other way.
+    func forgetValues() { state.unsaved?.forgetValues() }
 
     func forget(row: Int, generation: UInt16) {
         lock.withLock { _ in registry.forget(row: row, generation: generation) }

@@ -160,7 +160,8 @@ struct QueryRun<Model: PersistentModel> {
         }
         let pushed = Set(asked.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.id))
         records = try finished(
-            found, query, without: pushed, isSorted: isSorted, isCut: isCut, mergesChanges: mergesChanges)
+            found, query, without: pushed, isSorted: isSorted, isCut: isCut, mergesChanges: mergesChanges,
+            looksUp: true)
     }
 
     /// Whether the store was asked all these and took them exactly.
@@ -178,10 +179,11 @@ struct QueryRun<Model: PersistentModel> {
         }
     }
 
-    /// Does what is left of a query: conditions, unsaved changes, order, window.
+    /// Does what is left of a query: conditions, unsaved changes, order, window. `looksUp` says whether unsaved models
+    /// may be found by their values, instead of going through all of them.
     private func finished(
         _ found: [RecordReference], _ query: StoreQuery, without pushed: Set<Int>, isSorted: Bool, isCut: Bool,
-        mergesChanges: Bool
+        mergesChanges: Bool, looksUp: Bool = false
     ) throws -> [RecordReference] {
         var matching = found
         if mergesChanges { matching.removeAll(where: reader.isOverlaid) }
@@ -190,7 +192,8 @@ struct QueryRun<Model: PersistentModel> {
         if mergesChanges {
             let family = Set(
                 state.container.schema.stored.subtree(of: query.entity).compactMap { reader.table(named: $0) })
-            matching += try filter(reader.changedRecords(in: family), by: query.conjuncts)
+            let changed = reader.changedRecords(in: family, matching: looksUp ? query.conjuncts : [])
+            matching += try filter(changed, by: query.conjuncts)
         }
         if query.purpose != .count, !isSorted { matching = try sort(matching, query, isCut: isCut) }
         return isCut || !query.isLimited ? matching : Array(matching[query.window(of: matching.count)])

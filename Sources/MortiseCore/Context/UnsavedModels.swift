@@ -64,6 +64,12 @@ final class UnsavedModels {
         cascades.forgetFollowers(of: model)
     }
 
+    /// Forgets which values the models have; they are looked at again when somebody asks.
+    func forgetValues() {
+        inserted.forgetValues()
+        changed.forgetValues()
+    }
+
     /// Forgets all changes, because they were saved or dropped.
     func clear() {
         inserted = ModelList()

@@ -157,6 +157,15 @@ public struct ModelState: ~Copyable {
         return rowValue(at: slot)
     }
 
+    /// As `storedValue`; nil for a value that cannot be stored, and for one that a new model has not set.
+    func comparableValue(at slot: Int) -> StoredValue? {
+        switch draft?[slot] {
+        case .value(let value)?: value
+        case nil, .unset?: row >= 0 ? rowValue(at: slot) : nil
+        default: nil
+        }
+    }
+
     /// The row's value in a slot, whatever the model has set; null without a row. Also null if it cannot be read; the
     /// model's context then keeps the error.
     func rowValue(at slot: Int) -> StoredValue {
@@ -196,6 +205,7 @@ public struct ModelState: ~Copyable {
     }
 
     mutating func set(_ value: Draft.Value, at slot: Int) {
+        if let table, table.indexedSlots.contains(slot) { table.forgetValues() }
         let draft = ensureDraft()
         draft[slot] = value
         draft.changed.insert(slot)
@@ -203,6 +213,7 @@ public struct ModelState: ~Copyable {
     }
 
     mutating func set(stored value: StoredValue, at slot: Int) {
+        if let table, table.indexedSlots.contains(slot) { table.noteValue(value, at: slot, of: self) }
         let draft = ensureDraft()
         draft.set(value, at: slot)
         draft.changed.insert(slot)

@@ -1,0 +1,178 @@
+/// Models in the order in which they were added, each once, found and removed in constant time: a model knows its place
+/// in the one list that it is in.
+struct ModelList: Sequence {
+    /// The models of one table that are in the list.
+    private struct Part {
+        let table: ObjectIdentifier
+        /// An upper bound: models that leave their table before they leave the list are still counted.
+        var count: Int
+    }
+
+    private var models: [(any PersistentModel)?] = []
+    private(set) var count = 0
+    /// Where models are by their identifiers, as far as `indexed`; made for those who ask.
+    private var places: [PersistentIdentifier: Int] = [:]
+    private var indexed = 0
+    /// The entities of all models that have been in the list since it was empty.
+    private(set) var entities: Set<String> = []
+    private var parts: [Part] = []
+    private var lastPart = 0
+    private var indexes = ValueIndexes()
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ model: any PersistentModel) {
+        if contains(model) { return }
+        if let table = model._modelState.table { countIn(table) }
+        models.append(model)
+        model._modelState.place = UInt32(truncatingIfNeeded: models.count)
+        count += 1
+    }
+
+    private mutating func countIn(_ table: ModelTable) {
+        if let part = part(of: table) {
+            parts[part].count += 1
+            return
+        }
+        lastPart = parts.count
+        parts.append(Part(table: ObjectIdentifier(table), count: 1))
+        entities.insert(table.layout.entityName)
+    }
+
+    // Models mostly come many of one table after the other.
+    private mutating func part(of table: ModelTable) -> Int? {
+        if lastPart < parts.count, parts[lastPart].table == ObjectIdentifier(table) { return lastPart }
+        guard let part = parts.firstIndex(where: { $0.table == ObjectIdentifier(table) }) else { return nil }
+        lastPart = part
+        return part
+    }
+
+    /// An upper bound of how many models of a table are in the list.
+    func count(of table: ModelTable) -> Int { parts.first { $0.table == ObjectIdentifier(table) }?.count ?? 0 }
+
+    mutating func remove(_ model: any PersistentModel) {
+        guard contains(model) else { return }
+        if let table = model._modelState.table, let part = part(of: table) { parts[part].count -= 1 }
+        models[Int(model._modelState.place) - 1] = nil
+        model._modelState.place = 0
+        count -= 1
+        if count == 0 {
+            self = ModelList()
+        } else if models.count > 32, count < models.count / 2 {
+            models.removeAll { $0 == nil }
+            (places, indexed) = ([:], 0)
+            indexes = ValueIndexes()
+            for (place, model) in models.enumerated() {
+                model?._modelState.place = UInt32(truncatingIfNeeded: place + 1)
+            }
+        }
+    }
+
+    /// An index may be left over from another list, so the entry there decides.
+    func contains(_ model: any PersistentModel) -> Bool {
+        let place = Int(model._modelState.place)
+        return place > 0 && place <= models.count && models[place - 1] === model
+    }
+    var underestimatedCount: Int { count }
+
+    /// The model in a place, counted from 1; nil if it has left.
+    func model(at place: Int) -> (any PersistentModel)? {
+        place > 0 && place <= models.count ? models[place - 1] : nil
+    }
+
+    /// The model with an identifier that no model has lost while it is in the list.
+    mutating func first(_ identifier: PersistentIdentifier) -> (any PersistentModel)? {
+        while indexed < models.count {
+            if let model = models[indexed] { places[model.persistentModelID] = indexed }
+            indexed += 1
+        }
+        guard let place = places[identifier], let model = models[place], model.persistentModelID == identifier else {
+            return nil
+        }
+        return model
+    }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate var models: IndexingIterator<[(any PersistentModel)?]>
+
+        mutating func next() -> (any PersistentModel)? {
+            while let next = models.next() {
+                if let model = next { return model }
+            }
+            return nil
+        }
+    }
+
+    func makeIterator() -> Iterator { Iterator(models: models.makeIterator()) }
+}
+
+// MARK: - Finding by value
+
+extension ModelList {
+    /// Fewer models are gone through faster than they are looked up.
+    private static let fewest = 32
+
+    /// The models of a table that may have one of the values in a slot, each once and in the list's order, and possibly
+    /// others; nil if going through all of them is as good.
+    mutating func candidates(in table: ModelTable, at slot: Int, _ values: [StoredValue]) -> [any PersistentModel]? {
+        guard count > Self.fewest else { return nil }
+        table.indexedSlots.insert(slot)
+        let places = indexes.places(of: values, in: ObjectIdentifier(table), at: slot, models)
+        return places.compactMap { models[$0] }.filter { $0._modelState.table === table }
+    }
+
+    /// Notes that the model in a place has another value in a slot.
+    mutating func noteValue(_ value: StoredValue, at slot: Int, in table: ModelTable, place: Int) {
+        indexes.add(value, place - 1, in: ObjectIdentifier(table), at: slot, of: models.count)
+    }
+
+    /// Forgets what was noted of values, because many have changed.
+    mutating func forgetValues() { indexes = ValueIndexes() }
+}
+
+/// The places of a list's models by their values in some slots of some tables. Each is made when it is first asked, goes on
+/// where it ended when the list has grown, and may name places whose models have other values by now.
+private struct ValueIndexes {
+    private struct Key: Hashable {
+        let table: ObjectIdentifier
+        let slot: Int
+    }
+    private struct Index {
+        var places: [StoredValue: [Int]] = [:]
+        /// The places of models that have not set the value, or to one that cannot be stored.
+        var others: [Int] = []
+        var end = 0
+        /// How many places were added again.
+        var surplus = 0
+    }
+    private var all: [Key: Index] = [:]
+
+    mutating func places(
+        of values: [StoredValue], in table: ObjectIdentifier, at slot: Int, _ models: [(any PersistentModel)?]
+    ) -> [Int] {
+        let key = Key(table: table, slot: slot)
+        var index = all.removeValue(forKey: key) ?? Index()
+        while index.end < models.count {
+            if let model = models[index.end], model._modelState.table.map(ObjectIdentifier.init) == table {
+                if let value = model._modelState.comparableValue(at: slot) {
+                    index.places[value, default: []].append(index.end)
+                } else {
+                    index.others.append(index.end)
+                }
+            }
+            index.end += 1
+        }
+        let found = Set(values.flatMap { index.places[$0] ?? [] } + index.others).sorted()
+        all[key] = index
+        return found
+    }
+
+    mutating func add(_ value: StoredValue, _ place: Int, in table: ObjectIdentifier, at slot: Int, of count: Int) {
+        let key = Key(table: table, slot: slot)
+        guard let end = all[key]?.end, place < end else { return }
+        all[key]?.places[value, default: []].append(place)
+        all[key]?.surplus += 1
+        // A value that changes again and again would fill it.
+        if let surplus = all[key]?.surplus, surplus > count { all[key] = nil }
+    }
+}

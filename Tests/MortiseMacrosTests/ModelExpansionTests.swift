@@ -348,6 +348,12 @@ struct ModelExpansionTests {
         #expect(initializerIsMarked(in: property))
     }
 
+    /// The compiler would say that a property is not set, of the statement that links as well.
+    @Test func initializersThatForgetAPropertyLinkNothing() {
+        #expect(!initializerIsMarked(in: "var other: Trip", body: "self.others = []"))
+        #expect(initializerIsMarked(in: "var other: Trip?", body: "self.others = []"))
+    }
+
     @Test(arguments: [
         "var name: String", "var name: String?", "var number = 1", "var number: Int = 1", "var flag: Bool",
         "var id: UUID",
@@ -359,9 +365,12 @@ struct ModelExpansionTests {
         #expect(!initializerIsMarked(in: property))
     }
 
-    private func initializerIsMarked(in property: String) -> Bool {
+    private func initializerIsMarked(in property: String, body: String? = nil) -> Bool {
+        let variable = DeclSyntax("\(raw: property)").as(VariableDeclSyntax.self)
+        let body = body ?? "self.\(variable?.bindings.first?.pattern.trimmedDescription ?? "") = value"
         guard
-            let model = DeclSyntax("final class Trip { \(raw: property)\n init() {} }").as(ClassDeclSyntax.self),
+            let model = DeclSyntax("final class Trip { \(raw: property)\n init() { \(raw: body) } }").as(
+                ClassDeclSyntax.self),
             let initializer = model.memberBlock.members.last?.decl
         else {
             Issue.record("\(property) is not understood")

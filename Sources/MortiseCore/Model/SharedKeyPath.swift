@@ -31,6 +31,26 @@ extension SharedKeyPath {
     public init<Model: PersistentModel>(relationship keyPath: KeyPath<Root, Value>) where Value == [Model]? {
         self.init(keyPath)
     }
+    /// Makes a constant of a to-many relationship with a limit.
+    @inlinable
+    public init<Model: PersistentModel>(limited keyPath: KeyPath<Root, Value>) where Value == [Model] {
+        self.init(keyPath)
+    }
+    /// Makes a constant of an optional to-many relationship with a limit.
+    @inlinable
+    public init<Model: PersistentModel>(limited keyPath: KeyPath<Root, Value>) where Value == [Model]? {
+        self.init(keyPath)
+    }
+    /// A property that holds one model at most.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: """
+            'minimumModelCount' and 'maximumModelCount' limit an array of models: remove them, or write '[Model]'
+            """
+    )
+    public init(limited keyPath: KeyPath<Root, Value>) { self.init(keyPath) }
+
     /// A property that holds no models.
     @_disfavoredOverload
     @available(

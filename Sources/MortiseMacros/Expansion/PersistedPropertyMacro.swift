@@ -126,9 +126,10 @@ extension PersistedPropertyMacro: PeerMacro {
         return peers
     }
 
-    /// What has the compiler check that a relationship holds models.
+    /// What has the compiler check that a relationship holds models, or an array of them.
     private static func label(of property: ModelProperty) -> String {
-        property.relationship == nil ? "" : "relationship: "
+        guard let relationship = property.relationship else { return "" }
+        return relationship.limitsMembers ? "limited: " : "relationship: "
     }
 
     /// What has the compiler check that the inverse of a relationship holds models.
@@ -186,8 +187,18 @@ extension ModelProperty {
 }
 
 extension SyntaxProtocol {
-    fileprivate var isGeneric: Bool {
+    var isGeneric: Bool {
         asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+    }
+}
+
+extension AttributeSyntax {
+    /// Whether a relationship limits how many models it holds. One at most is what any relationship to one model says.
+    fileprivate var limitsMembers: Bool {
+        let open = ["minimumModelCount": ["0", "nil"], "maximumModelCount": ["0", "1", "nil"]]
+        return open.contains { label, values in
+            argument(label).map { !values.contains($0.trimmedDescription) } ?? false
+        }
     }
 }
 

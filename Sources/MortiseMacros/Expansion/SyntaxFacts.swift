@@ -126,6 +126,12 @@ extension TypeSyntax {
         return isAtomic ? "\(trimmed)?" : "(\(trimmed))?"
     }
 
+    /// The generic arguments of a named type as written, in angle brackets; empty without.
+    var genericArguments: String {
+        let clause = self.as(IdentifierTypeSyntax.self)?.genericArgumentClause
+        return (clause ?? self.as(MemberTypeSyntax.self)?.genericArgumentClause)?.trimmedDescription ?? ""
+    }
+
     func genericArgument(of name: String) -> TypeSyntax? {
         guard let named = self.as(IdentifierTypeSyntax.self), named.name.text == name,
             let clause = named.genericArgumentClause, clause.arguments.count == 1, let only = clause.arguments.first

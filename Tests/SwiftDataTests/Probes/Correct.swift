@@ -111,6 +111,20 @@ struct Failure: Error {}
     }
 }
 
+@Model final class Options {
+    @Attribute(.externalStorage) var image: Foundation.Data?
+    @Attribute(.externalStorage) var preview = Data()
+    @Attribute(.externalStorage, .transformable(by: "Codes")) var codes: [String] = []
+    @Attribute(originalName: "text") var title = ""
+    @Attribute(originalName: "title") var text = ""
+    @Relationship(minimumModelCount: 0, maximumModelCount: 1) var halt: Halt?
+    @Relationship(minimumModelCount: 1, maximumModelCount: 9) var halts: [Halt]? = []
+    #Unique<Options>([\.title], [\.title, \.text])
+    #Index<Options>([\.title], [\.title, \.text], [\.text, \.title])
+    #Index<Options>(.binary([\.text]), .rtree([\.text]))
+    init() {}
+}
+
 enum Hidden {
     struct Int {}
     struct Bool {}

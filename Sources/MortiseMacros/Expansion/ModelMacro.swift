@@ -13,7 +13,7 @@ extension ModelMacro: MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        if declaration.isRepeated(node, "Model", in: context) {
+        if declaration.attributes.isRepeated(node, in: context) {
             context.diagnose(
                 MacroDiagnostic("repeatedModel", "'@Model' is repeated on one class; remove one of them"), at: node)
             return []
@@ -43,7 +43,7 @@ extension ModelMacro: MemberAttributeMacro {
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
         guard let model = ModelDeclaration(declaration, in: context),
-            !declaration.isRepeated(node, "Model", in: context)
+            !declaration.attributes.isRepeated(node, in: context)
         else { return [] }
         if let initializer = member.as(InitializerDeclSyntax.self) {
             let isDesignated = !initializer.modifiers.contains(.convenience)
@@ -94,7 +94,7 @@ extension ModelMacro: ExtensionMacro {
         if declaration.is(ActorDeclSyntax.self), missing.contains("Sendable") {
             return [try ExtensionDeclSyntax("extension \(type.trimmed): Swift.Sendable {}")]
         }
-        guard declaration.is(ClassDeclSyntax.self), !declaration.isRepeated(node, "Model", in: context) else {
+        guard declaration.is(ClassDeclSyntax.self), !declaration.attributes.isRepeated(node, in: context) else {
             return []
         }
         var extensions: [ExtensionDeclSyntax] = []
@@ -116,18 +116,5 @@ extension ModelMacro: ExtensionMacro {
                     """))
         }
         return extensions
-    }
-}
-
-extension DeclGroupSyntax {
-    /// Whether an attribute is not the first of its name: what it adds is there already.
-    fileprivate func isRepeated(_ node: AttributeSyntax, _ name: String, in context: some MacroExpansionContext) -> Bool
-    {
-        let all = attributes.attributes(named: name)
-        guard all.count > 1, let first = all.first else { return false }
-        func place(_ node: AttributeSyntax) -> String? {
-            context.location(of: node).map { "\($0.line):\($0.column)" }
-        }
-        return place(first) != place(node)
     }
 }

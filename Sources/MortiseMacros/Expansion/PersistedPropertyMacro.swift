@@ -118,8 +118,7 @@ extension PersistedPropertyMacro: PeerMacro {
             peers.append(
                 """
                 private \(raw: property.isolation)static let \(raw: Self.keyPathName(of: property)) = \
-                MortiseCore.SharedKeyPath(\(raw: label(of: property))\\\(raw: owner.name.text).\(raw: property.identifier))\
-                \(raw: inverse(of: property))
+                MortiseCore.SharedKeyPath(\(raw: label(of: property))\\\(raw: owner.name.text).\(raw: property.identifier))
                 """)
         }
         if let peer = unobservedProperty(property, node, context) { peers.append(peer) }
@@ -130,12 +129,6 @@ extension PersistedPropertyMacro: PeerMacro {
     private static func label(of property: ModelProperty) -> String {
         guard let relationship = property.relationship else { return "" }
         return relationship.limitsMembers ? "limited: " : "relationship: "
-    }
-
-    /// What has the compiler check that the inverse of a relationship holds models.
-    private static func inverse(of property: ModelProperty) -> String {
-        guard let inverse = property.relationship?.argument("inverse"), inverse.keyPath != nil else { return "" }
-        return ".inverse(\(inverse.trimmedDescription))"
     }
 
     private static func unobservedProperty(

@@ -1,5 +1,6 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
 
 extension AttributeListSyntax {
     /// The first attribute named `name`, with or without its module in front.
@@ -13,6 +14,18 @@ extension AttributeListSyntax {
             guard case .attribute(let attribute) = element, attribute.baseName == name else { return nil }
             return attribute
         }
+    }
+}
+
+extension AttributeListSyntax {
+    /// Whether an attribute is not the first of its name: what it adds is there already.
+    func isRepeated(_ node: AttributeSyntax, in context: some MacroExpansionContext) -> Bool {
+        let all = attributes(named: node.baseName)
+        guard all.count > 1, let first = all.first else { return false }
+        func place(_ node: AttributeSyntax) -> String? {
+            context.location(of: node).map { "\($0.line):\($0.column)" }
+        }
+        return place(first) != place(node)
     }
 }
 

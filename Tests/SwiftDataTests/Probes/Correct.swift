@@ -111,6 +111,31 @@ struct Failure: Error {}
     }
 }
 
+@Model public class Owner {
+    @Attribute(.unique) var `my key` = 4
+    @Attribute(.unique) @Attribute(originalName: "before") var `class` = 4
+    var options: [Int] = []
+    typealias Cars = [Car]
+    @Relationship(deleteRule: .cascade, inverse: \Car.owner) var cars: Cars = []
+    @Relationship(inverse: \Thing.holder) var bikes: [Bike]? = []
+    init() {}
+}
+
+@Model class Thing {
+    var holder: Owner?
+    init() {}
+}
+
+@Model final class Bike: Thing {
+    @Attribute(.unique) var number = 4
+    override init() { super.init() }
+}
+
+@Model final class Car {
+    var owner: Owner?
+    init() {}
+}
+
 @Model final class Options {
     @Attribute(.externalStorage) var image: Foundation.Data?
     @Attribute(.externalStorage) var preview = Data()

@@ -11,6 +11,7 @@ struct Kept: Codable {}
 @Model final class Stop {
     var trip: Trip?
     var name = ""
+    private var hidden: Trip?
     init() {}
 }
 
@@ -101,6 +102,22 @@ struct Kept: Codable {}
     @Relationship(inverse: \Stop.name) var byName: Stop?
     // error: the inverse cannot follow '\Trip.stops.first'; name a relationship of the other model itself
     @Relationship(inverse: \Trip.stops.first) var byPath: Trip?
+    // error: value of type 'Stop' has no member 'journey'
+    @Relationship(inverse: \Stop.journey) var unknown: Stop?
+    // error: 'hidden' is inaccessible due to 'private' protection level
+    @Relationship(inverse: \Stop.hidden) var inaccessible: [Stop] = []
+    // error: type 'Schema.Relationship.DeleteRule' has no member 'remove'
+    @Relationship(deleteRule: .remove, inverse: \Stop.trip) var rule: [Stop] = []
+    // error: argument 'deleteRule' must precede argument 'inverse'
+    @Relationship(inverse: \Stop.trip, deleteRule: .cascade) var order: [Stop] = []
+    // error: type 'Schema.Attribute.Option' has no member 'uniqe'
+    @Attribute(.uniqe) var misspelt = ""
+    // error: cannot convert value of type 'Int' to expected argument type 'String'
+    @Attribute(originalName: 3) var number = 0
+    // error: the inverse belongs to a model that this relationship does not hold: name a property of one that it holds
+    @Relationship(inverse: \Trip.stops) var others: [Stop]? = []
+    // error: the inverse belongs to a model that this relationship does not hold: name a property of one that it holds
+    @Relationship(inverse: \Trip.stops) var another: Stop?
     // error: a to-many relationship is an array of models; write '[Stop]'
     @Relationship var set: Set<Stop> = []
     // error: 'minimumModelCount' cannot be -1; write a number from 0 on, or leave it out

@@ -201,6 +201,14 @@ enum Edition {
         _ = try [1].map { [offset] number throws -> Int in number + offset }
         if text.isEmpty { run { [self] in name = "w" } }
     }
+    init(conditions number: Int, numbers: [Int]?) {
+        if [1, 2].contains(where: { [number] in $0 == number }) { name = "y" }
+        guard [1, 2].contains(where: { [number] in $0 == number }) || number > 1 else { return }
+        while [1, 2].contains(where: { [number] in $0 == number }), name.isEmpty { name += "z" }
+        let chosen = if number > 0 { [1].map { [number] in $0 + number } } else { [2] }
+        let text: String? = numbers?.first.map { [number] in $0 + number }?.description
+        name = text ?? chosen.description
+    }
     private func run(_ body: @escaping () -> Void) { body() }
     deinit {
         let last = name

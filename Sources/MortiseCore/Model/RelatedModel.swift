@@ -55,7 +55,7 @@ extension RelatedModel {
     public func checkInverse<Other, Held>(_ inverse: KeyPath<Other, Held>, of model: (Model) -> Any) {}
 }
 
-/// Used by macro expansions: stands in for the options of a property whose marker was not expanded, because its arguments
+/// Used by macro expansions: replaces the options of a property whose marker was not expanded, because its arguments
 /// are mistaken. The compiler says so, and the program never runs.
 @dynamicCallable
 public struct MistakenOptions {

@@ -118,9 +118,9 @@ struct ModelMembers {
             }
             """,
         ]
-        // One written by hand is refused, and stands in for ours, so that nothing else is said of it.
-        let standsIn = model.backingDataInitializer.map { model.isFinal || $0.modifiers.contains(.required) } ?? false
-        return standsIn ? Array(initializers.dropLast()) : initializers
+        // One written by hand is refused. It takes the place of ours, so that nothing else is said of it.
+        let isReplaced = model.backingDataInitializer.map { model.isFinal || $0.modifiers.contains(.required) } ?? false
+        return isReplaced ? Array(initializers.dropLast()) : initializers
     }
 
     private func subclassInitializers(of superclass: TypeSyntax) -> [DeclSyntax] {

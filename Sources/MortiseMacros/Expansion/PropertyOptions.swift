@@ -28,7 +28,7 @@ struct PropertyOptions {
         return [PropertyOptions(property: property).function(in: owner.name.trimmed.text)]
     }
 
-    /// The marker that stands for all of its kind.
+    /// The marker that adds the function, the first of its kind.
     private var marker: AttributeSyntax? {
         if let relationship = property.relationship { return relationship }
         return property.attributeArguments.flatMap { _ in

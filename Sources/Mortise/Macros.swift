@@ -38,7 +38,7 @@ public macro Model() = #externalMacro(module: "MortiseMacros", type: "ModelMacro
 ///
 /// The options and arguments are those of `Schema.Attribute`; those of several `@Attribute`s on one property are joined.
 /// `originalName` is the property's name in the version of the schema before this one. A property marked `@Attribute` cannot be marked `@Relationship` as well.
-@attached(peer)
+@attached(peer, names: named(_propertyOptions))
 public macro Attribute(
     _ options: Schema.Attribute.Option..., originalName: String? = nil, hashModifier: String? = nil
 ) = #externalMacro(module: "MortiseMacros", type: "AttributeMacro")
@@ -54,7 +54,7 @@ public macro Attribute(
 /// led to what it leaves, and adds to none: by which of them it should be held is not known.
 ///
 /// The delete rule says what happens to the related models when this one is deleted.
-@attached(peer)
+@attached(peer, names: named(_propertyOptions))
 public macro Relationship(
     _ options: Schema.Relationship.Option...,
     deleteRule: Schema.Relationship.DeleteRule = .nullify,

@@ -29,9 +29,20 @@ struct ModelExpansionTests {
                 @_PersistedProperty(0)
                 public var name: String
                 @_PersistedProperty(1) var number: Int = 0
+
+                private nonisolated static func _propertyOptions(_number: Swift.Void) -> MortiseCore.Schema.Attribute {
+                    MortiseCore.Schema.Attribute(.unique, originalName: "code")
+                }
                 @_PersistedProperty(2)
                 private var note: String?
                 @_PersistedProperty(3) var stops: [Stop] = []
+
+                private nonisolated static func _propertyOptions(_stops: Swift.Void) -> MortiseCore.Schema.Relationship {
+                    MortiseCore.RelatedModel(\Trip.stops).checkInverse(\Stop.trip) {
+                        $0
+                    }
+                    return MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip)
+                }
                 var cache: Int = 0
                 static let limit = 10
                 var label: String { name }
@@ -70,9 +81,9 @@ struct ModelExpansionTests {
                 public static var schemaMetadata: [MortiseCore.Schema.PropertyMetadata] {
                     [
                         MortiseCore.Schema.PropertyMetadata(name: "name", keypath: \Trip.name, chained: \Trip?.?.name),
-                        MortiseCore.Schema.PropertyMetadata(name: "number", keypath: \Trip.number, chained: \Trip?.?.number, defaultValue: (0) as Int, metadata: MortiseCore.Schema.Attribute(.unique, originalName: "code")),
+                        MortiseCore.Schema.PropertyMetadata(name: "number", keypath: \Trip.number, chained: \Trip?.?.number, defaultValue: (0) as Int, metadata: _propertyOptions(_number: ())),
                         MortiseCore.Schema.PropertyMetadata(name: "note", keypath: \Trip.note, chained: \Trip?.?.note),
-                        MortiseCore.Schema.PropertyMetadata(name: "stops", keypath: \Trip.stops, chained: \Trip?.?.stops, defaultValue: ([]) as [Stop], metadata: MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip))
+                        MortiseCore.Schema.PropertyMetadata(name: "stops", keypath: \Trip.stops, chained: \Trip?.?.stops, defaultValue: ([]) as [Stop], metadata: _propertyOptions(_stops: ()))
                     ]
                 }
 
@@ -348,6 +359,12 @@ struct ModelExpansionTests {
         #expect(initializerIsMarked(in: property))
     }
 
+    /// The compiler would say that a property is not set, of the statement that links as well.
+    @Test func initializersThatForgetAPropertyLinkNothing() {
+        #expect(!initializerIsMarked(in: "var other: Trip", body: "self.others = []"))
+        #expect(initializerIsMarked(in: "var other: Trip?", body: "self.others = []"))
+    }
+
     @Test(arguments: [
         "var name: String", "var name: String?", "var number = 1", "var number: Int = 1", "var flag: Bool",
         "var id: UUID",
@@ -359,9 +376,12 @@ struct ModelExpansionTests {
         #expect(!initializerIsMarked(in: property))
     }
 
-    private func initializerIsMarked(in property: String) -> Bool {
+    private func initializerIsMarked(in property: String, body: String? = nil) -> Bool {
+        let variable = DeclSyntax("\(raw: property)").as(VariableDeclSyntax.self)
+        let body = body ?? "self.\(variable?.bindings.first?.pattern.trimmedDescription ?? "") = value"
         guard
-            let model = DeclSyntax("final class Trip { \(raw: property)\n init() {} }").as(ClassDeclSyntax.self),
+            let model = DeclSyntax("final class Trip { \(raw: property)\n init() { \(raw: body) } }").as(
+                ClassDeclSyntax.self),
             let initializer = model.memberBlock.members.last?.decl
         else {
             Issue.record("\(property) is not understood")

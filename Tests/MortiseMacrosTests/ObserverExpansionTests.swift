@@ -33,7 +33,7 @@ struct ObserverExpansionTests {
                                 log("will \(newValue)")
                             })(_newValue)
                         let _oldValue = self._unobserved_count
-                        _setValue(_newValue, at: 0)
+                        self._unobserved_count = _newValue
                         ({ (oldValue) -> Swift.Void in
                                 log("did \(oldValue)")
                             })(_oldValue)
@@ -90,7 +90,7 @@ struct ObserverExpansionTests {
                     }
 
                     set(_newValue) {
-                        _setValue(_newValue, at: 0)
+                        self._unobserved_count = _newValue
                         ({ () -> Swift.Void in
                                 log("did")
                             })()
@@ -153,7 +153,7 @@ struct ObserverExpansionTests {
                                 log(new)
                             })(_newValue)
                         let _oldValue = self._unobserved_count
-                        _setValue(_newValue, at: 0)
+                        self._unobserved_count = _newValue
                         ({ (old) -> Swift.Void in
                                 log(old)
                             })(_oldValue)
@@ -218,7 +218,7 @@ struct ObserverExpansionTests {
                     }
 
                     set(_newValue) {
-                        _setValue(_newValue, at: 0)
+                        self._unobserved_count = _newValue
                         ({ () -> Swift.Void in
                                 if self._unobserved_count > 10 {
                                     self._unobserved_count = 10
@@ -287,7 +287,7 @@ struct ObserverExpansionTests {
                     }
 
                     set(_newValue) {
-                        _setValue(_newValue, at: 0)
+                        self._unobserved_count = _newValue
                         ({ () -> Swift.Void in
                                 if let count, count > 1 {
                                     log(count)
@@ -359,7 +359,7 @@ struct ObserverExpansionTests {
 
                     set(_newValue) {
                         let _model = self
-                        _setValue(_newValue, at: 0)
+                        self._unobserved_count = _newValue
                         ({ () -> Swift.Void in
                                 defer {
                                     self._unobserved_count += 1

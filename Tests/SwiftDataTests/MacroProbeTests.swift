@@ -33,28 +33,34 @@ import Testing
         }
     }
 
-    @Test(arguments: Setting.all) func eachMistakeIsSaidOnceAtItsLine(setting: Setting) throws {
+    /// The compiler looks for values that are not set once there is no other mistake: those have a file of their own.
+    @Test(arguments: Setting.all, [("Mistakes.swift", 55), ("UnsetValues.swift", 3)])
+    func eachMistakeIsSaidOnceAtItsLine(setting: Setting, probe: (file: String, atLeast: Int)) throws {
         try withFolder { folder in
-            let file = Self.probes.appending(path: "Mistakes.swift")
-            var expected: [(line: Int, text: String)] = []
-            var pending: [String] = []
+            let file = Self.probes.appending(path: probe.file)
+            var expected: [ClientProgram.Diagnostic] = []
+            var pending: [ClientProgram.Diagnostic] = []
             let lines = try String(contentsOf: file, encoding: .utf8).split(
                 separator: "\n", omittingEmptySubsequences: false)
             for (number, line) in lines.enumerated() {
                 let code = line.drop { $0 == " " }
-                if let comment = code.range(of: "// error: "), comment.lowerBound == code.startIndex {
-                    pending.append(String(code[comment.upperBound...]))
+                if let comment = code.firstMatch(of: #/^// (error|warning)( in Swift 6)?: /#) {
+                    if comment.2 != nil, setting.mode != "6" { continue }
+                    let isError = comment.1 == "error" || setting.flags.contains("-warnings-as-errors")
+                    pending.append(.init(line: 0, isError: isError, text: String(code[comment.range.upperBound...])))
                 } else {
-                    expected += pending.map { (number + 1, $0) }
+                    expected += pending.map { .init(line: number + 1, isError: $0.isError, text: $0.text) }
                     pending = []
                 }
             }
-            #expect(expected.count >= 40)
+            #expect(expected.count >= probe.atLeast)
             let found = try ClientProgram.diagnostics(of: file, in: folder, mode: setting.mode, flags: setting.flags)
-            var rest = found.filter { $0.isError }
-            for (line, text) in expected {
-                let place = rest.firstIndex { $0.line == line && $0.text.contains(text) }
-                #expect(place != nil, "line \(line): \(text)")
+            var rest = found.filter { !Self.isOfModules($0) }
+            for wanted in expected {
+                let place = rest.firstIndex {
+                    $0.line == wanted.line && $0.isError == wanted.isError && $0.text.contains(wanted.text)
+                }
+                #expect(place != nil, "line \(wanted.line): \(wanted.text)")
                 if let place { rest.remove(at: place) }
             }
             #expect(rest == [])

@@ -11,7 +11,7 @@ public struct SharedKeyPath<Root, Value>: @unchecked Sendable {
     public init(_ keyPath: KeyPath<Root, Value>) { self.keyPath = keyPath }
 }
 
-// What `@Relationship` may be on, and name as its inverse, as far as types tell.
+// What `@Relationship` may be on, as far as types tell.
 extension SharedKeyPath {
     /// Makes a constant of a to-one relationship.
     @inlinable
@@ -31,6 +31,26 @@ extension SharedKeyPath {
     public init<Model: PersistentModel>(relationship keyPath: KeyPath<Root, Value>) where Value == [Model]? {
         self.init(keyPath)
     }
+    /// Makes a constant of a to-many relationship with a limit.
+    @inlinable
+    public init<Model: PersistentModel>(limited keyPath: KeyPath<Root, Value>) where Value == [Model] {
+        self.init(keyPath)
+    }
+    /// Makes a constant of an optional to-many relationship with a limit.
+    @inlinable
+    public init<Model: PersistentModel>(limited keyPath: KeyPath<Root, Value>) where Value == [Model]? {
+        self.init(keyPath)
+    }
+    /// A property that holds one model at most.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: """
+            'minimumModelCount' and 'maximumModelCount' limit an array of models: remove them, or write '[Model]'
+            """
+    )
+    public init(limited keyPath: KeyPath<Root, Value>) { self.init(keyPath) }
+
     /// A property that holds no models.
     @_disfavoredOverload
     @available(
@@ -40,23 +60,4 @@ extension SharedKeyPath {
             """
     )
     public init(relationship keyPath: KeyPath<Root, Value>) { self.init(keyPath) }
-
-    /// The same, with a to-one relationship as the inverse.
-    @inlinable
-    public func inverse<Other, Model: PersistentModel>(_ inverse: KeyPath<Other, Model>) -> Self { self }
-    /// The same, with an optional to-one relationship as the inverse.
-    @inlinable
-    public func inverse<Other, Model: PersistentModel>(_ inverse: KeyPath<Other, Model?>) -> Self { self }
-    /// The same, with a to-many relationship as the inverse.
-    @inlinable
-    public func inverse<Other, Model: PersistentModel>(_ inverse: KeyPath<Other, [Model]>) -> Self { self }
-    /// The same, with an optional to-many relationship as the inverse.
-    @inlinable
-    public func inverse<Other, Model: PersistentModel>(_ inverse: KeyPath<Other, [Model]?>) -> Self { self }
-    /// A property that holds no models.
-    @_disfavoredOverload
-    @available(
-        *, unavailable, message: "the inverse holds no models: name the relationship of the other model that leads back"
-    )
-    public func inverse<Other, Held>(_ inverse: KeyPath<Other, Held>) -> Self { self }
 }

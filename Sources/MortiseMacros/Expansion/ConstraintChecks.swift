@@ -19,7 +19,7 @@ struct ConstraintChecks {
     private var name: String { "#\(constraint.macroName.text)" }
 
     func run() {
-        checkRoot()
+        guard checkRoot() else { return }
         guard !constraint.arguments.isEmpty else {
             reportMissingKeyPaths(at: constraint)
             return
@@ -29,11 +29,12 @@ struct ConstraintChecks {
         }
     }
 
-    private func checkRoot() {
+    /// Reports a constraint of another model; false if there is nothing more to check.
+    private func checkRoot() -> Bool {
         guard let argument = constraint.genericArgumentClause?.arguments.first?.argument,
             let written = Syntax(argument).as(TypeSyntax.self),
             let base = written.baseName, base != model.name, base != "Self"
-        else { return }
+        else { return true }
         let own = TypeSyntax(IdentifierTypeSyntax(name: .identifier(model.name)))
         reporter.diagnose(
             MacroDiagnostic(
@@ -43,6 +44,7 @@ struct ConstraintChecks {
                     + "or move it to '\(written.trimmedDescription)'"),
             at: written,
             fixIts: [.replace("write '\(model.name)'", id: "useOwnModel", old: written, new: own)])
+        return false
     }
 
     private func check(_ expression: ExprSyntax) {
@@ -82,6 +84,15 @@ struct ConstraintChecks {
             return
         }
         guard let property = model.properties.first(where: { $0.name == first }) else {
+            if model.variables.contains(where: { $0.declares(first) && $0.modifiers.contains(.override) }) {
+                reporter.diagnose(
+                    MacroDiagnostic(
+                        "constraintOnOverride",
+                        "'\(name)' cannot name '\(first)', which '\(model.name)' overrides, because the key path leads to "
+                            + "the override; move the constraint to the superclass"),
+                    at: expression)
+                return
+            }
             // An inherited property cannot be seen from here.
             let isOwn = model.variables.contains { $0.declares(first) }
             guard isOwn || model.firstInheritedType == nil else { return }
@@ -89,6 +100,19 @@ struct ConstraintChecks {
                 MacroDiagnostic(
                     "constraintOnUnstoredProperty",
                     "'\(first)' is not a stored property of '\(model.name)'; name a property that the store keeps"),
+                at: expression)
+            return
+        }
+        if property.options.contains("ephemeral") {
+            let isUnique = name == "#Unique"
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "constraintOnEphemeral",
+                    isUnique
+                        ? "'#Unique' cannot name '\(first)', which is '.ephemeral', because the store keeps no value to "
+                            + "compare; remove one of them"
+                        : "'#Index' has no effect on '\(first)', which is '.ephemeral'; remove one of them",
+                    severity: isUnique ? .error : .warning),
                 at: expression)
             return
         }

@@ -5,18 +5,24 @@ import SwiftSyntax
 struct ModelChecks {
     let model: ModelDeclaration
     let hasModelSuperclass: Bool
+    /// What is around the class, the innermost first.
+    let surroundings: [Syntax]
     let reporter: DiagnosticReporter
 
     func run() {
         checkClass()
+        checkSurroundings()
         checkConditionalProperties()
         for variable in model.variables {
             PropertyChecks(variable: variable, className: model.name, reporter: reporter).run()
         }
+        checkConstants()
+        checkOriginalNames()
         let conditional = model.syntax.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
         for constraint in model.constraints + conditional.flatMap(\.containedConstraints) {
             ConstraintChecks(constraint: constraint, model: model, reporter: reporter).run()
         }
+        ConstraintRepetitions(model: model, reporter: reporter).run()
         checkInitializers()
     }
 
@@ -39,7 +45,8 @@ struct ModelChecks {
                 MacroDiagnostic(
                     "isolatedModel",
                     "a '@Model' class belongs to its context and not to an actor; "
-                        + "remove '@MainActor', or put it on the methods that need it", severity: .warning),
+                        + "remove '@MainActor', or put it on the methods that need it",
+                    severity: model.isSwift6 ? .error : .warning),
                 at: actor, fixIts: [.remove(actor, from: model.syntax)])
         }
         for inherited in model.syntax.inheritanceClause?.inheritedTypes ?? [] {
@@ -52,6 +59,18 @@ struct ModelChecks {
                         + "'persistentModelID' to another context", severity: .warning),
                 at: inherited)
         }
+    }
+
+    private func checkSurroundings() {
+        guard model.syntax.genericParameterClause == nil, let outer = surroundings.first(where: \.isGeneric),
+            let named = outer.asProtocol((any NamedDeclSyntax).self)
+        else { return }
+        reporter.diagnose(
+            MacroDiagnostic(
+                "modelInGenericType",
+                "a '@Model' class cannot be inside the generic '\(named.name.unescaped)', because a store keeps one entity "
+                    + "for each class; move it out"),
+            at: model.syntax.name)
     }
 
     private func checkConditionalProperties() {
@@ -68,7 +87,49 @@ struct ModelChecks {
         }
     }
 
+    private func checkConstants() {
+        for property in model.properties where model.refusesConstant(property) {
+            let keyword = property.declaration.bindingSpecifier
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "constantProperty",
+                    "a property that the store keeps cannot be 'let', because it is set when the model is fetched; "
+                        + "write 'var', or 'private(set) var'"),
+                at: keyword,
+                fixIts: [
+                    .replace(
+                        "replace 'let' with 'var'", id: "useVariable", old: keyword,
+                        new: keyword.with(\.tokenKind, .keyword(.var)))
+                ])
+        }
+    }
+
+    private func checkOriginalNames() {
+        var successors: [String: String] = [:]
+        for property in model.properties {
+            for (name, argument) in property.renamings {
+                let successor = successors[name] ?? property.name
+                successors[name] = successor
+                guard successor != property.name else { continue }
+                reporter.diagnose(
+                    MacroDiagnostic(
+                        "repeatedOriginalName",
+                        "'\(name)' of the version before becomes '\(successor)' already, and cannot become "
+                            + "'\(property.name)' as well; correct 'originalName', or remove it"),
+                    at: argument)
+            }
+        }
+    }
+
     private func checkInitializers() {
+        if let initializer = model.backingDataInitializer {
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "backingDataInitializer",
+                    "'@Model' adds 'init(backingData:)', which makes a model of stored values; remove this one, or give it "
+                        + "another label"),
+                at: initializer.initKeyword)
+        }
         guard model.initializers.isEmpty else { return }
         // One inside `#if` may be all that is needed. The compiler knows.
         let conditional = model.syntax.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
@@ -119,8 +180,13 @@ extension MacroDiagnostic {
             case .enumDecl: "an enum"
             case .actorDecl: "an actor"
             case .protocolDecl: "a protocol"
-            default: "this declaration"
+            default: "an extension"
             }
+        if declaration.is(ExtensionDeclSyntax.self) {
+            return MacroDiagnostic(
+                "modelOnExtension", "write '@Model' in front of the class itself, which declares the properties",
+                severity: .note)
+        }
         return MacroDiagnostic(
             "modelOnNonClass", "'@Model' cannot be attached to \(kind); declare the model as 'final class'")
     }

@@ -1,12 +1,16 @@
 import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// A class marked `@Model`, as the roles of the macro see it.
 struct ModelDeclaration {
     let syntax: ClassDeclSyntax
+    /// Whether the class is compiled in the Swift 6 mode.
+    let isSwift6: Bool
 
-    init?(_ declaration: some DeclSyntaxProtocol) {
+    init?(_ declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext) {
         guard let syntax = declaration.as(ClassDeclSyntax.self) else { return nil }
         self.syntax = syntax
+        isSwift6 = context.isSwift6
     }
 
     var name: String { syntax.name.trimmed.text }
@@ -18,8 +22,11 @@ struct ModelDeclaration {
 
     /// Whether there is an error in a property, which is reported by the member role alone.
     func refuses(_ property: ModelProperty) -> Bool {
-        PropertyChecks.refuse(property.declaration, className: name)
+        refusesConstant(property) || PropertyChecks.refuse(property.declaration, className: name)
     }
+
+    /// Whether a property is a constant, to which the Swift 6 mode lets nothing add accessors.
+    func refusesConstant(_ property: ModelProperty) -> Bool { isSwift6 && property.isConstant }
 
     /// All variables declared directly in the body, whatever their kind.
     var variables: [VariableDeclSyntax] {
@@ -29,6 +36,18 @@ struct ModelDeclaration {
     /// The initializers written in the body, outside `#if`.
     var initializers: [InitializerDeclSyntax] {
         syntax.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
+    }
+
+    /// An initializer that `@Model` adds itself, `init(backingData: any BackingData<Model>)`, written in the body.
+    var backingDataInitializer: InitializerDeclSyntax? {
+        initializers.first { initializer in
+            let parameters = initializer.signature.parameterClause.parameters
+            guard let only = parameters.first, parameters.count == 1, only.firstName.text == "backingData",
+                let type = only.type.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.any)
+            else { return false }
+            let ours = ["", "<\(name)>", "<Self>"]
+            return type.constraint.baseName == "BackingData" && ours.contains(type.constraint.genericArguments)
+        }
     }
 
     /// The `#Unique` and `#Index` declarations in the body, in order, outside `#if`.
@@ -59,6 +78,15 @@ struct ModelDeclaration {
             guard !property.isTransformable else { return false }
             guard let type = property.type else { return property.initialValue?.mayBeModel == true }
             return type.mayHoldModels
+        }
+    }
+
+    /// Whether an initializer never names a property that it has to set. The compiler says so, and would say the same of
+    /// whatever is added to the initializer.
+    func forgetsProperties(_ initializer: InitializerDeclSyntax) -> Bool {
+        let names = Set((initializer.body?.tokens(viewMode: .sourceAccurate)).map { $0.map(\.unescaped) } ?? [])
+        return properties.contains { property in
+            !property.declaration.hasInitialValue(property.binding) && !names.contains(property.name)
         }
     }
 

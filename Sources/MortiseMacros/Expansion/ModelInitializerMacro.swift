@@ -111,6 +111,8 @@ private final class ReturnRewriter: SyntaxRewriter {
 private final class CaptureListWrapper: SyntaxRewriter {
     /// The words that calls within the expression being visited need before them.
     private var effects = ""
+    /// Whether the statements being visited are the value of an `if` or `switch`.
+    private var isValue = false
 
     func rewrite(_ statements: CodeBlockItemListSyntax) -> CodeBlockItemListSyntax { visit(statements) }
 
@@ -119,7 +121,7 @@ private final class CaptureListWrapper: SyntaxRewriter {
         let written = rewrite(expression).cast(ExprSyntax.self)
         if written.description == expression.description { return node }
         // A call may leave its result unused where a closure may not.
-        let isWrappedCall = expression.withoutEffects.hasCaptureListInTrailingClosure
+        let isWrappedCall = !isValue && expression.withoutEffects.hasCaptureList
         let statement: ExprSyntax = isWrappedCall ? "_ = \(written.trimmed)" : written.trimmed
         return node.with(
             \.item,
@@ -136,8 +138,36 @@ private final class CaptureListWrapper: SyntaxRewriter {
         return body(node)
     }
 
+    override func visit(_ node: IfExprSyntax) -> ExprSyntax {
+        visitingBranches(of: node) { super.visit($0) }
+    }
+
+    override func visit(_ node: SwitchExprSyntax) -> ExprSyntax {
+        visitingBranches(of: node) { super.visit($0) }
+    }
+
+    private func visitingBranches<Node: ExprSyntaxProtocol>(of node: Node, _ body: (Node) -> ExprSyntax) -> ExprSyntax {
+        let outer = isValue
+        if node.parent?.is(ExpressionStmtSyntax.self) == false, node.parent?.is(IfExprSyntax.self) == false {
+            isValue = true
+        }
+        defer { isValue = outer }
+        return body(node)
+    }
+
+    // The outermost call or member is what is wrapped: an optional chain ends where its expression does.
     override func visit(_ node: FunctionCallExprSyntax) -> ExprSyntax {
-        guard ExprSyntax(node).hasCaptureListInTrailingClosure else { return super.visit(node) }
+        let called = node.calledExpression.trimmedDescription
+        // An initializer cannot be called within a closure.
+        return called == "super.init" || called == "self.init" ? super.visit(node) : wrapped(node) ?? super.visit(node)
+    }
+
+    override func visit(_ node: MemberAccessExprSyntax) -> ExprSyntax { wrapped(node) ?? super.visit(node) }
+    override func visit(_ node: SubscriptCallExprSyntax) -> ExprSyntax { wrapped(node) ?? super.visit(node) }
+    override func visit(_ node: ForceUnwrapExprSyntax) -> ExprSyntax { wrapped(node) ?? super.visit(node) }
+
+    private func wrapped(_ node: some ExprSyntaxProtocol) -> ExprSyntax? {
+        guard ExprSyntax(node).hasCaptureList else { return nil }
         let called: ExprSyntax = "({ \(raw: effects)\(node.trimmed) })()"
         return called.with(\.leadingTrivia, node.leadingTrivia).with(\.trailingTrivia, node.trailingTrivia)
     }
@@ -157,10 +187,18 @@ private final class CaptureListWrapper: SyntaxRewriter {
 }
 
 extension ExprSyntax {
-    fileprivate var hasCaptureListInTrailingClosure: Bool {
-        guard let call = self.as(FunctionCallExprSyntax.self) else { return false }
-        return call.trailingClosure?.signature?.capture != nil
-            || call.additionalTrailingClosures.contains { $0.closure.signature?.capture != nil }
+    /// Whether a call in a chain of calls and members is given a closure with a capture list.
+    fileprivate var hasCaptureList: Bool {
+        if let call = self.as(FunctionCallExprSyntax.self) {
+            let closures =
+                call.arguments.compactMap { $0.expression.as(ClosureExprSyntax.self) }
+                + [call.trailingClosure].compactMap { $0 } + call.additionalTrailingClosures.map(\.closure)
+            return closures.contains { $0.signature?.capture != nil } || call.calledExpression.hasCaptureList
+        }
+        if let member = self.as(MemberAccessExprSyntax.self) { return member.base?.hasCaptureList == true }
+        if let chain = self.as(OptionalChainingExprSyntax.self) { return chain.expression.hasCaptureList }
+        if let forced = self.as(ForceUnwrapExprSyntax.self) { return forced.expression.hasCaptureList }
+        return self.as(SubscriptCallExprSyntax.self)?.calledExpression.hasCaptureList == true
     }
 
     fileprivate var withoutEffects: ExprSyntax {

@@ -13,17 +13,21 @@ extension ModelMacro: MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        if declaration.isRepeated(node, "Model", in: context) {
+        if declaration.attributes.isRepeated(node, in: context) {
             context.diagnose(
                 MacroDiagnostic("repeatedModel", "'@Model' is repeated on one class; remove one of them"), at: node)
             return []
         }
-        guard let model = ModelDeclaration(declaration) else {
+        guard let model = ModelDeclaration(declaration, in: context) else {
+            // The compiler itself refuses an extension.
             context.diagnose(.modelOnWrongKind(declaration), at: node, fixIts: .modelOnWrongKind(declaration))
             return []
         }
         let hasModelSuperclass = model.hasModelSuperclass(missing: protocols)
-        ModelChecks(model: model, hasModelSuperclass: hasModelSuperclass, reporter: DiagnosticReporter(context)).run()
+        ModelChecks(
+            model: model, hasModelSuperclass: hasModelSuperclass, surroundings: context.lexicalContext,
+            reporter: DiagnosticReporter(context)
+        ).run()
         return ModelMembers(
             model: model, superclass: hasModelSuperclass ? model.firstInheritedType : nil
         ).declarations
@@ -38,18 +42,20 @@ extension ModelMacro: MemberAttributeMacro {
         providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
-        guard let model = ModelDeclaration(declaration), !declaration.isRepeated(node, "Model", in: context) else {
-            return []
-        }
+        guard let model = ModelDeclaration(declaration, in: context),
+            !declaration.attributes.isRepeated(node, in: context)
+        else { return [] }
         if let initializer = member.as(InitializerDeclSyntax.self) {
             let isDesignated = !initializer.modifiers.contains(.convenience)
-            return body(of: initializer, initializer.body, links: isDesignated && model.mayBeGivenModels, in: model)
+            let links = isDesignated && model.mayBeGivenModels && !model.forgetsProperties(initializer)
+            return body(of: initializer, initializer.body, links: links, in: model)
         }
         if let deinitializer = member.as(DeinitializerDeclSyntax.self) {
             return body(of: deinitializer, deinitializer.body, links: false, in: model)
         }
         guard let variable = member.as(VariableDeclSyntax.self), let property = variable.modelProperty,
-            let slot = model.properties.firstIndex(where: { $0.name == property.name })
+            let slot = model.properties.firstIndex(where: { $0.name == property.name }),
+            !model.refusesConstant(property)
         else { return [] }
         if model.isStorageTaken(of: property) {
             return ["@_PersistedProperty(\(literal: slot), storage: \(literal: property.storageName(isTaken: true)))"]
@@ -84,16 +90,22 @@ extension ModelMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard declaration.is(ClassDeclSyntax.self), !declaration.isRepeated(node, "Model", in: context) else {
+        let missing = Set(protocols.compactMap(\.baseName))
+        if declaration.is(ActorDeclSyntax.self), missing.contains("Sendable") {
+            return [try ExtensionDeclSyntax("extension \(type.trimmed): Swift.Sendable {}")]
+        }
+        guard declaration.is(ClassDeclSyntax.self), !declaration.attributes.isRepeated(node, in: context) else {
             return []
         }
-        let missing = Set(protocols.compactMap(\.baseName))
         var extensions: [ExtensionDeclSyntax] = []
         if missing.contains("PersistentModel") {
+            // What is wrong with a class on the main actor has been said.
+            let isIsolated = context.isSwift6 && declaration.attributes.attribute(named: "MainActor") != nil
+            let attribute = isIsolated ? "@preconcurrency " : ""
             // Where the default isolation is the main actor, the conformance and `Observable`, which it implies, stay off it.
             extensions.append(
                 try ExtensionDeclSyntax(
-                    "nonisolated extension \(type.trimmed): MortiseCore.PersistentModel {}"))
+                    "nonisolated extension \(type.trimmed): \(raw: attribute)MortiseCore.PersistentModel {}"))
         }
         if missing.contains("Sendable") {
             extensions.append(
@@ -104,18 +116,5 @@ extension ModelMacro: ExtensionMacro {
                     """))
         }
         return extensions
-    }
-}
-
-extension DeclGroupSyntax {
-    /// Whether an attribute is not the first of its name: what it adds is there already.
-    fileprivate func isRepeated(_ node: AttributeSyntax, _ name: String, in context: some MacroExpansionContext) -> Bool
-    {
-        let all = attributes.attributes(named: name)
-        guard all.count > 1, let first = all.first else { return false }
-        func place(_ node: AttributeSyntax) -> String? {
-            context.location(of: node).map { "\($0.line):\($0.column)" }
-        }
-        return place(first) != place(node)
     }
 }

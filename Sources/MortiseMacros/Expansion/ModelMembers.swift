@@ -28,7 +28,9 @@ struct ModelMembers {
 
     /// One assignment a line for the peers that keep nothing; they would otherwise be uninitialized.
     private var storagePlaceholders: String {
-        model.properties.map { "self.\(model.storageName(of: $0)) = MortiseCore.NoStorage()\n" }.joined()
+        model.properties.filter { !model.refusesConstant($0) }.map {
+            "self.\(model.storageName(of: $0)) = MortiseCore.NoStorage()\n"
+        }.joined()
     }
 
     private var state: [DeclSyntax] {
@@ -104,7 +106,7 @@ struct ModelMembers {
 
     private var rootInitializers: [DeclSyntax] {
         let state = model.stateNames.initialState
-        return [
+        let initializers: [DeclSyntax] = [
             """
             \(raw: access.member)\(raw: required)init(_modelState: consuming MortiseCore.ModelState) {
                 \(raw: storagePlaceholders)self.\(raw: state) = _modelState
@@ -116,6 +118,9 @@ struct ModelMembers {
             }
             """,
         ]
+        // One written by hand is refused. It takes the place of ours, so that nothing else is said of it.
+        let isReplaced = model.backingDataInitializer.map { model.isFinal || $0.modifiers.contains(.required) } ?? false
+        return isReplaced ? Array(initializers.dropLast()) : initializers
     }
 
     private func subclassInitializers(of superclass: TypeSyntax) -> [DeclSyntax] {

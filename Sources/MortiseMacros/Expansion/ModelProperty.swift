@@ -35,6 +35,8 @@ struct ModelProperty {
     /// Whether the property has observers.
     var isObserved: Bool { binding.accessorBlock != nil }
 
+    var isConstant: Bool { declaration.bindingSpecifier.tokenKind == .keyword(.let) }
+
     /// The initial value as written.
     var initialValue: ExprSyntax? { binding.initializer?.value }
 
@@ -48,6 +50,20 @@ struct ModelProperty {
             written.filter { $0.label?.text == label }.map { $0.with(\.trailingComma, nil).trimmedDescription }
         }.joined(separator: ", ")
     }
+
+    /// The names of the options of all `@Attribute`s: `unique` of `.unique`.
+    var options: Set<String> {
+        Set(declaration.attributes.attributes(named: "Attribute").flatMap(\.optionNames))
+    }
+
+    /// The markers that can have a name of the version before.
+    var renamings: [(name: String, argument: ExprSyntax)] {
+        ["Attribute", "Relationship"].flatMap(declaration.attributes.attributes(named:)).compactMap { marker in
+            guard let argument = marker.argument("originalName"), let name = argument.literalText else { return nil }
+            return (name, argument)
+        }
+    }
+
     var relationship: AttributeSyntax? { declaration.attributes.attribute(named: "Relationship") }
 
     /// Whether the value passes through a value transformer: `@Attribute(.transformable(by: …))`.
@@ -84,6 +100,15 @@ extension VariableDeclSyntax {
             let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
         else { return nil }
         return ModelProperty(declaration: self, binding: binding, identifier: pattern.identifier.text)
+    }
+}
+
+extension AttributeSyntax {
+    fileprivate var optionNames: [String] {
+        labeledArguments.filter { $0.label == nil }.compactMap { argument in
+            let called = argument.expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? argument.expression
+            return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+        }
     }
 }
 

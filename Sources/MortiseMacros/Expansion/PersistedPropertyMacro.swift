@@ -118,23 +118,17 @@ extension PersistedPropertyMacro: PeerMacro {
             peers.append(
                 """
                 private \(raw: property.isolation)static let \(raw: Self.keyPathName(of: property)) = \
-                MortiseCore.SharedKeyPath(\(raw: label(of: property))\\\(raw: owner.name.text).\(raw: property.identifier))\
-                \(raw: inverse(of: property))
+                MortiseCore.SharedKeyPath(\(raw: label(of: property))\\\(raw: owner.name.text).\(raw: property.identifier))
                 """)
         }
         if let peer = unobservedProperty(property, node, context) { peers.append(peer) }
         return peers
     }
 
-    /// What has the compiler check that a relationship holds models.
+    /// What has the compiler check that a relationship holds models, or an array of them.
     private static func label(of property: ModelProperty) -> String {
-        property.relationship == nil ? "" : "relationship: "
-    }
-
-    /// What has the compiler check that the inverse of a relationship holds models.
-    private static func inverse(of property: ModelProperty) -> String {
-        guard let inverse = property.relationship?.argument("inverse"), inverse.keyPath != nil else { return "" }
-        return ".inverse(\(inverse.trimmedDescription))"
+        guard let relationship = property.relationship else { return "" }
+        return relationship.limitsMembers ? "limited: " : "relationship: "
     }
 
     private static func unobservedProperty(
@@ -186,8 +180,18 @@ extension ModelProperty {
 }
 
 extension SyntaxProtocol {
-    fileprivate var isGeneric: Bool {
+    var isGeneric: Bool {
         asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+    }
+}
+
+extension AttributeSyntax {
+    /// Whether a relationship limits how many models it holds. One at most is what any relationship to one model says.
+    fileprivate var limitsMembers: Bool {
+        let open = ["minimumModelCount": ["0", "nil"], "maximumModelCount": ["0", "1", "nil"]]
+        return open.contains { label, values in
+            argument(label).map { !values.contains($0.trimmedDescription) } ?? false
+        }
     }
 }
 

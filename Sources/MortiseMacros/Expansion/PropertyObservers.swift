@@ -45,7 +45,8 @@ struct PropertyObservers {
         }
         if let before { statements.append(before.call) }
         if needsOldValue { statements.append("let _oldValue = \(value)") }
-        statements.append(access.write("_newValue"))
+        // The other property has the setter that the compiler checks.
+        statements.append(direct == nil ? access.write("_newValue") : "\(value) = _newValue")
         if let after { statements.append(after.call) }
 
         return """

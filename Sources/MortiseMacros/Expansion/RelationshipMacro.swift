@@ -1,15 +1,15 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// `@Relationship`, which adds nothing itself: `@Model` reads its arguments.
+/// `@Relationship`, which adds a function that holds its arguments: the schema calls it.
 open class RelationshipMacro: PeerMacro {
-    /// Expands to nothing; `@Model` reads the declaration. Reports misuse.
+    /// Adds the options of the property. Reports misuse.
     public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         PropertyMarker(node: node, declaration: declaration, context: context).check()
-        return []
+        return PropertyOptions.peers(of: node, on: declaration, in: context)
     }
 }

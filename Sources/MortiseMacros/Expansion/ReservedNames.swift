@@ -10,6 +10,7 @@ enum ReservedNames {
     static let expansionMembers: Set<String> = [
         "_modelState", "_ownState", "_firstSlot", "_adoptOwnValues", "_adoptInitialValues",
         "_schemaMetadata", "_ownSchemaMetadata", "_inheritedSchemaMetadata", "_modelSlotCount",
+        "_propertyOptions",
     ]
 
     /// Property wrappers that are often seen in model classes. Syntax cannot tell a wrapper from another attribute.

@@ -112,12 +112,7 @@ struct SchemaMetadata {
                 "chained: \\\(root)?.?.\(property.identifier)",
             ]
             if let value = property.initialValue { arguments.append("defaultValue: \(argument(value, of: property))") }
-            if let relationship = property.relationship {
-                let written = relationship.labeledArguments.trimmedDescription
-                arguments.append("metadata: MortiseCore.Schema.Relationship(\(written))")
-            } else if let written = property.attributeArguments {
-                arguments.append("metadata: MortiseCore.Schema.Attribute(\(written))")
-            }
+            if let options = PropertyOptions(property: property).call { arguments.append("metadata: \(options)") }
             return "\(Self.entryType)(\(arguments.joined(separator: ", ")))"
         }
     }

@@ -1,5 +1,6 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
 
 extension AttributeListSyntax {
     /// The first attribute named `name`, with or without its module in front.
@@ -13,6 +14,18 @@ extension AttributeListSyntax {
             guard case .attribute(let attribute) = element, attribute.baseName == name else { return nil }
             return attribute
         }
+    }
+}
+
+extension AttributeListSyntax {
+    /// Whether an attribute is not the first of its name: what it adds is there already.
+    func isRepeated(_ node: AttributeSyntax, in context: some MacroExpansionContext) -> Bool {
+        let all = attributes(named: node.baseName)
+        guard all.count > 1, let first = all.first else { return false }
+        func place(_ node: AttributeSyntax) -> String? {
+            context.location(of: node).map { "\($0.line):\($0.column)" }
+        }
+        return place(first) != place(node)
     }
 }
 
@@ -124,6 +137,12 @@ extension TypeSyntax {
     var madeOptional: TypeSyntax {
         let isAtomic = !self.is(SomeOrAnyTypeSyntax.self) && !self.is(FunctionTypeSyntax.self)
         return isAtomic ? "\(trimmed)?" : "(\(trimmed))?"
+    }
+
+    /// The generic arguments of a named type as written, in angle brackets; empty without.
+    var genericArguments: String {
+        let clause = self.as(IdentifierTypeSyntax.self)?.genericArgumentClause
+        return (clause ?? self.as(MemberTypeSyntax.self)?.genericArgumentClause)?.trimmedDescription ?? ""
     }
 
     func genericArgument(of name: String) -> TypeSyntax? {

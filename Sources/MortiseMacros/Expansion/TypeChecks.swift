@@ -28,10 +28,8 @@ struct TypeChecks {
 
     /// Options that cannot hold together, or mean nothing on the property's type.
     private func checkOptions() {
-        let attributes = property.declaration.attributes.attributes(named: "Attribute")
-        let options = attributes.flatMap { attribute in attribute.optionNames.map { (name: $0, attribute: attribute) } }
-        guard let first = options.first?.attribute else { return }
-        let names = Set(options.map(\.name))
+        let names = property.options
+        guard let first = property.declaration.attributes.attribute(named: "Attribute"), !names.isEmpty else { return }
         if names.isSuperset(of: ["unique", "ephemeral"]) {
             reporter.diagnose(
                 MacroDiagnostic(
@@ -40,7 +38,7 @@ struct TypeChecks {
                         + "keep one of them"),
                 at: first)
         }
-        guard let type = property.type else { return }
+        guard let type = property.type ?? property.initialValue?.literalType.map({ "\(raw: $0)" }) else { return }
         let holdsMany = type.collectionElement != nil || type.coercible.holdsPairs
         if names.contains("unique"), holdsMany, !property.isTransformable {
             reporter.diagnose(
@@ -51,11 +49,12 @@ struct TypeChecks {
                 at: first)
         }
         let value = type.unwrappedOptional ?? type
-        if names.contains("externalStorage"), value.isScalar, value.baseName != "String" {
+        let isData = value.baseName == "Data" || property.isTransformable
+        if names.contains("externalStorage"), value.isScalar || holdsMany, !isData {
+            let written = type.trimmedDescription.replacing("Swift.", with: "")
             reporter.diagnose(
                 MacroDiagnostic(
-                    "externalScalar",
-                    "'.externalStorage' has no effect on '\(type.trimmedDescription)'; it is for 'Data'",
+                    "externalScalar", "'.externalStorage' has no effect on '\(written)'; it is for 'Data'",
                     severity: .warning),
                 at: first)
         }
@@ -179,14 +178,6 @@ extension TypeSyntax {
 }
 
 extension AttributeSyntax {
-    /// The names of the options: `unique` of `.unique`.
-    fileprivate var optionNames: [String] {
-        labeledArguments.filter { $0.label == nil }.compactMap { argument in
-            let called = argument.expression.as(FunctionCallExprSyntax.self)?.calledExpression ?? argument.expression
-            return called.as(MemberAccessExprSyntax.self)?.declName.baseName.text
-        }
-    }
-
     fileprivate func integer(_ label: String) -> Int? {
         argument(label).flatMap { Int($0.trimmedDescription.filter { $0 != "_" }) }
     }

@@ -111,6 +111,45 @@ struct Failure: Error {}
     }
 }
 
+@Model public class Owner {
+    @Attribute(.unique) var `my key` = 4
+    @Attribute(.unique) @Attribute(originalName: "before") var `class` = 4
+    var options: [Int] = []
+    typealias Cars = [Car]
+    @Relationship(deleteRule: .cascade, inverse: \Car.owner) var cars: Cars = []
+    @Relationship(inverse: \Thing.holder) var bikes: [Bike]? = []
+    init() {}
+}
+
+@Model class Thing {
+    var holder: Owner?
+    init() {}
+}
+
+@Model final class Bike: Thing {
+    @Attribute(.unique) var number = 4
+    override init() { super.init() }
+}
+
+@Model final class Car {
+    var owner: Owner?
+    init() {}
+}
+
+@Model final class Options {
+    @Attribute(.externalStorage) var image: Foundation.Data?
+    @Attribute(.externalStorage) var preview = Data()
+    @Attribute(.externalStorage, .transformable(by: "Codes")) var codes: [String] = []
+    @Attribute(originalName: "text") var title = ""
+    @Attribute(originalName: "title") var text = ""
+    @Relationship(minimumModelCount: 0, maximumModelCount: 1) var halt: Halt?
+    @Relationship(minimumModelCount: 1, maximumModelCount: 9) var halts: [Halt]? = []
+    #Unique<Options>([\.title], [\.title, \.text])
+    #Index<Options>([\.title], [\.title, \.text], [\.text, \.title])
+    #Index<Options>(.binary([\.text]), .rtree([\.text]))
+    init() {}
+}
+
 enum Hidden {
     struct Int {}
     struct Bool {}
@@ -161,6 +200,14 @@ enum Edition {
         [1, 2].forEach { [unowned self] _ in name += "z" }
         _ = try [1].map { [offset] number throws -> Int in number + offset }
         if text.isEmpty { run { [self] in name = "w" } }
+    }
+    init(conditions number: Int, numbers: [Int]?) {
+        if [1, 2].contains(where: { [number] in $0 == number }) { name = "y" }
+        guard [1, 2].contains(where: { [number] in $0 == number }) || number > 1 else { return }
+        while [1, 2].contains(where: { [number] in $0 == number }), name.isEmpty { name += "z" }
+        let chosen = if number > 0 { [1].map { [number] in $0 + number } } else { [2] }
+        let text: String? = numbers?.first.map { [number] in $0 + number }?.description
+        name = text ?? chosen.description
     }
     private func run(_ body: @escaping () -> Void) { body() }
     deinit {

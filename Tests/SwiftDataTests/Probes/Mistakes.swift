@@ -11,6 +11,7 @@ struct Kept: Codable {}
 @Model final class Stop {
     var trip: Trip?
     var name = ""
+    private var hidden: Trip?
     init() {}
 }
 
@@ -78,6 +79,17 @@ struct Kept: Codable {}
     @Attribute(.unique, .ephemeral) var name = ""
     // error: 'tags' cannot be '.unique', because it holds many values
     @Attribute(.unique) var tags: [String] = []
+    @Attribute(originalName: "before") var after = 0
+    // error: 'before' of the version before becomes 'after' already, and cannot become 'otherwise' as well
+    @Attribute(originalName: "before") var otherwise = 0
+    // warning: '.externalStorage' has no effect on 'String?'; it is for 'Data'
+    @Attribute(.externalStorage) var note: String?
+    // warning: '.externalStorage' has no effect on 'Double'; it is for 'Data'
+    @Attribute(.externalStorage) var inferred = 1.5
+    // warning: '.externalStorage' has no effect on '[Data]'; it is for 'Data'
+    @Attribute(.externalStorage) var parts: [Data] = []
+    // error: cannot be stored: make its type Codable, or mark the property '@Transient'
+    var observed: Unstorable = Unstorable() { didSet { _ = observed } }
     init() { constant = 1 }
 }
 
@@ -90,10 +102,28 @@ struct Kept: Codable {}
     @Relationship(inverse: \Stop.name) var byName: Stop?
     // error: the inverse cannot follow '\Trip.stops.first'; name a relationship of the other model itself
     @Relationship(inverse: \Trip.stops.first) var byPath: Trip?
+    // error: value of type 'Stop' has no member 'journey'
+    @Relationship(inverse: \Stop.journey) var unknown: Stop?
+    // error: 'hidden' is inaccessible due to 'private' protection level
+    @Relationship(inverse: \Stop.hidden) var inaccessible: [Stop] = []
+    // error: type 'Schema.Relationship.DeleteRule' has no member 'remove'
+    @Relationship(deleteRule: .remove, inverse: \Stop.trip) var rule: [Stop] = []
+    // error: argument 'deleteRule' must precede argument 'inverse'
+    @Relationship(inverse: \Stop.trip, deleteRule: .cascade) var order: [Stop] = []
+    // error: type 'Schema.Attribute.Option' has no member 'uniqe'
+    @Attribute(.uniqe) var misspelt = ""
+    // error: cannot convert value of type 'Int' to expected argument type 'String'
+    @Attribute(originalName: 3) var number = 0
+    // error: the inverse belongs to a model that this relationship does not hold: name a property of one that it holds
+    @Relationship(inverse: \Trip.stops) var others: [Stop]? = []
+    // error: the inverse belongs to a model that this relationship does not hold: name a property of one that it holds
+    @Relationship(inverse: \Trip.stops) var another: Stop?
     // error: a to-many relationship is an array of models; write '[Stop]'
     @Relationship var set: Set<Stop> = []
     // error: 'minimumModelCount' cannot be -1; write a number from 0 on, or leave it out
     @Relationship(minimumModelCount: -1) var few: [Stop] = []
+    // error: 'minimumModelCount' and 'maximumModelCount' limit an array of models: remove them, or write '[Model]'
+    @Relationship(minimumModelCount: 1) var one: Stop?
     init() {}
 }
 
@@ -106,10 +136,81 @@ struct Kept: Codable {}
     // error: 'shout' is not a stored property of 'Constraints'
     #Unique<Constraints>([\.shout])
     #endif
+    // error: '#Unique<Stop>' is in the body of 'Constraints'; write '#Unique<Constraints>', or move it to 'Stop'
+    #Unique<Stop>([\.name])
+    // error: '#Unique' cannot name 'passing', which is '.ephemeral', because the store keeps no value to compare
+    #Unique<Constraints>([\.count, \.passing])
+    // warning: '#Index' has no effect on 'passing', which is '.ephemeral'; remove one of them
+    #Index<Constraints>([\.passing])
+    #Unique<Constraints>([\.count, \.text])
+    #Index<Constraints>([\.count], [\.text, \.count])
+    // warning: '#Unique' has '[\.text, \.count]' already; remove one of them
+    #Unique<Constraints>([\.text, \.count])
+    // warning: '#Index' has '[\.text, \.count]' already; remove one of them
+    #Index<Constraints>([\.count, \.text], [\.text, \.count])
+    // warning: '#Unique' has 'text' twice in one array; remove one of them
+    #Unique<Constraints>([\.text, \.text])
+    var count = 0
+    var text = ""
+    @Attribute(.ephemeral) var passing = 0
     var stop: Stop?
     var tags: [String] = []
     var shout: String { "" }
     init() {}
+}
+
+@Model class Parent {
+    var count = 0
+    init() {}
+}
+
+@Model final class Child: Parent {
+    // error: '#Unique' cannot name 'count', which 'Child' overrides, because the key path leads to the override
+    #Unique<Child>([\.count])
+    override var count: Int { didSet { _ = count } }
+    override init() { super.init() }
+}
+
+enum Generic<Value> {
+    // error: a '@Model' class cannot be inside the generic 'Generic', because a store keeps one entity for each class
+    @Model final class Inner {
+        var count = 0
+        init() {}
+    }
+}
+
+#if swift(>=6)
+@Model final class Constants {
+    // error in Swift 6: a property that the store keeps cannot be 'let', because it is set when the model is fetched; write 'var'
+    let constant: Int
+    // error in Swift 6: a property that the store keeps cannot be 'let', because it is set when the model is fetched; write 'var'
+    let identifier = UUID()
+    init(constant: Int) { self.constant = constant }
+}
+
+// error in Swift 6: a '@Model' class belongs to its context and not to an actor; remove '@MainActor'
+@MainActor @Model final class Isolated {
+    var count = 0
+    var list: [Int] = []
+    init() {}
+}
+#endif
+
+// error: '@Model' cannot be attached to an actor; declare the model as 'final class'
+@Model actor Acting {
+    var count = 0
+    init() {}
+}
+
+// error: 'extension' macro cannot be attached to extension
+@Model extension PlainClass {
+    var count: Int { 0 }
+}
+
+@Model final class Backed {
+    var count = 0
+    // error: '@Model' adds 'init(backingData:)', which makes a model of stored values; remove this one
+    init(backingData: any BackingData<Backed>) { count = 1 }
 }
 
 // error: '@Model' is repeated on one class; remove one of them

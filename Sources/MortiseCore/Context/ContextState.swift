@@ -550,7 +550,7 @@ final class ContextState {
                 model._modelState.table = nil
                 model._modelState.draft?.takeBackWeakly()
             }
-            // Nor may it have deleted others.
+            // It may have deleted others, too.
         } while !unsaved.unpropagated.isEmpty
     }
 

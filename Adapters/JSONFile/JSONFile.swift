@@ -209,7 +209,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
 
     // MARK: Committing
 
-    func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
+    func commit(_ result: EngineVersion, changes: ChangeSet) throws {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
             // Only a caller that asked for it learns before the file is written that a save is done.

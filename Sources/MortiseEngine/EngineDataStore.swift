@@ -2,7 +2,8 @@ public import MortiseCore
 
 /// A store whose records are in an engine. The adapter makes the engine; extensions of this protocol do the rest.
 public protocol EngineDataStore:
-    AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ClosableDataStore, DeferringDataStore
+    AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ChangeAnnouncing, ClosableDataStore,
+    DeferringDataStore
 {
     /// The engine that holds the records.
     var engine: Engine { get }
@@ -13,6 +14,8 @@ public protocol EngineDataStore:
 extension EngineDataStore {
     /// The identifier that the engine's catalog gives to the store.
     public var identifier: String { engine.catalog.storeIdentifier }
+    /// The engine's feed.
+    public var changeFeed: ChangeFeed { engine.feed }
     /// The engine's latest published version. Never blocks.
     public var currentVersion: any StoreVersion { engine.version }
     /// What the engine can do; a store that keeps its records adds its own.

@@ -170,7 +170,7 @@ enum FormatReader {
         }
         let deletions = try deletions(in: store.configuration.path, of: store.identifier)
         let transactions = try store.storedTransactions(after: 0, last: nil).map {
-            node($0, try #require(deletions[$0.number]))
+            node($0, try #require(deletions[$0.commit?.number ?? 0]))
         }
         let entities = schema.entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return [
@@ -213,15 +213,16 @@ enum FormatReader {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    private static func node(_ transaction: StoredTransaction, _ deletions: [String: Node]) -> Node {
+    private static func node(_ transaction: ChangeSet, _ deletions: [String: Node]) -> Node {
         func name(_ record: PersistentIdentifier) -> String { "\(record.entityName)/\(record.sequenceNumber ?? 0)" }
         return .object([
-            "number": .string("\(transaction.number)"), "author": transaction.author.map { .string($0) } ?? .null,
-            "process": .string(transaction.process), "erasure": .bool(transaction.isErasure),
-            "time": .string(hexadecimal(transaction.timestamp.timeIntervalSinceReferenceDate.bitPattern)),
-            "inserted": .array(transaction.inserted.map(name).sorted().map { .string($0) }),
+            "number": .string("\(transaction.commit?.number ?? 0)"), "author": transaction.author.map { .string($0) } ?? .null,
+            "process": .string(transaction.commit?.process ?? ""), "erasure": .bool(transaction.isErasure),
+            "time": .string(
+                hexadecimal((transaction.commit?.timestamp.timeIntervalSinceReferenceDate ?? 0).bitPattern)),
+            "inserted": .array(transaction.inserted.records.map(name).sorted().map { .string($0) }),
             "deleted": .object(
-                Dictionary(uniqueKeysWithValues: transaction.deleted.map { (name($0), deletions[name($0)] ?? .null) })),
+                Dictionary(uniqueKeysWithValues: transaction.deleted.map { (name($0.record), deletions[name($0.record)] ?? .null) })),
             "updated": .object(
                 Dictionary(
                     uniqueKeysWithValues: transaction.updated.map {

@@ -19,16 +19,17 @@ struct LongPayloadTests {
         defer { try? store.close() }
         let catalog = try #require(store.opened.sink).catalog
         let version = store.engine.version
-        var changes = CommittedChanges()
+        var inserted: [PersistentIdentifier] = []
         for name in catalog.names {
             let table = try #require(version.tables[name])
-            changes.inserted += (0..<table.endRow).map { table.identifier(ofRow: $0) }
+            inserted += (0..<table.endRow).map { table.identifier(ofRow: $0) }
         }
-        let origin = TransactionOrigin(timestamp: Date(), author: nil, process: "", bundle: "")
+        var changes = ChangeSet()
+        changes.inserted = ChangeSet.Insertions(records: inserted)
         var payload = ByteWriter()
         try payload.transaction(
             changes, from: EngineVersion.empty(Catalog(schema: catalog.schema, storeIdentifier: catalog.store)),
-            to: version, origin: origin, catalog: catalog)
+            to: version, catalog: catalog)
         #expect(payload.count > 900_000)
         #expect(payload.bytes.capacity < 3 * payload.count, "\(payload.bytes.capacity) for \(payload.count)")
     }

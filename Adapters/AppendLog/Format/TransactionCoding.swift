@@ -38,16 +38,15 @@ extension ByteWriter {
     /// `after`.
     /// - Throws: `LogFault.unwritableValue`; `EngineError.noSuchRecord` for a new record that `after` does not have.
     mutating func transaction(
-        _ changes: CommittedChanges, from before: EngineVersion, to after: EngineVersion, origin: TransactionOrigin,
-        catalog: LogCatalog
+        _ changes: ChangeSet, from before: EngineVersion, to after: EngineVersion, catalog: LogCatalog
     ) throws {
-        fixed(origin.timestamp.timeIntervalSinceReferenceDate.bitPattern)
-        byte((origin.author == nil ? 0 : 1) | (changes.isErasure ? 2 : 0))
-        if let author = origin.author { text(author) }
-        text(origin.process)
-        text(origin.bundle)
+        fixed((changes.commit?.timestamp ?? Date()).timeIntervalSinceReferenceDate.bitPattern)
+        byte((changes.author == nil ? 0 : 1) | (changes.isErasure ? 2 : 0))
+        if let author = changes.author { text(author) }
+        text(changes.commit?.process ?? "")
+        text(changes.commit?.bundle ?? "")
         varint(after.nextSequence)
-        try groups(changes.deleted, catalog) { writer, entity, records in
+        try groups(ContiguousArray(changes.deleted.map(\.record)), catalog) { writer, entity, records in
             let rows = before.tables[catalog.names[entity]]
             for record in records {
                 writer.beginRecord()
@@ -64,11 +63,11 @@ extension ByteWriter {
             }
         }
         var slots: [PersistentIdentifier: SlotSet] = [:]
-        var updated: [PersistentIdentifier] = []
-        for (record, changed) in changes.updated {
+        var updated: ContiguousArray<PersistentIdentifier> = []
+        for update in changes.updated {
             // One record may come several times: changed by the save, and by what followed from it.
-            if slots[record] == nil { updated.append(record) }
-            slots[record, default: SlotSet()].formUnion(changed)
+            if slots[update.record] == nil { updated.append(update.record) }
+            slots[update.record, default: SlotSet()].formUnion(update.slots)
         }
         try groups(updated, catalog) { writer, entity, records in
             let rows = after.tables[catalog.names[entity]]
@@ -88,7 +87,7 @@ extension ByteWriter {
                 }
             }
         }
-        try groups(changes.inserted, catalog) { (writer, entity, records) throws in
+        try groups(changes.inserted.records, catalog) { (writer, entity, records) throws in
             guard let first = records.first else { return }
             guard let rows = after.tables[catalog.names[entity]] else { throw EngineError.noSuchRecord(first) }
             var bytes = RecordBytes(writer, rows, entity, catalog)
@@ -134,8 +133,8 @@ extension ByteWriter {
     private static var sample: Int { 256 }
 
     private mutating func groups(
-        _ records: [PersistentIdentifier], _ catalog: LogCatalog,
-        _ write: (inout ByteWriter, Int, [PersistentIdentifier]) throws -> Void
+        _ records: ContiguousArray<PersistentIdentifier>, _ catalog: LogCatalog,
+        _ write: (inout ByteWriter, Int, ContiguousArray<PersistentIdentifier>) throws -> Void
     ) throws {
         if records.isEmpty { return varint(0) }
         if let first = records.first.flatMap({ catalog.entity(of: $0) }),
@@ -146,7 +145,7 @@ extension ByteWriter {
             varint(records.count)
             return try write(&self, first, records)
         }
-        var members: [[PersistentIdentifier]] = Array(repeating: [], count: catalog.names.count)
+        var members: [ContiguousArray<PersistentIdentifier>] = Array(repeating: [], count: catalog.names.count)
         var entity = 0
         for record in records {
             guard let found = catalog.entity(of: record, near: entity) else { continue }

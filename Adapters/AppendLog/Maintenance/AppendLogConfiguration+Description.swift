@@ -47,6 +47,13 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
         return copy
     }
 
+    /// A configuration that opens the log for reading only, takes no lock, and follows its writer.
+    public func following() -> AppendLogConfiguration {
+        var copy = readOnly()
+        copy.followsWriter = true
+        return copy
+    }
+
     /// The log's path.
     public var location: String { path }
     /// True: opening compares the stored schema with the program's.

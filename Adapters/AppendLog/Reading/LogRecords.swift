@@ -61,7 +61,7 @@ struct LogRecords {
             let catalog = current.catalog
             try frame.reading { reader in
                 try reader.transaction(catalog, to: &current)
-                try current.endTransaction()
+                try current.endTransaction(frame.header.transaction)
             }
             replay = current
         } else {
@@ -103,7 +103,7 @@ struct LogRecords {
         /// What the schema lacks; nil if it lacks nothing that the store holds.
         var loss: SchemaLoss?
         /// The records, with their slots, that the log does not have so.
-        var completed: [(record: PersistentIdentifier, slots: SlotSet)] = []
+        var completed: [ChangeSet.Update] = []
     }
 }
 
@@ -113,13 +113,20 @@ struct VersionReplay: TransactionVisitor {
     let catalog: LogCatalog
     private let replay: EngineReplay
     private(set) var nextSequence: UInt64
+    /// Collects the transaction under way; nil if nobody wants to know what changes.
+    private var collector: ChangeCollector?
+    /// What the transactions have changed, oldest first; empty if nobody wants to know.
+    private(set) var changes: [ChangeSet] = []
 
-    init(_ base: EngineVersion) {
+    init(_ base: EngineVersion, for feed: ChangeFeed? = nil) {
         self.base = base
         catalog = LogCatalog(
             base.catalog.schema, store: base.catalog.storeIdentifier, external: base.catalog.external)
         replay = EngineReplay(base)
         nextSequence = base.nextSequence
+        if let feed, feed.isFollowed || feed.isFollowedRemotely {
+            collector = ChangeCollector(catalog: catalog, keepsValues: feed.isFollowed)
+        }
     }
 
     /// What cannot be read of the checkpoint is the reason, whatever it looks like.
@@ -138,16 +145,19 @@ struct VersionReplay: TransactionVisitor {
         }
         self.nextSequence = nextSequence
         if isErasure { replay.erase() }
+        collector?.begin(origin, isErasure: isErasure, nextSequence: nextSequence)
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
         try explaining("has an invalid deletion") { try replay.delete(entity: entity, sequence: sequence) }
+        collector?.deleted(entity, sequence, preserved: preserved)
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
         try explaining("has an invalid update") {
             try replay.update(entity: entity, sequence: sequence, changes)
         }
+        collector?.updated(entity, sequence, changes)
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
@@ -157,11 +167,21 @@ struct VersionReplay: TransactionVisitor {
         try explaining("has an invalid insertion") {
             try replay.insert(entity: entity, sequence: sequence, values)
         }
+        collector?.inserted(entity, sequence, values)
     }
 
-    func endTransaction() throws { try explaining("breaks a rule of the schema") { try replay.endTransaction() } }
+    mutating func endTransaction(_ number: UInt64) throws {
+        try explaining("breaks a rule of the schema") { try replay.endTransaction() }
+        if let found = collector?.takeTransaction(number) { changes.append(found) }
+    }
 
     func finish(_ transaction: UInt64) throws -> EngineVersion {
         try replay.finish(number: transaction, nextSequence: nextSequence)
+    }
+
+    /// The version after the last transaction, with what has led to it.
+    func followed(_ transaction: UInt64) throws -> FollowedVersion {
+        let version = try finish(transaction)
+        return FollowedVersion(version, changes: changes.map { $0.resolvingExternalValues(in: version) })
     }
 }

@@ -167,13 +167,13 @@ struct ReplayTables: TransactionVisitor {
     /// - Throws: `EngineError.schemaMismatch`.
     mutating func open(
         under schema: StoredSchema
-    ) throws -> (loss: SchemaLoss, completed: [(record: PersistentIdentifier, slots: SlotSet)]) {
+    ) throws -> (loss: SchemaLoss, completed: [ChangeSet.Update]) {
         try migrate(to: schema, completingPairs: true)
     }
 
     private mutating func migrate(
         to schema: StoredSchema, completingPairs: Bool
-    ) throws -> (loss: SchemaLoss, completed: [(record: PersistentIdentifier, slots: SlotSet)]) {
+    ) throws -> (loss: SchemaLoss, completed: [ChangeSet.Update]) {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
         var next = ReplayTables(
             LogCatalog(schema, store: catalog.store, external: catalog.external), nextSequence: nextSequence)
@@ -198,14 +198,15 @@ struct ReplayTables: TransactionVisitor {
             else { return }
             try next.updated(number, sequence, [(slot, members)])
         }
-        var completed: [(record: PersistentIdentifier, slots: SlotSet)] = []
+        var completed: [ChangeSet.Update] = []
         for (record, property, target) in try pairs.missing() {
             guard next.contains(record), let sequence = record.sequenceNumber,
                 let number = next.catalog.numbers[record.entityName],
                 let slot = next.catalog.layouts[number].slot(named: property)
             else { continue }
             try next.updated(number, sequence, [(slot, .identifier(target))])
-            completed.append((record, SlotSet([slot])))
+            completed.append(
+                .init(record: record, layout: next.catalog.layouts[number], slots: SlotSet([slot])))
         }
         let loss = try mapping.loss(tally)
         self = next

@@ -8,13 +8,13 @@ extension AppendLog {
     var isShared: Bool { configuration.sharing == .shared }
 
     /// Takes the turn and everything that the others have saved.
-    func begin(_ current: EngineVersion) throws -> EngineVersion {
-        guard isShared else { return current }
+    func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? {
+        guard isShared else { return nil }
         try takeTurn()
         do {
-            let version = try follow(from: current, isTurn: true)
+            let followed = try follow(from: current, isTurn: true, for: feed)
             try writer.takeOver()
-            return version
+            return followed
         } catch {
             end()
             throw error
@@ -22,14 +22,15 @@ extension AppendLog {
     }
 
     /// What other processes have saved, as far as it can be read without the turn; nil if there is nothing new.
-    func catchUp(from current: EngineVersion) throws -> EngineVersion? {
+    func catchUp(from current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? {
         guard isShared, try writer.hasMore() else { return nil }
-        let version = try follow(from: current, isTurn: false)
-        return version === current ? nil : version
+        return try follow(from: current, isTurn: false, for: feed)
     }
 
-    /// - Returns: the version after the last whole frame.
-    private func follow(from current: EngineVersion, isTurn: Bool) throws -> EngineVersion {
+    /// - Returns: the version after the last whole frame; nil if that is the current one.
+    private func follow(
+        from current: EngineVersion, isTurn: Bool, for feed: ChangeFeed
+    ) throws -> FollowedVersion? {
         let (header, position) = writer.state
         let file = try writer.currentFile(checkingName: isTurn)
         let size = try file.extent().size
@@ -41,7 +42,7 @@ extension AppendLog {
         try AppendLogError.naming(path) {
             do {
                 let scan = try reader.scan(from: position, allowingGapsTo: header.base) { frame in
-                    try apply(frame, to: &replay, current)
+                    try apply(frame, to: &replay, current, feed)
                     last = frame.position.following(frame.header)
                     claimed = max(claimed, frame.header.synced)
                     return true
@@ -64,16 +65,18 @@ extension AppendLog {
         }
         guard let replay, last.transaction > current.number else {
             if isTurn || last != position { writer.follow(to: last, unsynced: unsynced, claimed: claimed) }
-            return current
+            return nil
         }
-        let version = try replay.finish(last.transaction)
+        let followed = try replay.followed(last.transaction)
         // Where the scan ended early, nothing is known of any of them.
         writer.follow(to: last, unsynced: unsynced, claimed: claimed)
-        noteFollowed(version)
-        return version
+        noteFollowed(followed.version)
+        return followed
     }
 
-    private func apply(_ frame: ScannedFrame, to replay: inout VersionReplay?, _ current: EngineVersion) throws {
+    private func apply(
+        _ frame: ScannedFrame, to replay: inout VersionReplay?, _ current: EngineVersion, _ feed: ChangeFeed
+    ) throws {
         if frame.header.kind == .schema {
             let schema = try frame.reading { try $0.schema() }
             guard schema == catalog.schema else {
@@ -82,10 +85,10 @@ extension AppendLog {
             }
             return
         }
-        var following = replay.take() ?? VersionReplay(current)
+        var following = replay.take() ?? VersionReplay(current, for: feed)
         try frame.reading { reader in
             try reader.transaction(catalog, to: &following)
-            try following.endTransaction()
+            try following.endTransaction(frame.header.transaction)
         }
         replay = following
     }
@@ -99,6 +102,11 @@ extension AppendLogStore {
     /// together may share one notification. On Linux the system reports each write at once, and the log is also checked
     /// every two seconds. On other systems, or if the process may watch no more files, it is checked ten times a second.
     public static let remoteChange = Notification.Name("MortiseAppendLogRemoteChange")
+
+    /// True for a shared log and for a read-only store whose log goes on under its schema.
+    public var announcesOtherProcesses: Bool {
+        configuration.allowsSave ? configuration.sharing == .shared : opened.tail != nil
+    }
 
     /// The latest state. For a shared log or a read-only store, it includes what other processes have saved by now.
     public var currentVersion: any StoreVersion {
@@ -116,19 +124,19 @@ extension OpenLog {
         var isNew = false
         if let tail {
             // A reader that cannot continue keeps what it has; the check for changes reports the error.
-            try? engine.follow(waiting: isWaiting) { current in
-                let version = try tail.next(after: current)
-                isNew = version != nil
-                return version
+            try? engine.follow(waiting: isWaiting) { [engine] current in
+                let followed = try tail.next(after: current, for: engine.feed)
+                isNew = followed != nil
+                return followed
             }
             return isNew
         }
         guard let sink, sink.isShared else { return false }
         // What is wrong with the log fails the next save, which looks at it with the turn.
-        try? engine.follow(waiting: isWaiting) { current in
-            let version = try sink.catchUp(from: current)
-            isNew = version != nil
-            return version
+        try? engine.follow(waiting: isWaiting) { [engine] current in
+            let followed = try sink.catchUp(from: current, for: engine.feed)
+            isNew = followed != nil
+            return followed
         }
         return isNew
     }
@@ -145,13 +153,11 @@ final class RemoteChanges: @unchecked Sendable {
     private var isLooking = false
     private var isDue = false
     private var hasToldOfStopping = false
-    private var last: UInt64
     private var watch: FileWatch?
     private let interval: DispatchTimeInterval
 
     init(_ store: AppendLogStore) {
         self.store = store
-        last = store.engine.version.number
         // Simulated files are none that the system knows.
         let isReal = store.configuration.givenFileSystem is POSIXFileSystem
         watch = isReal ? FileWatch(store.opened.path) : nil
@@ -183,16 +189,8 @@ final class RemoteChanges: @unchecked Sendable {
         guard lock.withLock({ begin() }) else { return }
         repeat {
             guard let store else { return }
-            let before = lock.withLock { last }
+            // The feed tells everyone, whoever was first to take it in.
             store.opened.follow()
-            // A fetch may have taken in what there was before this could, and another store of the same log, too.
-            let now = store.engine.version.number
-            let isNew = store.opened.sink.map { $0.hasFollowed(since: before) } ?? (now > before)
-            lock.withLock { last = now }
-            if isNew {
-                NotificationCenter.default.post(name: AppendLogStore.remoteChange, object: store)
-                store.post(.remoteChange(store: store.configuration.name))
-            }
             if let reason = store.opened.tail?.reasonForStopping, takesFirstTelling() {
                 store.post(.readerLeftBehind(store: store.configuration.name, reason: reason))
             }

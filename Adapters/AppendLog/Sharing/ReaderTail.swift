@@ -44,19 +44,21 @@ final class ReaderTail: @unchecked Sendable {
     deinit { try? file.close() }
 
     /// The version with everything saved since; nil if there is nothing new that can be read.
-    func next(after current: EngineVersion) throws -> EngineVersion? {
+    func next(after current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? {
         if reasonForStopping != nil { return nil }
         guard position.transaction == current.number, try stands() else {
             stop("the writer cut off transactions that were already read")
             return nil
         }
         // A file that was replaced has everything up to then, also what its successor has no more.
-        let version = try read(after: current)
+        let first = try read(after: current, for: feed)
         // What comes after a changed schema is not read from anywhere.
-        if reasonForStopping != nil { return version }
+        if reasonForStopping != nil { return first }
         // Its successor can wait for the next time, what was read cannot.
-        guard (try? isReplaced()) == true, (try? takeUp(version ?? current)) == true else { return version }
-        return (try? read(after: version ?? current)) ?? version
+        let version = first?.version ?? current
+        guard (try? isReplaced()) == true, (try? takeUp(version)) == true else { return first }
+        guard let second = try? read(after: version, for: feed) else { return first }
+        return FollowedVersion(second.version, changes: (first?.changes ?? []) + second.changes)
     }
 
     private func stop(_ reason: String) { loss.withLock { $0 = reason } }
@@ -67,7 +69,7 @@ final class ReaderTail: @unchecked Sendable {
         return bytes.withUnsafeBytes { FrameHeader($0, seed: header.seed) } == last.header
     }
 
-    private func read(after current: EngineVersion) throws -> EngineVersion? {
+    private func read(after current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? {
         guard try file.readAll(count: 4, at: position.offset).contains(where: { $0 != 0 }) else { return nil }
         var replay: VersionReplay?
         var (position, last) = (position, last)
@@ -85,11 +87,11 @@ final class ReaderTail: @unchecked Sendable {
                         return false
                     }
                 } else {
-                    var following = replay.take() ?? VersionReplay(current)
+                    var following = replay.take() ?? VersionReplay(current, for: feed)
                     let catalog = following.catalog
                     try frame.reading { reader in
                         try reader.transaction(catalog, to: &following)
-                        try following.endTransaction()
+                        try following.endTransaction(frame.header.transaction)
                     }
                     replay = following
                 }
@@ -101,10 +103,12 @@ final class ReaderTail: @unchecked Sendable {
             // What looks like damage may be a write in progress; opening the log finds out.
             if replay == nil { return nil }
         }
-        var version: EngineVersion?
-        if let replay, position.transaction > current.number { version = try replay.finish(position.transaction) }
+        var followed: FollowedVersion?
+        if let replay, position.transaction > current.number {
+            followed = try replay.followed(position.transaction)
+        }
         (self.position, self.last) = (position, last)
-        return version
+        return followed
     }
 
     private func isReplaced() throws -> Bool {

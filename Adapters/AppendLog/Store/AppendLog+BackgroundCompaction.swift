@@ -52,7 +52,7 @@ extension AppendLog {
         let progress = MaintenanceProgress(isStopped: isStopping, observers.report)
         try maintaining(progress) {
             if hasOtherSchema { return }
-            guard let keeps = configuration.history.rule(now: now(), store: catalog.store) else { return }
+            guard let keeps = configuration.history.rule(now: now, store: catalog.store) else { return }
             let (header, position) = writer.state
             let checkpoint = try fileSystem.infoIfPresent(checkpointPath, followingLinks: true)?.size ?? 0
             let total = position.end + checkpoint

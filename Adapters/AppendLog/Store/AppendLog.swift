@@ -11,9 +11,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     let path: String
     let writer: LogWriter
     let catalog: LogCatalog
-    private let process = ProcessInfo.processInfo.processName
-    private let bundle = Bundle.main.bundleIdentifier ?? ""
-    let now: @Sendable () -> Date
+    private let clock: @Sendable () -> Date
+    var now: Date { clock() }
     private let timer: BatchedSync?
     private let state = NSLock()
     /// The last version that was appended.
@@ -21,7 +20,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     /// Whether the log's last schema is another than the store's.
     private var needsSchema: Bool
     /// What opening under that other schema has completed, and the first save writes with its own changes.
-    private let completed: [(record: PersistentIdentifier, slots: SlotSet)]
+    private let completed: [ChangeSet.Update]
     /// Keeps the store as it was, before the first write under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
     /// Where the log goes on behind the last checkpoint, and how long that is.
@@ -43,7 +42,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     init(
         _ configuration: AppendLogConfiguration, path: String, writer: LogWriter, catalog: LogCatalog,
         initial: EngineVersion, needsSchema: Bool, loss: SchemaLoss? = nil,
-        completed: [(record: PersistentIdentifier, slots: SlotSet)] = [],
+        completed: [ChangeSet.Update] = [],
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = configuration
@@ -53,7 +52,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         self.last = initial
         self.needsSchema = needsSchema
         self.completed = completed
-        self.now = now
+        clock = now
         changeover = loss.map { loss in
             SchemaChangeover(loss, of: path, in: configuration.fileSystem) {
                 _ = try configuration.backUpStore(to: $0)
@@ -116,11 +115,11 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     /// Whether transactions of other processes have come since one.
     func hasFollowed(since transaction: UInt64) -> Bool { state.withLock { followed > transaction } }
 
-    func commit(_ result: EngineVersion, changes: CommittedChanges) throws {
+    func commit(_ result: EngineVersion, changes: ChangeSet) throws {
         try append(result, changes: changes)?.wait()
     }
 
-    func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
+    func append(_ result: EngineVersion, changes: ChangeSet) throws -> (any CommitTicket)? {
         let (base, needsSchema) = state.withLock { (last, self.needsSchema) }
         var frames: [(kind: FrameKind, payload: [UInt8])] = []
         var changes = changes
@@ -133,10 +132,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         let stream = stream(for: changes, behind: frames)
         var payload = stream.map { ByteWriter(to: $0) } ?? ByteWriter(capacity: 512)
         payload.mostParts = configuration.mostParts
-        let origin = TransactionOrigin(timestamp: now(), author: changes.author, process: process, bundle: bundle)
         do {
             try AppendLogError.naming(path) {
-                try payload.transaction(changes, from: base, to: result, origin: origin, catalog: catalog)
+                try payload.transaction(changes, from: base, to: result, catalog: catalog)
             }
         } catch {
             throw stream?.abandon() ?? error
@@ -178,7 +176,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
 
     /// Writes the payload of many changes while it is encoded; nil if the payload will be short.
     private func stream(
-        for changes: CommittedChanges, behind frames: [(kind: FrameKind, payload: [UInt8])]
+        for changes: ChangeSet, behind frames: [(kind: FrameKind, payload: [UInt8])]
     ) -> FrameStream? {
         // A record that is changed or deleted takes ten bytes or so, a new one a hundred.
         let count = changes.inserted.count + changes.updated.count + changes.deleted.count

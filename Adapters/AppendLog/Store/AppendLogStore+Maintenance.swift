@@ -23,7 +23,7 @@ extension AppendLogStore {
         let start = ContinuousClock.now
         let dropped = try withoutActuallyEscaping(report) { report in
             let progress = MaintenanceProgress(isStopped: sink.isStopping, report)
-            let keeps = configuration.history.rule(now: sink.now(), store: identifier)
+            let keeps = configuration.history.rule(now: sink.now, store: identifier)
             return try sink.compact(progress, dropping: .everything) { keeps?($0, $1) ?? true }
         }
         post(.compaction(store: configuration.name, dropped: dropped, duration: ContinuousClock.now - start))

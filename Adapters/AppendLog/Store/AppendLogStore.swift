@@ -1,3 +1,4 @@
+import Foundation
 public import MortiseCore
 public import MortiseEngine
 import Synchronization
@@ -24,7 +25,7 @@ public final class AppendLogStore: EngineDataStore {
     public var recovery: AppendLogRecovery? { opened.recovery }
     let opened: OpenLog
     let isClosed = Atomic(false)
-    private let remoteChanges = Mutex<RemoteChanges?>(nil)
+    private let remoteChanges = Mutex<(changes: RemoteChanges, follower: ChangeFeed.Follower)?>(nil)
     private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
@@ -49,10 +50,14 @@ public final class AppendLogStore: EngineDataStore {
             post(.recovery(store: configuration.name, bytes: recovery.droppedBytes))
         }
         if let schemaLoss { post(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
-        let follows = configuration.allowsSave ? configuration.sharing == .shared : opened.tail != nil
-        if follows {
+        if announcesOtherProcesses {
+            let follower = engine.feed.follow(.remote) { [weak self] _ in
+                guard let self else { return }
+                NotificationCenter.default.post(name: Self.remoteChange, object: self)
+                post(.remoteChange(store: configuration.name))
+            }
             let changes = RemoteChanges(self)
-            remoteChanges.withLock { $0 = changes }
+            remoteChanges.withLock { $0 = (changes, follower) }
         }
     }
 
@@ -73,7 +78,7 @@ public final class AppendLogStore: EngineDataStore {
     /// Releases the log, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        remoteChanges.withLock { $0.take() }?.stop()
+        remoteChanges.withLock { $0.take() }?.changes.stop()
         // Closing may have something to tell.
         defer { opened.sink?.observers.remove(self) }
         try OpenLogs.shared.close(opened)

@@ -1,51 +1,53 @@
 import MortiseCore
 
-/// What happened to a store between two looks at it, by the identifiers of its records.
-struct ContentDifference {
-    private(set) var inserted: [PersistentIdentifier] = []
-    private(set) var updated: [StoredTransaction.Update] = []
-    private(set) var deleted: [PersistentIdentifier] = []
-
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-
-    /// Finds what differs between two states of one store. `older` is what the store held before, with the schema of
-    /// that time.
+extension ChangeSet {
+    /// What differs between two states of one store, with the newer values. `older` is what the store held before, with the
+    /// schema of that time.
     /// - Throws: what `StoreVersion.check()` of either throws.
-    init(_ older: StoreState, _ newer: StoreState) throws {
+    init(from older: StoreState, to newer: StoreState) throws {
+        self.init()
         let (before, after) = (older.version, newer.version)
+        var new: [DefaultSnapshot] = []
         for entity in newer.schema.entities {
-            guard let rows = after.rows(ofEntity: entity.name) else { continue }
+            guard let rows = after.rows(ofEntity: entity.name), let layout = newer.layouts[entity.name] else {
+                continue
+            }
             let others = before.rows(ofEntity: entity.name)
-            let slots = newer.layouts[entity.name]?.slots ?? []
-            let places = slots.map { older.layouts[entity.name]?.slot(named: $0.name) }
+            let places = layout.slots.map { older.layouts[entity.name]?.slot(named: $0.name) }
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 let record = rows.identifier(ofRow: row)
+                func values() -> ContiguousArray<StoredValue> {
+                    ContiguousArray(layout.slots.indices.map { rows.value(row: row, slot: $0) })
+                }
                 guard let others, let other = others.row(of: record) else {
-                    inserted.append(record)
+                    new.append(
+                        DefaultSnapshot(persistentIdentifier: record, layout: layout, values: values()))
                     continue
                 }
-                let changed = slots.indices.filter { slot in
-                    guard slots[slot].role != .toManyDerived else { return false }
+                let changed = layout.slots.indices.filter { slot in
+                    guard layout.slots[slot].role != .toManyDerived else { return false }
                     let old = places[slot].map { others.value(row: other, slot: $0) } ?? .null
                     return !rows.value(row: row, slot: slot).isIdentical(to: old)
                 }
-                if !changed.isEmpty {
-                    updated.append(.init(record: record, properties: changed.map { slots[$0].name }))
-                }
+                if changed.isEmpty { continue }
+                updated.append(
+                    .init(record: record, layout: layout, slots: SlotSet(changed), values: values()))
             }
         }
         for entity in older.schema.entities {
-            guard let rows = before.rows(ofEntity: entity.name) else { continue }
+            guard let rows = before.rows(ofEntity: entity.name), let layout = older.layouts[entity.name] else {
+                continue
+            }
             let others = after.rows(ofEntity: entity.name)
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 let record = rows.identifier(ofRow: row)
-                if others?.row(of: record) == nil { deleted.append(record) }
+                if others?.row(of: record) == nil { deleted.append(.init(record: record, layout: layout)) }
             }
         }
         try before.check()
         try after.check()
-        inserted.sort()
-        deleted.sort()
+        inserted = Insertions(new.sorted { $0.persistentIdentifier < $1.persistentIdentifier })
+        deleted.sort { $0.record < $1.record }
     }
 }
 

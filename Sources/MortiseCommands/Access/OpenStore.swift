@@ -24,16 +24,18 @@ final class OpenStore {
         }
     }
 
-    /// Opens a store for reading.
+    /// Opens a store for reading, as it is now or so that it follows what other processes commit.
     /// - Throws: `ToolError.missing` if the store does not exist, `.unsupported` if it does not describe itself.
-    static func reading(_ location: StoreArgument) throws -> OpenStore {
-        try reading(location.selfDescribing(), location.name)
+    static func reading(_ location: StoreArgument, following: Bool = false) throws -> OpenStore {
+        try reading(location.selfDescribing(), location.name, following)
     }
 
-    private static func reading<C: SelfDescribingConfiguration>(_ configuration: C, _ name: String) throws -> OpenStore
-    {
+    private static func reading<C: SelfDescribingConfiguration>(
+        _ configuration: C, _ name: String, _ following: Bool
+    ) throws -> OpenStore {
         guard let schema = try configuration.storedSchema() else { throw ToolError.missing(store: name) }
-        return try OpenStore(configuration.readOnly(), schema: schema, name: name)
+        return try OpenStore(
+            following ? configuration.following() : configuration.readOnly(), schema: schema, name: name)
     }
 
     /// The records as they are. For a store without versions all of them are read, once, until `refresh()`.

@@ -74,7 +74,7 @@ private struct StoreFacts {
     let health: StoreHealth
     let durability: DurabilityGrade
     /// Nil for a store without a history.
-    let transactions: [StoredTransaction]?
+    let transactions: [ChangeSet]?
 
     private var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
 
@@ -197,23 +197,25 @@ private struct StoreFacts {
 
 /// Transactions as text.
 enum TransactionText {
-    static func line(_ transaction: StoredTransaction) -> String {
+    static func line(_ transaction: ChangeSet) -> String {
         var parts: [String] = []
         if transaction.isErasure { parts.append("erased all") }
         if !transaction.inserted.isEmpty { parts.append("\(FigureText.count(transaction.inserted.count)) inserted") }
         if !transaction.updated.isEmpty { parts.append("\(FigureText.count(transaction.updated.count)) updated") }
         if !transaction.deleted.isEmpty { parts.append("\(FigureText.count(transaction.deleted.count)) deleted") }
-        let author = [transaction.author ?? "", transaction.process].filter { !$0.isEmpty }.joined(separator: ", ")
-        return "\(transaction.number)  \(TimestampText.text(of: transaction.timestamp))  "
-            + (parts.isEmpty ? "nothing" : parts.joined(separator: ", "))
+        let author = [transaction.author ?? "", transaction.commit?.process ?? ""].filter { !$0.isEmpty }.joined(
+            separator: ", ")
+        let stamp = transaction.commit.map { "\($0.number)  \(TimestampText.text(of: $0.timestamp))  " } ?? ""
+        return stamp + (parts.isEmpty ? "nothing" : parts.joined(separator: ", "))
             + (author.isEmpty ? "" : "  by \(author.shown())")
     }
 
-    static func json(_ transaction: StoredTransaction) -> JSONText {
+    static func json(_ transaction: ChangeSet) -> JSONText {
         .object([
-            ("number", .raw("\(transaction.number)")),
-            ("timestamp", .text(TimestampText.text(of: transaction.timestamp))),
-            ("author", transaction.author.map { .text($0) } ?? .null), ("process", .text(transaction.process)),
+            ("number", .raw("\(transaction.commit?.number ?? 0)")),
+            ("timestamp", transaction.commit.map { .text(TimestampText.text(of: $0.timestamp)) } ?? .null),
+            ("author", transaction.author.map { .text($0) } ?? .null),
+            ("process", .text(transaction.commit?.process ?? "")),
             ("isErasure", .bool(transaction.isErasure)), ("inserted", .number(transaction.inserted.count)),
             ("updated", .number(transaction.updated.count)), ("deleted", .number(transaction.deleted.count)),
         ])

@@ -7,8 +7,8 @@ struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the changes that other processes save to a store, as they happen.",
         discussion: """
-            If the store keeps its history, every transaction is printed; otherwise, the difference since the last poll. \
-            Values are shown only with --values.
+            If the store tells what others commit, as an append log does, every transaction is printed when it is \
+            committed; otherwise, the difference since the last poll. Values are shown only with --values.
 
             EXAMPLES
               mortise watch log:library.log
@@ -17,7 +17,9 @@ struct Watch: ParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(parsing: .unconditional, help: "The number of milliseconds between two polls.")
+    @Option(
+        parsing: .unconditional,
+        help: "The number of milliseconds between two polls of a store that does not tell what others commit.")
     var interval = 250
 
     @Option(help: "End after this many changes of the store.")
@@ -43,142 +45,80 @@ struct Watch: ParsableCommand {
     }
 
     func run() throws {
-        var watcher = try StoreWatcher(try store.argument(), values: values, format: format)
+        let follower = try StoreFollower(try store.argument(), interval: Double(interval) / 1_000)
+        let printer = ChangePrinter(showsValues: values, format: format)
         let end = seconds.map { ContinuousClock.now + .seconds($0) }
         let interruption = Interruption()
-        try ToolContext.current.errors.line("watching \(watcher.name); Ctrl-C ends it")
+        try ToolContext.current.errors.line("watching \(follower.name); Ctrl-C ends it")
         try ToolContext.current.errors.flush()
         var seen = 0
         while !interruption.isRequested {
-            seen += try watcher.look()
+            let found = try follower.next()
+            for changes in found { try printer.print(changes) }
+            if !found.isEmpty { try ToolContext.current.output.flush() }
+            seen += found.count
             if let changes, seen >= changes { return }
             if let end, ContinuousClock.now >= end { return }
-            Thread.sleep(forTimeInterval: Double(interval) / 1_000)
         }
     }
 }
 
-/// Looks at a store again and again.
-private struct StoreWatcher {
-    private let argument: StoreArgument
-    private let configuration: any SelfDescribingConfiguration
-    private let showsValues: Bool
-    private let format: ReportFormat
-    private var state: StoreState
-    private var mark: String
-    /// A file's time does not tell two changes apart that follow each other at once: it is looked at twice.
-    private var readRetries = false
-    private var lastTransaction: UInt64 = 0
-    private let output = ToolContext.current.output
+/// Prints changes of a store, as text or as one object of JSON for each record.
+private struct ChangePrinter {
+    let showsValues: Bool
+    let format: ReportFormat
+    private var output: Output { ToolContext.current.output }
 
-    var name: String { argument.name }
-
-    init(_ argument: StoreArgument, values: Bool, format: ReportFormat) throws {
-        self.argument = argument
-        configuration = try argument.selfDescribing()
-        showsValues = values
+    init(showsValues: Bool, format: ReportFormat) {
+        self.showsValues = showsValues
         self.format = format
-        mark = try configuration.changeMark()
-        let store = try OpenStore.reading(argument)
-        state = try StoreState(store)
-        if let history = store.store as? any StoredHistoryProviding {
-            lastTransaction = try history.storedTransactions(after: 0, last: 1).last?.number ?? 0
-        }
-        try store.close()
     }
 
-    /// Prints what is new.
-    /// - Returns: how many changes that were.
-    mutating func look() throws -> Int {
-        let current = try configuration.changeMark()
-        guard current != mark || readRetries else { return 0 }
-        readRetries = current != mark
-        mark = current
-        let (newer, transactions) = try steadily { [argument, lastTransaction] in
-            // Closed again at once: a file that is open in this process would be given as it was then.
-            let store = try OpenStore.reading(argument)
-            let found = (
-                try StoreState(store),
-                try (store.store as? any StoredHistoryProviding)?.storedTransactions(after: lastTransaction, last: nil)
-            )
-            try store.close()
-            return found
+    func print(_ changes: ChangeSet) throws {
+        let now = Date(timeIntervalSinceReferenceDate: Date.timeIntervalSinceReferenceDate.rounded())
+        let time = TimestampText.text(of: changes.commit?.timestamp ?? now)
+        var stamp: [(String, JSONText)] = [("timestamp", .text(time))]
+        if let commit = changes.commit {
+            stamp.insert(("transaction", .raw("\(commit.number)")), at: 0)
+            stamp.append(("author", changes.author.map { .text($0) } ?? .null))
         }
-        let older = state
-        state = newer
-        if let transactions {
-            for transaction in transactions { try print(transaction) }
-            lastTransaction = transactions.last?.number ?? lastTransaction
-            try output.flush()
-            return transactions.count
-        }
-        let difference = try ContentDifference(older, newer)
-        guard !difference.isEmpty else { return 0 }
-        try print(difference)
-        try output.flush()
-        return 1
-    }
-
-    /// Beside a writer, a reader may see a half-written file for a moment.
-    private func steadily<R>(_ body: () throws -> R) throws -> R {
-        var attempts = 0
-        while true {
-            do {
-                return try body()
-            } catch let error as any ClassifiedStoreError where error.errorClass == .damaged && attempts < 5 {
-                attempts += 1
-                Thread.sleep(forTimeInterval: 0.05)
-            }
-        }
-    }
-
-    private func print(_ transaction: StoredTransaction) throws {
-        if format == .text { try output.line(output.styled(TransactionText.line(transaction), .bold)) }
-        let stamp: [(String, JSONText)] = [
-            ("transaction", .raw("\(transaction.number)")),
-            ("timestamp", .text(TimestampText.text(of: transaction.timestamp))),
-            ("author", transaction.author.map { .text($0) } ?? .null),
-        ]
-        for record in transaction.deleted { try print("delete", record, [], stamp) }
-        for update in transaction.updated { try print("update", update.record, update.properties, stamp) }
-        for record in transaction.inserted { try print("insert", record, nil, stamp) }
-    }
-
-    private func print(_ difference: ContentDifference) throws {
-        let now = TimestampText.text(
-            of: Date(timeIntervalSinceReferenceDate: Date.timeIntervalSinceReferenceDate.rounded()))
         if format == .text {
-            try output.line(
-                output.styled(
-                    "\(now)  \(FigureText.count(difference.inserted.count)) inserted, "
-                        + "\(FigureText.count(difference.updated.count)) updated, "
-                        + "\(FigureText.count(difference.deleted.count)) deleted", .bold))
+            let line =
+                changes.commit == nil
+                ? "\(time)  \(FigureText.count(changes.inserted.count)) inserted, "
+                    + "\(FigureText.count(changes.updated.count)) updated, "
+                    + "\(FigureText.count(changes.deleted.count)) deleted"
+                : TransactionText.line(changes)
+            try output.line(output.styled(line, .bold))
         }
-        let stamp: [(String, JSONText)] = [("timestamp", .text(now))]
-        for record in difference.deleted { try print("delete", record, [], stamp) }
-        for update in difference.updated { try print("update", update.record, update.properties, stamp) }
-        for record in difference.inserted { try print("insert", record, nil, stamp) }
+        for deletion in changes.deleted { try print("delete", deletion.record, [], [], stamp) }
+        for update in changes.updated {
+            let values = update.slots.slots.compactMap { slot in
+                update.value(at: slot).map { (name: update.layout.slots[slot].name, value: $0) }
+            }
+            try print("update", update.record, update.properties, values, stamp)
+        }
+        if changes.inserted.hasValues {
+            for snapshot in changes.inserted.values {
+                let stored = snapshot.layout.slots.indices.filter { snapshot.layout.slots[$0].role != .toManyDerived }
+                let values = stored.map { (name: snapshot.layout.slots[$0].name, value: snapshot.values[$0]) }
+                try print("insert", snapshot.persistentIdentifier, nil, values, stamp)
+            }
+        } else {
+            for record in changes.inserted.records { try print("insert", record, nil, [], stamp) }
+        }
     }
 
     /// Prints a change. `properties` are those that changed; nil for all.
     private func print(
         _ verb: String, _ record: PersistentIdentifier, _ properties: [String]?,
-        _ stamp: [(String, JSONText)]
+        _ told: [(name: String, value: StoredValue)], _ stamp: [(String, JSONText)]
     ) throws {
-        let layout = state.layouts[record.entityName] ?? RecordLayout.empty(record.entityName)
-        var values: [(name: String, value: StoredValue)] = []
-        if showsValues, verb != "delete", let rows = state.version.rows(ofEntity: record.entityName),
-            let row = rows.row(of: record)
-        {
-            let slots = layout.slots.enumerated().filter { _, slot in
-                slot.role != .toManyDerived && (properties?.contains(slot.name) ?? true)
-            }
-            values = slots.map { ($0.element.name, rows.value(row: row, slot: $0.offset)) }
-        }
+        let values = showsValues ? told : []
         switch format {
         case .text:
             let detail =
-                showsValues && !values.isEmpty
+                !values.isEmpty
                 ? values.map { "\($0.name)=\(ValueText.plain($0.value).shown())" }.joined(separator: " ")
                 : (properties ?? []).joined(separator: ", ")
             try output.line("  \(verb) \("\(record)".shown())" + (detail.isEmpty ? "" : "  \(detail)"))

@@ -20,11 +20,7 @@ extension StoreFault {
             $0.passesOverMissingInBatches = true
         },
         batch("counts-changed-records", "counts the records that a batch has changed, and not those that it was for") {
-            $0.batchResult = { result in
-                StoreBatchResult(
-                    count: result.updated.count + result.deleted.count, updated: result.updated,
-                    deleted: result.deleted)
-            }
+            $0.batchResult = { StoreBatchResult(count: $0.changes.count, changes: $0.changes) }
         },
         batch("tells-no-changes", "does not tell which records a batch has changed") {
             $0.batchResult = { StoreBatchResult(count: $0.count) }

@@ -297,6 +297,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         stores.first { $0.identifier == identifier }?.configurationName
     }
 
+    /// The feeds of the container's stores by the identifiers of the stores: everything that is committed to them, whoever
+    /// does it. A store that does not announce its commits itself has a feed of what this container commits.
+    public var changeFeeds: [String: ChangeFeed] {
+        Dictionary(stores.map { ($0.identifier, $0.feed) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Removes all records from all stores.
     /// - Throws: `ModelContextError.readOnly`; what the stores throw. The stores before the failing one are then
     ///   erased.
@@ -307,6 +313,11 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             store.saveLock.lock()
             defer { store.saveLock.unlock() }
             try store.erase()
+            store.announce {
+                var changes = ChangeSet()
+                changes.isErasure = true
+                return changes
+            }
         }
     }
 

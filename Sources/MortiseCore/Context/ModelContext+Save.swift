@@ -31,26 +31,26 @@ extension ContextState {
         propagateDeletes()
         try throwLatched()
         try throwRefused()
-        var report = SaveReport()
+        var saved = SavedChanges()
         // A handler may save on another thread and wait for it, so no lock is held any more.
         do {
-            try withDeferredNotifications { try saveLocked(&report) }
+            try withDeferredNotifications { try saveLocked(&saved) }
         } catch {
             // What some of several stores have saved before another failed stays saved.
-            if !report.isEmpty { postDidSave(report) }
+            if !saved.isEmpty { postDidSave(saved) }
             throw error
         }
-        postDidSave(report)
+        postDidSave(saved)
     }
 
     /// Posts `didSave`.
-    func postDidSave(_ report: SaveReport) {
+    func postDidSave(_ saved: SavedChanges) {
         guard let context else { return }
         NotificationCenter.default.post(
-            name: ModelContext.didSave, object: context, userInfo: report.userInfo(of: bindings))
+            name: ModelContext.didSave, object: context, userInfo: saved.userInfo(of: bindings))
     }
 
-    private func saveLocked(_ report: inout SaveReport) throws {
+    private func saveLocked(_ saved: inout SavedChanges) throws {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
         var locked: [AnyStore] = []
         func unlock() {
@@ -64,7 +64,7 @@ extension ContextState {
         }
         try checkWritable()
         var progress = SaveProgress(hasInsertions: !inserted.isEmpty)
-        while try !attempt(&progress, &report, unlock) {}
+        while try !attempt(&progress, &saved, unlock) {}
         forgetUndoneRefusals()
     }
 
@@ -79,27 +79,27 @@ extension ContextState {
     /// Saves on top of the latest versions. Calls `unlock`, which lets other contexts save, before it waits for a
     /// deferred save. Returns false if a writer that does not share the store's lock changed the store meanwhile.
     private func attempt(
-        _ progress: inout SaveProgress, _ report: inout SaveReport, _ unlock: () -> Void
+        _ progress: inout SaveProgress, _ saved: inout SavedChanges, _ unlock: () -> Void
     ) throws -> Bool {
         for binding in bindings { try refresh(binding) }
         try rereadChangedSnapshots()
         // What each store's part has come to when another one fails.
-        var saved: [StoreBinding] = []
+        var done: [StoreBinding] = []
         do {
             try settleConflicts()
             try repeatDeleteRules()
             let aliases = try UniqueUpsert(state: self).resolve()
             try validate()
             for binding in bindings {
-                let changes = pendingChanges(for: binding)
-                guard !changes.isEmpty else { continue }
+                let pending = pendingChanges(for: binding)
+                guard !pending.changes.isEmpty else { continue }
                 let outcome: SaveOutcome
                 do {
                     // With several stores the next is only asked once this one's part is safe.
-                    outcome = try binding.store.save(changes, for: self, mayDefer: bindings.count == 1)
+                    outcome = try binding.store.save(pending, for: self, mayDefer: bindings.count == 1)
                 } catch is VersionSuperseded {
-                    try progress.attempts.note(binding, on: changes.baseVersion)
-                    undoSettling(except: saved)
+                    try progress.attempts.note(binding, on: pending.changes.baseVersion)
+                    undoSettling(except: done)
                     return false
                 }
                 var version = outcome.version
@@ -107,19 +107,19 @@ extension ContextState {
                     unlock()
                     version = try finish()
                 }
-                saved.append(binding)
+                done.append(binding)
                 if progress.hasInsertions {
                     // Only now: after a save that stored nothing, the identifiers of the last one still count.
                     progress.hasInsertions = false
                     settled = SettledIdentifiers()
                 }
-                try takeOver(changes, outcome, binding, version, &report)
+                try takeOver(pending, outcome, binding, version, &saved)
                 finish(aliases, in: binding)
             }
             saveUndo = nil
             return true
         } catch {
-            undoSettling(except: saved)
+            undoSettling(except: done)
             throw error
         }
     }
@@ -155,24 +155,31 @@ extension ContextState {
         }
     }
 
-    private func pendingChanges(for binding: StoreBinding) -> PendingChanges {
+    private func pendingChanges(for binding: StoreBinding) -> ModelChanges {
         let isVersioned = binding.version != nil
-        func records(_ models: ModelList) -> [PendingRecord] {
-            models.compactMap { model in
-                guard let table = model._modelState.table, table.binding === binding else { return nil }
-                return record(of: model, in: table, onlyChanged: isVersioned)
-            }
-        }
-        var changes = PendingChanges(
-            updated: records(changed), deleted: records(deleted), baseVersion: binding.version?.number)
-        changes.inserted.reserveCapacity(inserted.count)
-        changes.models.reserveCapacity(inserted.count)
-        for model in inserted {
+        var pending = ModelChanges(
+            changes: ChangeSet(baseVersion: binding.version?.number, author: editingState.author))
+        for model in changed {
             guard let table = model._modelState.table, table.binding === binding else { continue }
-            changes.inserted.append(insertion(of: model, in: table, isVersioned))
-            changes.models.append(model)
+            pending.changes.updated.append(update(of: model, in: table, onlyChanged: isVersioned))
+            pending.updated.append(model)
         }
-        return changes
+        for model in deleted {
+            guard let table = model._modelState.table, table.binding === binding else { continue }
+            let last = update(of: model, in: table, onlyChanged: isVersioned)
+            pending.changes.deleted.append(.init(record: last.record, layout: last.layout, values: last.values))
+            pending.deleted.append(model)
+        }
+        var inserted: [DefaultSnapshot] = []
+        inserted.reserveCapacity(self.inserted.count)
+        pending.inserted.reserveCapacity(self.inserted.count)
+        for model in self.inserted {
+            guard let table = model._modelState.table, table.binding === binding else { continue }
+            inserted.append(insertion(of: model, in: table, isVersioned))
+            pending.inserted.append(model)
+        }
+        pending.changes.inserted = ChangeSet.Insertions(inserted)
+        return pending
     }
 
     private func insertion(of model: any PersistentModel, in table: ModelTable, _ isVersioned: Bool) -> DefaultSnapshot
@@ -183,9 +190,8 @@ extension ContextState {
         {
             return DefaultSnapshot(persistentIdentifier: identifier, layout: layout.record, values: values)
         }
-        let record = record(of: model, in: table, onlyChanged: isVersioned)
-        return DefaultSnapshot(
-            persistentIdentifier: record.identifier, layout: layout.record, values: record.values)
+        let record = update(of: model, in: table, onlyChanged: isVersioned)
+        return DefaultSnapshot(persistentIdentifier: record.record, layout: record.layout, values: record.values)
     }
 
     /// The values of most new models, which have at most one relationship that is written: without going through them.
@@ -210,7 +216,10 @@ extension ContextState {
         }
     }
 
-    private func record(of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool) -> PendingRecord {
+    /// The values of a model that a save writes, with the slots that changed.
+    private func update(
+        of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool
+    ) -> ChangeSet.Update {
         let layout = table.layout
         let draft = model._modelState.draft
         let isNew = model._modelState.row < 0
@@ -227,31 +236,31 @@ extension ContextState {
             if onlyChanged, role == .toManyDerived { continue }
             values[slot] = model._pendingValue(at: slot, role: role, in: layout)
         }
-        return PendingRecord(
-            model: model, identifier: model.persistentModelID, layout: layout, values: values, changed: changed)
+        return ChangeSet.Update(
+            record: model.persistentModelID, layout: layout.record, slots: changed, values: values)
     }
 
     /// Moves the context to what a save made. `version` is the one that a deferred save made.
     private func takeOver(
-        _ changes: PendingChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ version: (any StoreVersion)?,
-        _ report: inout SaveReport
+        _ pending: ModelChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ version: (any StoreVersion)?,
+        _ saved: inout SavedChanges
     ) throws {
+        let changes = pending.changes
         isTakingOver = true
         var detached: [Draft] = []
         defer {
             isTakingOver = false
             for draft in detached { draft.takeBackWeakly() }
         }
-        for record in changes.deleted {
-            report.deleted.append(record.identifier)
-            guard let model = record.model, let table = model._modelState.table else { continue }
+        for (model, deletion) in zip(pending.deleted, changes.deleted) {
+            guard let table = model._modelState.table else { continue }
             if let draft = beginDetaching(model, table: table, lastIn: binding.version) { detached.append(draft) }
-            (table.source as? SnapshotRows)?.remove(record.identifier)
+            (table.source as? SnapshotRows)?.remove(deletion.record)
         }
         if binding.version == nil {
             let written =
-                zip(changes.models, changes.inserted).map { ($0, $1.persistentIdentifier, $1.values) }
-                + changes.updated.compactMap { record in record.model.map { ($0, record.identifier, record.values) } }
+                zip(pending.inserted, changes.inserted.requested).map { ($0, $1.persistentIdentifier, $1.values) }
+                + zip(pending.updated, changes.updated).map { ($0, $1.record, $1.values) }
             let pairs = outcome.pairs
             for (model, identifier, values) in written {
                 guard let table = model._modelState.table, let rows = table.source as? SnapshotRows else { continue }
@@ -266,16 +275,15 @@ extension ContextState {
         } else {
             try refresh(binding)
         }
-        for record in changes.updated {
-            report.updated.append(record.identifier)
-            record.model?._modelState.dropSavedDraft(record.layout.record)
-            record.model?._modelState.flags = []
+        for (model, update) in zip(pending.updated, changes.updated) {
+            model._modelState.dropSavedDraft(update.layout)
+            model._modelState.flags = []
         }
         var missing: PersistentIdentifier?
-        report.inserted.reserveCapacity(report.inserted.count + changes.models.count)
+        let requested = changes.inserted.requested
         var expected = 0
-        for (place, model) in changes.models.enumerated() {
-            let temporary = changes.inserted[place].persistentIdentifier
+        for (place, model) in pending.inserted.enumerated() {
+            let temporary = requested[place].persistentIdentifier
             guard let table = model._modelState.table,
                 let permanent = outcome.identifier(of: temporary, at: place),
                 let row = table.source.row(of: permanent, expectedAt: expected)
@@ -284,7 +292,6 @@ extension ContextState {
                 continue
             }
             expected = row + 1
-            report.inserted.append(permanent)
             settled.add(temporary, permanent)
             if let present = table.adopt(model, row: row) {
                 model._modelState.flags = []
@@ -300,10 +307,10 @@ extension ContextState {
                 try put(identifier, values, into: table)
             }
         }
-        if let token = outcome.historyToken ?? version.flatMap({ binding.store.historyToken(ofVersion: $0.number) }) {
-            report.historyTokens[binding.store.identifier] = token
-        }
-        finish(changes)
+        saved.append(
+            changes, by: binding.store, outcome,
+            outcome.historyToken ?? version.flatMap { binding.store.historyToken(ofVersion: $0.number) })
+        finish(pending)
         if let missing {
             throw ModelContextError.storeContract(
                 store: binding.store.identifier,
@@ -320,10 +327,10 @@ extension ContextState {
         }
     }
 
-    private func finish(_ changes: PendingChanges) {
-        clearInserted(changes.models)
-        for model in changes.updated.lazy.compactMap(\.model) { removeChanged(model) }
-        for model in changes.deleted.lazy.compactMap(\.model) { forgetDeletion(of: model) }
+    private func finish(_ pending: ModelChanges) {
+        clearInserted(pending.inserted)
+        for model in pending.updated { removeChanged(model) }
+        for model in pending.deleted { forgetDeletion(of: model) }
         if deleted.isEmpty { unsaved?.cascades = Cascades() }
     }
 }
@@ -360,30 +367,46 @@ private struct SaveProgress {
     var hasInsertions: Bool
 }
 
-/// What a save did, for its notification.
-struct SaveReport {
-    var inserted: [PersistentIdentifier] = []
-    var updated: [PersistentIdentifier] = []
-    var deleted: [PersistentIdentifier] = []
-    var historyTokens: [String: any HistoryToken] = [:]
-    /// Whether a store changed records without reporting which.
-    var isIncomplete = false
+/// What a context has saved, for its notification.
+struct SavedChanges {
+    private var sets: [ChangeSet] = []
+    /// The place of each store's save in its history, by the identifiers of the stores.
+    private(set) var historyTokens: [String: any HistoryToken] = [:]
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isIncomplete }
+    var isEmpty: Bool { sets.allSatisfy(\.isEmpty) }
+
+    /// Takes in what a store has saved as it was asked to.
+    mutating func append(
+        _ changes: ChangeSet, by store: AnyStore, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
+    ) {
+        sets.append(outcome.committed(changes))
+        store.announce { outcome.committedWithValues(changes) }
+        if let token { note(token, of: store.identifier) }
+    }
+
+    /// Takes in what a store has done on its own account.
+    mutating func append(_ changes: ChangeSet, by store: AnyStore) {
+        sets.append(changes)
+        store.announce { changes }
+    }
+
+    mutating func note(_ token: any HistoryToken, of store: String) { historyTokens[store] = token }
 
     func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
         var generations: [String: UInt64] = [:]
         for binding in bindings { generations[binding.store.identifier] = binding.version?.number }
         var info = Self.places.mapValues { place -> Any in
             switch place {
-            case .inserted: inserted
-            case .updated: updated
-            case .deleted: deleted
+            case .inserted: sets.flatMap(\.inserted.records)
+            case .updated: sets.flatMap { $0.updated.map(\.record) }
+            case .deleted: sets.flatMap { $0.deleted.map(\.record) }
             case .generations: generations
             }
         }
         if !historyTokens.isEmpty { info[ModelContext.NotificationKey.historyTokens.rawValue] = historyTokens }
-        if isIncomplete { info[ModelContext.NotificationKey.invalidatedAllIdentifiers.rawValue] = true }
+        if sets.contains(where: \.isIncomplete) {
+            info[ModelContext.NotificationKey.invalidatedAllIdentifiers.rawValue] = true
+        }
         return info
     }
 

@@ -1,25 +1,15 @@
 import Foundation
+import Synchronization
 
-/// One record that a context asks a store to write.
-struct PendingRecord {
-    /// Nil if the record is written without a model.
-    let model: (any PersistentModel)?
-    let identifier: PersistentIdentifier
-    let layout: ModelLayout
-    /// The values by slot. For a versioned store, slots that did not change are null, and so are derived relationships.
-    var values: ContiguousArray<StoredValue>
-    var changed: SlotSet
-}
-
-struct PendingChanges {
-    var inserted: [DefaultSnapshot] = []
-    /// The models of these records, at the same indices; empty if the records are written without models.
-    var models: [any PersistentModel] = []
-    var updated: [PendingRecord] = []
-    var deleted: [PendingRecord] = []
-    /// The number of the version that the changes were made on; nil for any.
-    var baseVersion: UInt64?
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+/// Changes that a context asks a store to carry out, and the models that show them: for each record of the change set one
+/// at the same index, or none at all where records are written without models.
+///
+/// For a versioned store, values that did not change are null in the change set, and so are derived relationships.
+struct ModelChanges {
+    var changes: ChangeSet
+    var inserted: [any PersistentModel] = []
+    var updated: [any PersistentModel] = []
+    var deleted: [any PersistentModel] = []
 }
 
 struct SaveOutcome {
@@ -39,6 +29,39 @@ struct SaveOutcome {
     func identifier(of temporary: PersistentIdentifier, at place: Int) -> PersistentIdentifier? {
         guard let new else { return remapped[temporary] }
         return place < new.permanent.count ? new.permanent[place] : nil
+    }
+
+    /// The changes under the identifiers that the store gave to new records.
+    func committed(_ changes: ChangeSet) -> ChangeSet {
+        var committed = changes
+        if let new {
+            committed.inserted = ChangeSet.Insertions(changes.inserted.requested, new: new)
+        } else if !changes.inserted.isEmpty {
+            committed.inserted = ChangeSet.Insertions(records: changes.inserted.records.compactMap { remapped[$0] })
+        }
+        return committed
+    }
+
+    /// As `committed(_:)`, with the values under those identifiers too, as the store has set them.
+    func committedWithValues(_ changes: ChangeSet) -> ChangeSet {
+        let pairs = pairs
+        let set = Dictionary(reregistered, uniquingKeysWith: { $1 })
+        var committed = changes
+        committed.inserted = ChangeSet.Insertions(
+            changes.inserted.requested.map { snapshot in
+                let record = pairs[snapshot.persistentIdentifier] ?? snapshot.persistentIdentifier
+                if let values = set[record] {
+                    return DefaultSnapshot(persistentIdentifier: record, layout: snapshot.layout, values: values)
+                }
+                return snapshot.copy(persistentIdentifier: record, remappedIdentifiers: pairs)
+            })
+        for index in committed.updated.indices {
+            if let values = set[committed.updated[index].record] { committed.updated[index].values = values }
+            for slot in committed.updated[index].values.indices {
+                committed.updated[index].values[slot].remapIdentifiers(pairs)
+            }
+        }
+        return committed
     }
 
     /// Values that the store set differently than requested.
@@ -105,13 +128,34 @@ class AnyStore: @unchecked Sendable {
     /// Held through a whole save, from reading the latest version to taking over the new one; of a save that the store
     /// defers, to handing it over.
     let saveLock = NSRecursiveLock()
+    /// The store's feed, or one for what the container's contexts commit.
+    let feed: ChangeFeed
+    private let announcesItself: Bool
+    /// The number of the last transaction that was announced in place of the store.
+    private let lastNumber = Atomic<UInt64>(0)
 
     init(_ store: any DataStore, configurationName: String) {
         underlying = store
         identifier = store.identifier
         schema = store.schema
         self.configurationName = configurationName
+        let announcing = store as? any ChangeAnnouncing
+        announcesItself = announcing != nil
+        feed = announcing?.changeFeed ?? ChangeFeed()
     }
+
+    /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits.
+    func announce(_ body: () -> ChangeSet) {
+        if announcesItself { return }
+        let number = version?.number ?? lastNumber.add(1, ordering: .relaxed).newValue
+        guard feed.isFollowed else { return }
+        var changes = body()
+        if changes.isEmpty { return }
+        changes.commit = changes.commit ?? .init(number: number, timestamp: Date(), process: Self.process)
+        feed.post([changes])
+    }
+
+    private static let process = ProcessInfo.processInfo.processName
 
     var version: (any StoreVersion)? { nil }
     /// Fetches with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all
@@ -143,7 +187,7 @@ class AnyStore: @unchecked Sendable {
         _ identifiers: [PersistentIdentifier], into state: ContextState, of table: ModelTable
     ) throws -> Set<PersistentIdentifier> { [] }
     /// Saves changes. `mayDefer` says that the caller finishes a save that the store defers.
-    func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
+    func save(_ changes: ModelChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
         throw DataStoreError.unsupportedFeature
     }
     /// - Returns: false if the store has no batch delete, or leaves this one to the framework.
@@ -403,11 +447,19 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
 
     // MARK: Saving
 
-    override func save(_ changes: PendingChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
+    override func save(_ pending: ModelChanges, for state: ContextState, mayDefer: Bool) throws -> SaveOutcome {
+        let changes = pending.changes
         let request = DataStoreSaveChangesRequest<Store.Snapshot>(
-            inserted: try insertions(of: changes), updated: try snapshots(changes.updated),
-            deleted: try snapshots(changes.deleted), editingState: state.editingState,
-            changedSlots: changes.updated.map(\.changed), baseVersion: changes.baseVersion)
+            inserted: try snapshots(changes.inserted.requested, of: pending.inserted),
+            updated: try snapshots(
+                changes.updated.map {
+                    DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
+                }, of: pending.updated),
+            deleted: try snapshots(
+                changes.deleted.map {
+                    DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
+                }, of: pending.deleted), editingState: state.editingState,
+            changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion)
         if let deferring, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot> {
             let deferred = try deferring.beginSave(request)
             var outcome = SaveOutcome(deferred.result)
@@ -429,38 +481,16 @@ final class StoreBox<Store: DataStore>: AnyStore, @unchecked Sendable {
         return outcome
     }
 
-    private func insertions(of changes: PendingChanges) throws -> [Store.Snapshot] {
+    /// The records in the store's own form.
+    private func snapshots(
+        _ records: [DefaultSnapshot], of models: [any PersistentModel]
+    ) throws -> [Store.Snapshot] {
         if Store.Snapshot.self == DefaultSnapshot.self {
             // The same type: a cast would go through the elements one by one.
-            return unsafeBitCast(changes.inserted, to: [Store.Snapshot].self)
+            return unsafeBitCast(records, to: [Store.Snapshot].self)
         }
-        guard changes.models.count == changes.inserted.count else { throw DataStoreError.unsupportedFeature }
-        return changes.models.map { foreignSnapshot(of: $0) }
-    }
-
-    private func snapshots(_ records: [PendingRecord]) throws -> [Store.Snapshot] {
-        if records.isEmpty { return [] }
-        // The array is cast as a whole, because a cast costs more than a snapshot.
-        if Store.Snapshot.self == DefaultSnapshot.self,
-            let snapshots = records.map({
-                DefaultSnapshot(persistentIdentifier: $0.identifier, layout: $0.layout.record, values: $0.values)
-            }) as? [Store.Snapshot]
-        {
-            return snapshots
-        }
-        return try records.map(snapshot)
-    }
-
-    private func snapshot(_ record: PendingRecord) throws -> Store.Snapshot {
-        if Store.Snapshot.self == DefaultSnapshot.self,
-            let snapshot = DefaultSnapshot(
-                persistentIdentifier: record.identifier, layout: record.layout.record, values: record.values)
-                as? Store.Snapshot
-        {
-            return snapshot
-        }
-        guard let model = record.model else { throw DataStoreError.unsupportedFeature }
-        return foreignSnapshot(of: model)
+        guard models.count == records.count else { throw DataStoreError.unsupportedFeature }
+        return models.map { foreignSnapshot(of: $0) }
     }
 
     private func foreignSnapshot<M: PersistentModel>(of model: M) -> Store.Snapshot {

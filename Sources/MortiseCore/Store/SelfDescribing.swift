@@ -11,6 +11,10 @@ public protocol SelfDescribingConfiguration: DataStoreConfiguration {
     /// The configuration that opens the same store for reading only, without disturbing its writer.
     func readOnly() -> Self
 
+    /// The configuration that opens the same store for reading, and takes in what other processes commit meanwhile as far
+    /// as the store can. The default is `readOnly()`.
+    func following() -> Self
+
     /// Where the store is, such as a path or a host.
     var location: String { get }
 
@@ -39,6 +43,8 @@ public protocol SelfDescribingConfiguration: DataStoreConfiguration {
 extension SelfDescribingConfiguration {
     /// Empty: no records may be dropped.
     public var dropping: [String] { [] }
+    /// `readOnly()`: the store does not follow others.
+    public func following() -> Self { readOnly() }
     /// False: a container compares the schemas.
     public var checksStoredSchema: Bool { false }
 }

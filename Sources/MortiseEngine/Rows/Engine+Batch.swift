@@ -7,8 +7,8 @@ extension Engine {
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         try write(onTopOf: batch.baseVersion, author: batch.author) { transaction in
             var result = try transaction.execute(batch)
-            result.updated = transaction.changes.updated.map(\.record)
-            result.deleted = transaction.changes.deleted
+            transaction.changes.mergeUpdates()
+            result.changes = transaction.changes
             return result
         }
     }

@@ -5,16 +5,19 @@ import Synchronization
 /// Makes a committed transaction durable, before anybody sees it.
 public protocol CommitSink: AnyObject, Sendable {
     /// Returns when the result is as durable as the store promises. Throwing leaves the engine as it was.
-    func commit(_ result: EngineVersion, changes: CommittedChanges) throws
+    func commit(_ result: EngineVersion, changes: ChangeSet) throws
     /// Like `commit`, but may return before the result is durable, with a ticket to wait on; transactions that follow
     /// meanwhile share the wait. Called for one transaction after another, in order. The default commits and returns nil.
-    func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)?
+    func append(_ result: EngineVersion, changes: ChangeSet) throws -> (any CommitTicket)?
+    /// The time of a transaction that is about to be appended. The default is the system's.
+    var now: Date { get }
     /// Called before a transaction begins. `end()` follows in every case.
-    /// - Parameter current: the version that the transaction would start from.
-    /// - Returns: the version to start from, which is published: `current`, or a version that other processes made. The
-    ///   default returns `current`.
+    /// - Parameters:
+    ///   - current: the version that the transaction would start from.
+    ///   - feed: the engine's; ask whether anyone follows it before collecting what other processes have changed.
+    /// - Returns: the version to start from, which is published; nil for `current`, which is the default.
     /// - Throws: why no transaction can begin.
-    func begin(_ current: EngineVersion) throws -> EngineVersion
+    func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion?
     /// Called after a transaction that `begin(_:)` announced, whether it succeeded or not. The default does nothing.
     func end()
     /// Releases files and locks. No commit follows.
@@ -29,33 +32,32 @@ public protocol CommitTicket: AnyObject, Sendable {
 }
 
 extension CommitSink {
-    /// Returns the current version: nobody else writes.
-    public func begin(_ current: EngineVersion) throws -> EngineVersion { current }
+    /// The system's time.
+    public var now: Date { Date() }
+    /// Returns nil: nobody else writes.
+    public func begin(_ current: EngineVersion, for feed: ChangeFeed) throws -> FollowedVersion? { nil }
     /// Does nothing.
     public func end() {}
     /// Commits, and returns nil: the transaction is durable then.
     /// - Throws: what `commit` throws.
-    public func append(_ result: EngineVersion, changes: CommittedChanges) throws -> (any CommitTicket)? {
+    public func append(_ result: EngineVersion, changes: ChangeSet) throws -> (any CommitTicket)? {
         try commit(result, changes: changes)
         return nil
     }
 }
 
-/// What a transaction did, for a sink that writes changes rather than states.
-public struct CommittedChanges: Sendable {
-    /// The inserted records.
-    public var inserted: [PersistentIdentifier] = []
-    /// The updated records with their changed slots. A record may come several times.
-    public var updated: [(record: PersistentIdentifier, slots: SlotSet)] = []
-    /// The deleted records, including those deleted by a delete rule.
-    public var deleted: [PersistentIdentifier] = []
-    /// The author of the changes; nil if not given.
-    public var author: String?
-    /// Whether all records were removed.
-    public var isErasure = false
+/// A version that other processes have made.
+public struct FollowedVersion: Sendable {
+    /// The version.
+    public let version: EngineVersion
+    /// The transactions that lead to it, oldest first; empty if nobody wanted to know them.
+    public let changes: [ChangeSet]
 
-    /// Makes an empty set of changes.
-    public init() {}
+    /// Makes the pair of a version and what led to it.
+    public init(_ version: EngineVersion, changes: [ChangeSet] = []) {
+        self.version = version
+        self.changes = changes
+    }
 }
 
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
@@ -63,6 +65,10 @@ public final class Engine: Sendable {
     /// What the engine knows of its schema.
     public let catalog: Catalog
     package let sink: (any CommitSink)?
+    /// Everything that becomes visible, in the order of the versions.
+    public let feed = ChangeFeed()
+    /// What the sink has taken in and is not published yet, if anyone wants to know.
+    private let unpublished = Mutex<[ChangeSet]>([])
     private let published: Mutex<EngineVersion>
     /// The last version that the sink has taken in, with its ticket, while it is not published.
     private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)
@@ -196,7 +202,7 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Publishes a version that another process has made.
+    /// Publishes a version that another process has made, and what has changed in it.
     /// - Parameters:
     ///   - isWaiting: whether to wait for a transaction that is under way; if false, nothing is done then. If another
     ///     thread is already in this method, it is waited for in any case, for ten seconds at most, because the caller
@@ -204,7 +210,7 @@ public final class Engine: Sendable {
     ///   - body: gets the latest version and returns the one to publish; nil to publish nothing.
     /// - Throws: what the body throws.
     public func follow(
-        waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> EngineVersion?
+        waiting isWaiting: Bool = false, _ body: (EngineVersion) throws -> FollowedVersion?
     ) throws {
         let own = UInt(bitPattern: ObjectIdentifier(Thread.current))
         guard waitToFollow(own, isWaiting) else { return }
@@ -256,9 +262,10 @@ public final class Engine: Sendable {
         try writing.withLock {
             if isClosed.load(ordering: .acquiring) { throw EngineError.closed(store: catalog.storeIdentifier) }
             let current = appended.withLock { $0?.version } ?? version
-            let start = try sink?.begin(current) ?? current
+            let followed = try sink?.begin(current, for: feed)
             defer { sink?.end() }
-            if start !== current { publish(start) }
+            if let followed { publish(followed) }
+            let start = followed?.version ?? current
             let transaction = EngineTransaction(start)
             let result: R
             do {
@@ -277,6 +284,9 @@ public final class Engine: Sendable {
                 catalog.external?.discard(outside)
                 return Started(result: result, version: nil) {}
             }
+            transaction.changes.baseVersion = start.number
+            transaction.changes.commit = .init(
+                number: next.number, timestamp: sink?.now ?? Date(), process: Self.process, bundle: Self.bundle)
             // If this fails the content of the disk is unknown: the files stay, as part of it.
             let ticket = try sink?.append(next, changes: transaction.changes)
             recent.withLock { note(&$0, transaction) }
@@ -288,10 +298,15 @@ public final class Engine: Sendable {
             }
             guard let ticket else {
                 publish(next)
+                if feed.isFollowed { feed.post([transaction.changes.withValues(from: start, to: next)]) }
                 catalog.external?.settle(outside)
                 return Started(result: result, version: next) {}
             }
             appended.withLock { $0 = (next, ticket) }
+            if feed.isFollowed {
+                let told = transaction.changes.withValues(from: start, to: next)
+                unpublished.withLock { $0.append(told) }
+            }
             return Started(result: result, version: next) { [self] in
                 try publish(next, after: ticket)
                 catalog.external?.settle(outside)
@@ -305,18 +320,32 @@ public final class Engine: Sendable {
         published.withLock { $0 = next }
     }
 
+    private func publish(_ followed: FollowedVersion) {
+        publish(followed.version)
+        feed.post(followed.changes, isRemote: true)
+    }
+
     private func publish(_ next: EngineVersion, after ticket: any CommitTicket) throws {
         do {
             try ticket.wait()
         } catch {
             appended.withLock { $0 = nil }
+            unpublished.withLock { $0 = [] }
             throw error
         }
         // A thread that waits for a later one may have been here first: what it published includes this one.
         catalog.external?.notePublished(next)
         published.withLock { if $0.number < next.number { $0 = next } }
         appended.withLock { if let last = $0, last.version.number <= next.number { $0 = nil } }
+        unpublished.withLock { waiting in
+            let count = waiting.prefix { $0.commit.map { $0.number <= next.number } ?? true }.count
+            feed.post(Array(waiting.prefix(count)))
+            waiting.removeFirst(count)
+        }
     }
+
+    private static let process = ProcessInfo.processInfo.processName
+    private static let bundle = Bundle.main.bundleIdentifier ?? ""
 }
 
 extension EngineVersion {

@@ -119,7 +119,7 @@ public final class EngineReplay {
         // Nobody asks for these: the log has them.
         transaction.written.removeAll(keepingCapacity: true)
         transaction.deleted.removeAll(keepingCapacity: true)
-        transaction.changes = CommittedChanges()
+        transaction.changes = ChangeSet()
     }
 
     /// The version after the last ended transaction.

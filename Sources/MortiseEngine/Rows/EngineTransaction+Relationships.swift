@@ -183,7 +183,8 @@ extension EngineTransaction {
             try index(table, entity, row)
         }
         removeReverse(target, relationship, owner)
-        changes.updated.append((record, SlotSet([relationship.slot])))
+        changes.updated.append(
+            .init(record: record, layout: table.plan.layout, slots: SlotSet([relationship.slot])))
     }
 
     private func dangling(

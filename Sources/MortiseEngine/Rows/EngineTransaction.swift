@@ -14,7 +14,7 @@ final class EngineTransaction {
     /// References written by this transaction; their targets have to be there at its end.
     @exclusivity(unchecked) var written: [WrittenReference] = []
     var deleted: [(entity: Int, sequence: UInt64)] = []
-    var changes = CommittedChanges()
+    var changes = ChangeSet()
     /// The files that data of this transaction were written to.
     private(set) var outside: [ExternalReference.Name] = []
     /// Entries of indexes and links that are put in together, while many records are inserted.
@@ -80,7 +80,7 @@ final class EngineTransaction {
         for place in reindexed { try index(place.table, place.entity, place.row) }
         if !request.inserted.isEmpty {
             isChanged = true
-            changes.inserted = Array(new.permanent)
+            changes.inserted = ChangeSet.Insertions(request.inserted, new: new)
             if request.inserted.count >= BulkEntries.least { bulk = BulkEntries(catalog) }
             try request.inserted.withUnsafeBufferPointer { snapshots in
                 for (places, arrangement) in runs {
@@ -162,7 +162,8 @@ final class EngineTransaction {
         }
         if !changed.isEmpty {
             isChanged = true
-            changes.updated.append((snapshot.persistentIdentifier, changed))
+            changes.updated.append(
+                .init(record: snapshot.persistentIdentifier, layout: plan.layout, slots: changed))
         }
         return isIndexed
     }
@@ -220,7 +221,7 @@ final class EngineTransaction {
         for relationship in catalog.relationships[entity] { unlink(relationship, entity, table, row, sequence) }
         table.remove(row)
         deleted.append((entity, sequence))
-        changes.deleted.append(catalog.identifier(sequence, entity))
+        changes.deleted.append(.init(record: catalog.identifier(sequence, entity), layout: table.plan.layout))
         isChanged = true
     }
 

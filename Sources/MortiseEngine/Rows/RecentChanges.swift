@@ -38,7 +38,7 @@ struct RecentChanges: Sendable {
 
     /// Notes a transaction that carried out a request.
     mutating func append(
-        _ number: UInt64, _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, _ changes: CommittedChanges
+        _ number: UInt64, _ request: DataStoreSaveChangesRequest<DefaultSnapshot>, _ changes: ChangeSet
     ) {
         var touched: Set<PersistentIdentifier>?
         let count =
@@ -47,7 +47,7 @@ struct RecentChanges: Sendable {
             touched = updated
             touched?.formUnion(request.deleted.lazy.map(\.persistentIdentifier))
             touched?.formUnion(changes.updated.lazy.map(\.record))
-            touched?.formUnion(changes.deleted)
+            touched?.formUnion(changes.deleted.lazy.map(\.record))
         }
         append(Footprint(number: number, touched: touched))
     }

@@ -19,10 +19,18 @@ extension ReferenceWork {
                 state.records[number].map { $0.values != record.values } ?? false
             }
             let deleted = before.records.filter { state.records[$0.key] == nil }
-            return steps.batchResult(
-                StoreBatchResult(
-                    count: selected.count, updated: updated.map(\.value.persistentIdentifier).sorted(),
-                    deleted: deleted.map(\.value.persistentIdentifier).sorted()))
+            var changes = ChangeSet(author: batch.author)
+            changes.updated = updated.sorted { $0.key < $1.key }.map { number, old in
+                let new = state.records[number] ?? old
+                return .init(
+                    record: old.persistentIdentifier, layout: old.layout,
+                    slots: SlotSet(old.values.indices.filter { old.values[$0] != new.values[$0] }), values: new.values,
+                    oldValues: old.values)
+            }
+            changes.deleted = deleted.sorted { $0.key < $1.key }.map {
+                .init(record: $1.persistentIdentifier, layout: $1.layout)
+            }
+            return steps.batchResult(StoreBatchResult(count: selected.count, changes: changes))
         }
     }
 

@@ -48,7 +48,7 @@ struct BatchCheck<Model: PersistentModel> {
         for identifier in matching where isDeletion && found[identifier] != nil {
             throw fault("\(identifier) deleted", "the record")
         }
-        let gone = Set(result.deleted)
+        let gone = Set(result.changes.deleted.map(\.record))
         for (identifier, values) in expected {
             guard let present = found[identifier] else {
                 if isDeletion, run.cascadesIntoFamily, gone.contains(identifier) { continue }

@@ -106,11 +106,12 @@ struct BatchInsertion<Model: PersistentModel> {
     // MARK: Rows
 
     private func insertRows(_ records: FilledRecords) throws -> [PersistentIdentifier] {
-        try state.changing(binding) { report in
+        try state.changing(binding) { saved in
             var attempts = SaveAttempts()
             while true {
                 try state.refresh(binding)
-                var changes = PendingChanges(inserted: records.snapshots, baseVersion: binding.version?.number)
+                var changes = ChangeSet(baseVersion: binding.version?.number, author: state.editingState.author)
+                var inserted = records.snapshots
                 var owners: [PersistentIdentifier]?
                 if !layout.record.uniqueConstraints.isEmpty {
                     var upsert = BatchUpsert(state, table, capacity: records.snapshots.count)
@@ -118,26 +119,26 @@ struct BatchInsertion<Model: PersistentModel> {
                         try upsert.add(snapshot, assigned)
                     }
                     if !upsert.isPlain {
-                        changes.inserted = upsert.inserted
+                        inserted = upsert.inserted
                         changes.updated = upsert.updated
                         owners = upsert.owners
                     }
                 }
-                try checkComplete(changes.inserted)
+                try checkComplete(inserted)
+                changes.inserted = ChangeSet.Insertions(inserted)
                 let outcome: SaveOutcome
                 do {
-                    outcome = try binding.store.save(changes, for: state, mayDefer: false)
+                    outcome = try binding.store.save(ModelChanges(changes: changes), for: state, mayDefer: false)
                 } catch is VersionSuperseded {
                     try attempts.note(binding, on: changes.baseVersion)
                     continue
                 }
                 try state.refresh(binding)
-                report.inserted = try permanent(changes.inserted, outcome)
-                report.updated = changes.updated.map(\.identifier)
-                report.historyTokens[binding.store.identifier] = outcome.historyToken
-                guard let owners else { return report.inserted }
+                let permanent = try permanent(inserted, outcome)
+                saved.append(changes, by: binding.store, outcome, outcome.historyToken)
+                guard let owners else { return permanent }
                 let pairs = Dictionary(
-                    zip(changes.inserted.lazy.map(\.persistentIdentifier), report.inserted),
+                    zip(inserted.lazy.map(\.persistentIdentifier), permanent),
                     uniquingKeysWith: { first, _ in first })
                 return owners.map { pairs[$0] ?? $0 }
             }
@@ -223,7 +224,7 @@ private struct BatchUpsert {
     private let layout: ModelLayout
     private let version: (any StoreVersion)?
     private var new: [(identifier: PersistentIdentifier, values: ContiguousArray<StoredValue>)] = []
-    private(set) var updated: [PendingRecord] = []
+    private(set) var updated: [ChangeSet.Update] = []
     private var places: [PersistentIdentifier: Int] = [:]
     private var claims: [UniqueClaim: PersistentIdentifier] = [:]
     /// For each record that was added, the identifier of the record that now has its values.
@@ -297,7 +298,7 @@ private struct BatchUpsert {
         let values = ContiguousArray(
             table.layout.properties.indices.map { slot -> StoredValue in
                 guard slots.contains(slot) else { return .null }
-                if let update, update.changed.contains(slot) { return update.values[slot] }
+                if let update, update.slots.contains(slot) { return update.values[slot] }
                 return table.source.value(row: row, slot: slot)
             })
         return UniqueClaim(values, slots, table.layout)
@@ -315,15 +316,14 @@ private struct BatchUpsert {
         if place == updated.count {
             places[owner] = place
             updated.append(
-                PendingRecord(
-                    model: nil, identifier: owner, layout: table.layout,
-                    values: ContiguousArray(repeating: .null, count: table.layout.properties.count),
-                    changed: SlotSet()))
+                ChangeSet.Update(
+                    record: owner, layout: table.layout.record, slots: SlotSet(),
+                    values: ContiguousArray(repeating: .null, count: table.layout.properties.count)))
         }
         for slot in assigned.slots {
-            if !updated[place].changed.contains(slot) {
+            if !updated[place].slots.contains(slot) {
                 updated[place].values[slot] = table.source.value(row: row, slot: slot)
-                updated[place].changed.insert(slot)
+                updated[place].slots.insert(slot)
             }
             updated[place].values[slot].absorb(values[slot])
         }

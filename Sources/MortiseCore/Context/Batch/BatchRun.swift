@@ -103,25 +103,25 @@ struct BatchRun<Model: PersistentModel> {
 
     /// Reads the records and saves what they become, all at once and without models.
     private func updateRows(_ assignments: [StoreBatch.Assignment]) throws -> Int {
-        try state.changing(binding) { report in
+        try state.changing(binding) { saved in
             var attempts = SaveAttempts()
             while true {
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 let records = matches(of: run)
-                var changes = PendingChanges(baseVersion: binding.version?.number)
+                var changes = ChangeSet(baseVersion: binding.version?.number, author: state.editingState.author)
                 for record in records {
                     if let row = try changedRow(record, run.reader, assignments) { changes.updated.append(row) }
                 }
                 if changes.isEmpty { return records.count }
                 do {
-                    let outcome = try binding.store.save(changes, for: state, mayDefer: false)
+                    let outcome = try binding.store.save(
+                        ModelChanges(changes: changes), for: state, mayDefer: false)
                     try takeOver(changes, outcome)
-                    report.historyTokens[binding.store.identifier] = outcome.historyToken
+                    saved.append(changes, by: binding.store, outcome, outcome.historyToken)
                 } catch is VersionSuperseded {
                     try attempts.note(binding, on: changes.baseVersion)
                     continue
                 }
-                report.updated = changes.updated.map(\.identifier)
                 return records.count
             }
         }
@@ -129,7 +129,7 @@ struct BatchRun<Model: PersistentModel> {
 
     private func changedRow(
         _ record: RecordReference, _ reader: RecordReader, _ assignments: [StoreBatch.Assignment]
-    ) throws -> PendingRecord? {
+    ) throws -> ChangeSet.Update? {
         guard let table = state.table(named: reader.tables[record.table].entityName) else { return nil }
         let slots = table.layout.properties.indices
         var values = ContiguousArray(
@@ -143,13 +143,13 @@ struct BatchRun<Model: PersistentModel> {
             changed.insert(slot)
         }
         if changed.isEmpty { return nil }
-        return PendingRecord(
-            model: nil, identifier: reader.identifier(record), layout: table.layout, values: values, changed: changed)
+        return ChangeSet.Update(
+            record: reader.identifier(record), layout: table.layout.record, slots: changed, values: values)
     }
 
-    private func takeOver(_ changes: PendingChanges, _ outcome: SaveOutcome) throws {
+    private func takeOver(_ changes: ChangeSet, _ outcome: SaveOutcome) throws {
         if binding.version != nil { return try state.refresh(binding) }
-        let written = changes.updated.map { ($0.identifier, $0.values) } + outcome.reregistered
+        let written = changes.updated.map { ($0.record, $0.values) } + outcome.reregistered
         for (identifier, values) in written {
             if let table = state.table(named: identifier.entityName) { try state.put(identifier, values, into: table) }
         }
@@ -208,12 +208,14 @@ struct BatchRun<Model: PersistentModel> {
     /// Asks a store of Apple's shape.
     private func deleteByDescriptor() throws -> Bool {
         guard binding.store.deletesBatches else { return false }
-        return try state.changing(binding) { report in
+        return try state.changing(binding) { saved in
             let isDone = try binding.store.batchDelete(
                 Model.self, predicate: descriptor.predicate, includeSubclasses: includesSubclasses,
                 editingState: state.editingState)
             if isDone {
-                report.isIncomplete = true
+                var changes = ChangeSet(author: state.editingState.author)
+                changes.isIncomplete = true
+                saved.append(changes, by: binding.store)
                 try state.takeOverChanges(of: binding)
             }
             return isDone
@@ -232,12 +234,11 @@ struct BatchRun<Model: PersistentModel> {
     /// - Returns: how many records matched; nil if the store leaves it to the framework.
     private func push(_ change: StoreBatch.Change, purpose: StoreQuery.Purpose) throws -> Int? {
         do {
-            return try state.changing(binding) { report in
+            return try state.changing(binding) { saved in
                 let check = state.container.verifiesPushDown ? try BatchCheck(self, change) : nil
                 let result = try execute(change, purpose)
                 try state.takeOverChanges(of: binding)
-                report.updated = result.updated
-                report.deleted = result.deleted
+                saved.append(result.changes, by: binding.store)
                 try check?.verify(result)
                 return result.count
             }

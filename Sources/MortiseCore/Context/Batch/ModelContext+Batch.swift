@@ -106,17 +106,17 @@ extension ModelContext {
 
 extension ContextState {
     /// Runs a body that changes a store without models, with the store locked and between the notifications of a save.
-    func changing<R>(_ binding: StoreBinding, _ body: (inout SaveReport) throws -> R) throws -> R {
+    func changing<R>(_ binding: StoreBinding, _ body: (inout SavedChanges) throws -> R) throws -> R {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
-        var report = SaveReport()
-        let result = try withDeferredNotifications { try binding.store.saveLock.withLock { try body(&report) } }
+        var saved = SavedChanges()
+        let result = try withDeferredNotifications { try binding.store.saveLock.withLock { try body(&saved) } }
         // What changed nothing has no place in the history.
-        if !report.isEmpty, report.historyTokens.isEmpty, let number = binding.version?.number,
+        if !saved.isEmpty, saved.historyTokens.isEmpty, let number = binding.version?.number,
             let token = binding.store.historyToken(ofVersion: number)
         {
-            report.historyTokens[binding.store.identifier] = token
+            saved.note(token, of: binding.store.identifier)
         }
-        postDidSave(report)
+        postDidSave(saved)
         return result
     }
 

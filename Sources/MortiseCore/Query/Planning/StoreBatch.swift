@@ -52,13 +52,12 @@ public struct StoreBatch: Sendable, Hashable, Codable {
 }
 
 /// The result of a batch.
-public struct StoreBatchResult: Sendable, Hashable {
+public struct StoreBatchResult: Sendable {
     /// How many records were selected, whether or not they differ afterwards.
     public var count: Int
-    /// The records whose values differ afterwards, including those in which references to deleted records were cleared.
-    public var updated: [PersistentIdentifier]
-    /// The deleted records.
-    public var deleted: [PersistentIdentifier]
+    /// The records whose values differ afterwards, including those in which references to deleted records were cleared, and
+    /// the deleted records. Values need not be given.
+    public var changes: ChangeSet
     /// How many rows the store looked at to find the matches; nil if it does not report that.
     public var scanned: Int?
     /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
@@ -66,14 +65,13 @@ public struct StoreBatchResult: Sendable, Hashable {
     /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds.
     public var isFullScan: Bool?
 
-    /// Makes a result. `updated` and `deleted` contain each record once, in any order.
+    /// Makes a result. `changes` names each record once, in any order.
     public init(
-        count: Int, updated: [PersistentIdentifier] = [], deleted: [PersistentIdentifier] = [], scanned: Int? = nil,
-        detail: String? = nil, isFullScan: Bool? = nil
+        count: Int, changes: ChangeSet = ChangeSet(), scanned: Int? = nil, detail: String? = nil,
+        isFullScan: Bool? = nil
     ) {
         self.count = count
-        self.updated = updated
-        self.deleted = deleted
+        self.changes = changes
         self.scanned = scanned
         self.detail = detail
         self.isFullScan = isFullScan

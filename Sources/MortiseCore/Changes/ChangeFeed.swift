@@ -1,0 +1,148 @@
+import Dispatch
+import Synchronization
+
+/// Sends the committed changes of one open store to everyone who follows it: saves of all contexts, batches, erasures, and
+/// what other processes have saved, in the order of the commits.
+///
+/// Handlers are called soon after a commit, on a queue of the feed: one after the other, with no lock held, so that they may
+/// use the store. A save does not wait for them. A slow handler delays the others, and what it does not take in time is kept
+/// in memory.
+public final class ChangeFeed: Sendable {
+    /// Changes that became visible together.
+    public struct Delivery: Sendable {
+        /// The change sets, oldest first, each with its `commit` if the store tells one. Not empty.
+        public let changes: [ChangeSet]
+        /// Whether another process has made them.
+        public let isRemote: Bool
+
+        /// The numbers of the versions that the changes made; nil if the store does not number them.
+        public var versions: ClosedRange<UInt64>? {
+            guard let first = changes.first?.commit?.number, let last = changes.last?.commit?.number, first <= last
+            else { return nil }
+            return first...last
+        }
+    }
+
+    /// What a follower wants to receive.
+    public enum Interest: Sendable, Hashable {
+        /// All changes, with the values that the store can tell.
+        case all
+        /// The changes that other processes have made. Values may be missing.
+        case remote
+    }
+
+    /// A place in a feed. It ends when the object is released.
+    public final class Follower: Sendable {
+        private let feed: ChangeFeed
+        private let number: UInt64
+        fileprivate let interest: Interest
+        fileprivate let handler: @Sendable (Delivery) -> Void
+        fileprivate let isCancelled = Atomic(false)
+
+        fileprivate init(
+            _ feed: ChangeFeed, _ number: UInt64, _ interest: Interest,
+            _ handler: @escaping @Sendable (Delivery) -> Void
+        ) {
+            self.feed = feed
+            self.number = number
+            self.interest = interest
+            self.handler = handler
+        }
+
+        deinit { cancel() }
+
+        /// Ends following. A call of the handler that has begun goes on; no other begins.
+        public func cancel() {
+            if isCancelled.exchange(true, ordering: .acquiringAndReleasing) { return }
+            feed.remove(number, interest)
+        }
+    }
+
+    private struct WeakFollower {
+        weak var follower: Follower?
+    }
+
+    private struct State {
+        var followers: [(number: UInt64, place: WeakFollower)] = []
+        var next: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let count = Atomic(0)
+    private let remoteCount = Atomic(0)
+    private let queue = DispatchQueue(label: "mortise.changes", qos: .utility)
+
+    /// Makes a feed without followers.
+    public init() {}
+
+    /// Whether anyone follows all changes. Ask before collecting what only such followers need.
+    public var isFollowed: Bool { count.load(ordering: .relaxed) > 0 }
+    /// Whether anyone follows the changes of other processes alone, who needs their records but not their values.
+    public var isFollowedRemotely: Bool { remoteCount.load(ordering: .relaxed) > 0 }
+
+    /// Calls a handler with everything whose commit begins from now on.
+    /// - Returns: the place in the feed, which ends when it is released.
+    public func follow(
+        _ interest: Interest = .all, _ handler: @escaping @Sendable (Delivery) -> Void
+    ) -> Follower {
+        state.withLock { state in
+            let follower = Follower(self, state.next, interest, handler)
+            state.followers.append((state.next, WeakFollower(follower: follower)))
+            state.next += 1
+            adjust(interest, by: 1)
+            return follower
+        }
+    }
+
+    /// Sends changes to all who follow now. Posts come out in the order in which they were made; a store makes them in the
+    /// order of its commits.
+    public func post(_ changes: [ChangeSet], isRemote: Bool = false) {
+        if changes.isEmpty || !(isFollowed || (isRemote && isFollowedRemotely)) { return }
+        let delivery = Delivery(changes: changes, isRemote: isRemote)
+        // Released outside the lock, which a follower's end takes.
+        let followers = state.withLock { state in
+            let followers = state.followers.compactMap(\.place.follower)
+            queue.async {
+                for follower in followers
+                where (isRemote || follower.interest == .all) && !follower.isCancelled.load(ordering: .acquiring) {
+                    follower.handler(delivery)
+                }
+            }
+            return followers
+        }
+        withExtendedLifetime(followers) {}
+    }
+
+    /// Returns when everything that was posted before has been handled. Must not be called by a handler.
+    public func settle() { queue.sync {} }
+
+    private func adjust(_ interest: Interest, by change: Int) {
+        switch interest {
+        case .all: count.add(change, ordering: .relaxed)
+        case .remote: remoteCount.add(change, ordering: .relaxed)
+        }
+    }
+
+    private func remove(_ number: UInt64, _ interest: Interest) {
+        state.withLock { state in
+            guard let place = state.followers.firstIndex(where: { $0.number == number }) else { return }
+            state.followers.remove(at: place)
+            adjust(interest, by: -1)
+        }
+    }
+}
+
+/// A store that posts what it commits to a feed of its own, including what other processes commit. For other stores the
+/// framework posts what this process saves through it.
+public protocol ChangeAnnouncing: DataStore {
+    /// The store's feed; always the same one.
+    var changeFeed: ChangeFeed { get }
+    /// Whether the feed also has what other processes commit while the store is open. The default is false: either nobody
+    /// else can write, or the store does not look.
+    var announcesOtherProcesses: Bool { get }
+}
+
+extension ChangeAnnouncing {
+    /// False.
+    public var announcesOtherProcesses: Bool { false }
+}

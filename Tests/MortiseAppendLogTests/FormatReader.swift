@@ -216,13 +216,17 @@ enum FormatReader {
     private static func node(_ transaction: ChangeSet, _ deletions: [String: Node]) -> Node {
         func name(_ record: PersistentIdentifier) -> String { "\(record.entityName)/\(record.sequenceNumber ?? 0)" }
         return .object([
-            "number": .string("\(transaction.commit?.number ?? 0)"), "author": transaction.author.map { .string($0) } ?? .null,
+            "number": .string("\(transaction.commit?.number ?? 0)"),
+            "author": transaction.author.map { .string($0) } ?? .null,
             "process": .string(transaction.commit?.process ?? ""), "erasure": .bool(transaction.isErasure),
             "time": .string(
                 hexadecimal((transaction.commit?.timestamp.timeIntervalSinceReferenceDate ?? 0).bitPattern)),
             "inserted": .array(transaction.inserted.records.map(name).sorted().map { .string($0) }),
             "deleted": .object(
-                Dictionary(uniqueKeysWithValues: transaction.deleted.map { (name($0.record), deletions[name($0.record)] ?? .null) })),
+                Dictionary(
+                    uniqueKeysWithValues: transaction.deleted.map {
+                        (name($0.record), deletions[name($0.record)] ?? .null)
+                    })),
             "updated": .object(
                 Dictionary(
                     uniqueKeysWithValues: transaction.updated.map {

@@ -70,7 +70,8 @@ import Testing
         let disk = try makeDisk()
         func configuration(_ process: Int32, allowsSave: Bool = true) -> AppendLogConfiguration {
             var configuration = AppendLogConfiguration(
-                path: logPath, allowsSave: allowsSave, sharing: isShared ? .shared : .exclusive, history: .keep(days: 0),
+                path: logPath, allowsSave: allowsSave, sharing: isShared ? .shared : .exclusive,
+                history: .keep(days: 0),
                 compaction: .onCall, in: disk.process(process))
             configuration.allocationStep = 4_096
             return configuration

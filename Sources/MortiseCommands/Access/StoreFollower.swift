@@ -9,7 +9,9 @@ final class StoreFollower {
 
     var name: String { argument.name }
 
-    /// - Parameter interval: how long to wait before looking again at a store that tells nothing, in seconds.
+    /// - Parameters:
+    ///   - argument: the store.
+    ///   - interval: how long to wait before looking again at a store that tells nothing, in seconds.
     /// - Throws: what opening the store throws.
     init(_ argument: StoreArgument, interval: TimeInterval) throws {
         self.argument = argument

@@ -38,7 +38,8 @@ extension ConformanceCase {
             try c.expect(result.count, is: 3, "count:")
             // The first had the rank already.
             try c.expect(
-                result.changes.updated.map(\.record).sorted(), is: [entries[2], entries[4]].map(\.persistentModelID), "records reported:")
+                result.changes.updated.map(\.record).sorted(), is: [entries[2], entries[4]].map(\.persistentModelID),
+                "records reported:")
             try c.expect(result.changes.deleted.count, is: 0, "records reported as deleted:")
         },
         ConformanceCase(
@@ -104,8 +105,10 @@ extension ConformanceCase {
             try c.expect(try b.all(Badge.self).map(\.number), is: [2], "numbers left:")
             try c.expect(try b.all(Person.self).map { $0.badge == nil }, is: [true, true], "whether badges are gone:")
             try c.expect(result.count, is: 1, "count:")
-            try c.expect(result.changes.deleted.map(\.record), is: [badge.persistentModelID], "records reported as deleted:")
-            try c.expect(result.changes.updated.map(\.record), is: [ada.persistentModelID], "records reported as updated:")
+            try c.expect(
+                result.changes.deleted.map(\.record), is: [badge.persistentModelID], "records reported as deleted:")
+            try c.expect(
+                result.changes.updated.map(\.record), is: [ada.persistentModelID], "records reported as updated:")
         },
     ]
 

@@ -112,7 +112,7 @@ final class ContextReader: RecordReader {
             let fitting = key.flatMap { $0.fits(table.layout.record) ? $0 : nil }
             // Rows of snapshots change in place when they are read again.
             let changed = fitting.flatMap { key in
-                table.source is SnapshotRows
+                table.session.version == nil
                     ? nil : unsaved.changed.candidates(in: table, at: key.slot, key.values)
             }
             let inserted = fitting.flatMap { unsaved.inserted.candidates(in: table, at: $0.slot, $0.values) }
@@ -170,13 +170,13 @@ final class ContextReader: RecordReader {
         }
         if let known = super.record(identifier) { return isDeleted(known) ? nil : known }
         // A store that hands out snapshots may not have handed out this one yet.
-        guard let table = state.table(named: identifier.entityName), table.binding.version == nil,
+        guard let table = state.table(named: identifier.entityName), table.session.version == nil,
             state.model(for: identifier) != nil
         else { return nil }
         return super.record(identifier).flatMap { isDeleted($0) ? nil : $0 }
     }
 
-    override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SnapshotRows) } }
+    override var rowsAreInIdentityOrder: Bool { state.sessions.allSatisfy { $0.version != nil } }
 }
 
 /// What a conjunct asks of one attribute: that it has one of some values, which compare as they hash.

@@ -139,7 +139,7 @@ extension PersistentModel {
     /// Whether this model's record has another one among the members of a relationship; nil where that has to be read
     /// anew each time.
     func _isStored(_ member: any PersistentModel, at slot: Int) -> Bool? {
-        guard _modelState.row >= 0, let table = _modelState.table, !(table.source is SnapshotRows),
+        guard _modelState.row >= 0, let table = _modelState.table, table.session.version != nil,
             table.layout.record.slots[slot].role.isToMany
         else { return nil }
         return table.state.storedMembers.contains(member.persistentModelID, in: table, _modelState.row, slot)

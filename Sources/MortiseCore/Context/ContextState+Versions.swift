@@ -8,8 +8,8 @@ extension ContextState {
     /// change.
     /// - Throws: `ModelContextError.invalidStoredValue` if the new version holds a value that its property's type does
     ///   not know.
-    func refresh(_ binding: StoreBinding) throws {
-        if let latest = binding.store.version { try refresh(binding, to: latest) }
+    func refresh(_ session: StoreSession) throws {
+        if let latest = session.latest { try refresh(session, to: latest) }
     }
 
     /// Moves to a version of a store that is not older than the context's.
@@ -18,10 +18,10 @@ extension ContextState {
     /// the context's models already show that, and their observers have been notified.
     /// - Throws: the error of a record that has a model and that cannot be read in the new version. The context then
     ///   stays at its version.
-    func refresh(_ binding: StoreBinding, to latest: any StoreVersion, isOwn: Bool = false) throws {
-        guard latest.number != binding.version?.number else { return }
+    func refresh(_ session: StoreSession, to latest: any StoreVersion, isOwn: Bool = false) throws {
+        guard latest.number != session.version?.number else { return }
         // What a model shows from here on has to be known before it does.
-        for table in tables.values where table.binding === binding && !isOwn && table.hasModels {
+        for table in tables.values where table.session === session && !isOwn && table.hasModels {
             guard let source = latest.rows(ofEntity: table.layout.entityName), source !== table.source,
                 table.layout.needsVerification, source.needsVerification(for: table.layout)
             else { continue }
@@ -31,7 +31,7 @@ extension ContextState {
                 verified = try source.verifyRows(around: row, table.layout)
             }
         }
-        move(binding, to: latest, isOwn: isOwn)
+        move(session, to: latest, isOwn: isOwn)
     }
 
     /// Checks that records whose models are about to be returned have only values that their properties' types know.
@@ -72,14 +72,14 @@ extension ContextState {
     /// Checks that what was just read from the pinned versions is complete.
     /// - Throws: what `StoreVersion.check()` throws.
     func checkVersions() throws {
-        for binding in bindings { try binding.version?.check() }
+        for session in sessions { try session.version?.check() }
     }
 
-    private func move(_ binding: StoreBinding, to latest: any StoreVersion, isOwn: Bool) {
-        let previous = binding.version
+    private func move(_ session: StoreSession, to latest: any StoreVersion, isOwn: Bool) {
+        let previous = session.version
         var differing: [ValueChange] = []
         var sources: [(table: ModelTable, source: RowSource)] = []
-        for table in tables.values where table.binding === binding {
+        for table in tables.values where table.session === session {
             let source = latest.rows(ofEntity: table.layout.entityName) ?? RowSource()
             guard source !== table.source else { continue }
             sources.append((table, source))
@@ -95,7 +95,7 @@ extension ContextState {
                 }
             }
         }
-        binding.version = latest
+        session.move(to: latest)
         if !sources.isEmpty {
             unsaved?.changed.forgetValues()
             storedMembers = StoredMembers()
@@ -105,15 +105,15 @@ extension ContextState {
             table.verifiesRows = table.layout.needsVerification && source.needsVerification(for: table.layout)
         }
         if !deleted.isEmpty { hasStaleDeletions = true }
-        if !isTakingOver { settlePartners(in: binding) }
+        if !isTakingOver { settlePartners(in: session) }
         for change in differing { change.willSet() }
         for change in differing { change.didSet() }
     }
 
     /// Makes both sides of relationships agree where others have set one and this context the other.
-    func settlePartners(in binding: StoreBinding) {
+    func settlePartners(in session: StoreSession) {
         for model in Array(changed) + Array(deleted) {
-            guard let table = model._modelState.table, table.binding === binding else { continue }
+            guard let table = model._modelState.table, table.session === session else { continue }
             model._settlePartners(in: table.layout)
         }
     }
@@ -150,24 +150,23 @@ extension ContextState {
         return draft
     }
 
-    /// Takes a record's values from a snapshot and notifies the observers of its model.
-    @discardableResult
-    func put(
-        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, into table: ModelTable
-    ) throws -> Int {
-        guard let rows = table.source as? SnapshotRows else {
-            throw ModelContextError.storeContract(
-                store: table.binding.store.identifier, fault: "It hands out snapshots although it has versions.")
+    func replaceRow(
+        _ row: Int, ofEntity name: String, in rows: SessionRows, with values: ContiguousArray<StoredValue>,
+        _ body: () -> Void
+    ) {
+        var change: ValueChange?
+        if let table = table(named: name), let model = table.registered(row: row) {
+            change = ValueChange(
+                of: model, layout: table.layout, { rows.value(row: row, slot: $0) }, { values[$0] })
         }
-        guard let row = rows.row(of: identifier), let model = table.registered(row: row) else {
-            return rows.put(identifier, values)
-        }
-        let change = ValueChange(
-            of: model, layout: table.layout, { rows.value(row: row, slot: $0) }, { values[$0] })
         change?.willSet()
-        rows.put(identifier, values)
+        body()
         change?.didSet()
-        return row
+    }
+
+    func rowIsGone(_ row: Int, ofEntity name: String) {
+        guard let table = table(named: name), let model = table.registered(row: row) else { return }
+        detach(model, table: table)
     }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// This and its tables hold each other. The context, its models and the rows that models without context still read are
 /// counted, and with the last of them, on whatever thread it goes, the cycle ends. What outlives the context serves the
 /// models that are still there with the last version.
-final class ContextState {
+final class ContextState: StoreSessionObserver {
     weak var context: ModelContext?
     /// Held by the context.
     private(set) weak var unsaved: UnsavedModels?
@@ -23,8 +23,8 @@ final class ContextState {
     private var tablesByType: [ObjectIdentifier: ModelTable] = [:]
     // Models mostly come many of one type after the other.
     private var lastTable: (type: ObjectIdentifier, table: ModelTable)?
-    private(set) var bindings: [StoreBinding]
-    let stores: [AnyStore]
+    private(set) var sessions: [StoreSession]
+    let stores: [StoreConnection]
 
     var inserted: ModelList { unsaved?.inserted ?? ModelList() }
     var changed: ModelList { unsaved?.changed ?? ModelList() }
@@ -61,7 +61,8 @@ final class ContextState {
         parts = container.parts
         self.unsaved = unsaved
         stores = container.stores
-        bindings = container.stores.map(StoreBinding.init)
+        sessions = []
+        sessions = container.stores.map { StoreSession($0, container.schema, observer: self) }
     }
 
     /// The container; created again for a main context that outlives the original one.
@@ -105,10 +106,10 @@ final class ContextState {
     private func table(for layout: ModelLayout) -> ModelTable? {
         if let table = tables[layout.entityName] { return table }
         guard let index = container.storeIndex(ofEntity: layout.entityName) else { return nil }
-        let binding = bindings[index]
-        if binding.version == nil { binding.version = binding.store.version }
-        let source = binding.version.map { $0.rows(ofEntity: layout.entityName) ?? RowSource() } ?? SnapshotRows()
-        let table = ModelTable(state: self, layout: layout, binding: binding, source: source)
+        let session = sessions[index]
+        session.pin()
+        let source = session.source(ofEntity: layout.entityName)
+        let table = ModelTable(state: self, layout: layout, session: session, source: source)
         table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout)
         tables[layout.entityName] = table
         return table
@@ -238,9 +239,9 @@ final class ContextState {
         }
         guard let table = table(of: identifier), !Going.contains(identifier, in: self) else { return nil }
         if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
-        guard table.binding.version == nil else { return nil }
+        guard table.session.version == nil else { return nil }
         do {
-            try table.binding.store.load([identifier], into: self, of: table)
+            try table.session.load([identifier], as: table.layout.type)
         } catch {
             latch(error)
         }
@@ -251,14 +252,14 @@ final class ContextState {
     func models(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
         var missing: [String: [PersistentIdentifier]] = [:]
         for identifier in identifiers {
-            guard let table = table(of: identifier), table.binding.version == nil,
+            guard let table = table(of: identifier), table.session.version == nil,
                 table.source.row(of: identifier) == nil
             else { continue }
             missing[table.layout.entityName, default: []].append(identifier)
         }
         for (name, identifiers) in missing {
             guard let table = table(named: name) else { continue }
-            do { try table.binding.store.load(identifiers, into: self, of: table) } catch { latch(error) }
+            do { try table.session.load(identifiers, as: table.layout.type) } catch { latch(error) }
         }
         var models: [any PersistentModel] = []
         models.reserveCapacity(identifiers.count)
@@ -302,12 +303,12 @@ final class ContextState {
     {
         var found: [(PersistentIdentifier, any Error)] = []
         for identifier in identifiers where !identifier.isTemporary {
-            guard let table = table(of: identifier), table.binding.version == nil || table.verifiesRows else {
+            guard let table = table(of: identifier), table.session.version == nil || table.verifiesRows else {
                 continue
             }
             do {
-                if table.binding.version == nil, table.source.row(of: identifier) == nil {
-                    try table.binding.store.load([identifier], into: self, of: table)
+                if table.session.version == nil, table.source.row(of: identifier) == nil {
+                    try table.session.load([identifier], as: table.layout.type)
                 }
                 guard table.verifiesRows, let row = table.source.row(of: identifier), table.registered(row: row) == nil
                 else { continue }
@@ -322,10 +323,10 @@ final class ContextState {
     /// The members of a stored model's to-many relationship, for a model without its own values.
     /// - Returns: nil if they are not all of one table with models of that type, or cannot be read from rows alone.
     func members<T: PersistentModel>(of table: ModelTable, row: Int, slot: Int, as type: T.Type) -> [T]? {
-        guard table.binding.version != nil, unsaved?.deleted.isEmpty ?? true, !Going.isActive else { return nil }
+        guard table.session.version != nil, unsaved?.deleted.isEmpty ?? true, !Going.isActive else { return nil }
         let identifiers = table.source.identifiers(row: row, slot: slot)
         guard let first = identifiers.first else { return [] }
-        guard let target = self.table(of: first), target.layout.type == type, target.binding.version != nil else {
+        guard let target = self.table(of: first), target.layout.type == type, target.session.version != nil else {
             return nil
         }
         var rows: [Int] = []
@@ -369,7 +370,7 @@ final class ContextState {
     private func keepBase(of model: any PersistentModel) {
         guard model._modelState.row >= 0, let table = model._modelState.table else { return }
         let draft = model._modelState.ensureDraft()
-        if draft.base == nil { draft.base = BaseRow(table.source, model._modelState.row) }
+        if draft.base == nil { draft.base = BaseRow(of: table, row: model._modelState.row) }
         if let unsaved { draft.lend(to: unsaved.reference, required: table.layout.record.requiredTargets) }
     }
 

@@ -66,11 +66,10 @@ final class BaseRow {
     private let row: Int
     private let values: ContiguousArray<StoredValue>?
 
-    init(_ source: RowSource, _ row: Int) {
-        self.source = source
+    init(of table: ModelTable, row: Int) {
+        source = table.source
         self.row = row
-        // Rows of snapshots change in place when they are read again.
-        values = (source as? SnapshotRows)?.values(row: row)
+        values = table.session.changingValues(ofRow: row, entity: table.layout.entityName)
     }
 
     /// - Throws: why the value cannot be read.
@@ -148,16 +147,17 @@ extension ContextState {
         if changed.isEmpty, deleted.isEmpty { return }
         var touched: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
-            guard let table = model._modelState.table, table.source is SnapshotRows else { continue }
+            guard let table = model._modelState.table, table.session.version == nil else { continue }
             touched[ObjectIdentifier(table), default: (table, [])].identifiers.append(model.persistentModelID)
         }
         for (table, identifiers) in touched.values {
-            guard let rows = table.source as? SnapshotRows else { continue }
-            let present = try table.binding.store.load(identifiers, into: self, of: table)
+            let present = try table.session.load(identifiers, as: table.layout.type)
             for identifier in identifiers where !present.contains(identifier) {
-                guard let row = rows.row(of: identifier), let model = table.registered(row: row) else { continue }
+                guard let row = table.source.row(of: identifier), let model = table.registered(row: row) else {
+                    continue
+                }
                 detach(model, table: table)
-                rows.remove(identifier)
+                table.session.forget(identifier)
             }
         }
         try settleSnapshots()
@@ -168,21 +168,21 @@ extension ContextState {
     private func settleSnapshots() throws {
         var others: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
-            guard let table = model._modelState.table, table.source is SnapshotRows,
+            guard let table = model._modelState.table, table.session.version == nil,
                 let draft = model._modelState.draft
             else { continue }
             for slot in draft.changed.slots where table.layout.record.slots[slot].role == .toOne {
                 let stored = model._modelState.rowValue(at: slot)
                 guard case .identifier(let identifier) = stored, try draft.base?.value(slot) != stored,
-                    let other = self.table(of: identifier), other.source is SnapshotRows
+                    let other = self.table(of: identifier), other.session.version == nil
                 else { continue }
                 others[ObjectIdentifier(other), default: (other, [])].identifiers.append(identifier)
             }
         }
         for (table, identifiers) in others.values {
-            try table.binding.store.load(identifiers, into: self, of: table)
+            try table.session.load(identifiers, as: table.layout.type)
         }
-        for binding in bindings where binding.version == nil { settlePartners(in: binding) }
+        for session in sessions where session.version == nil { settlePartners(in: session) }
     }
 }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The stores of an app's models, opened with one schema. Contexts are created from it.
 ///
-/// @unchecked Sendable: what changes after initialization is behind a lock, and stores are called as `AnyStore` says.
+/// @unchecked Sendable: what changes after initialization is behind a lock, and stores are called as `StoreConnection` says.
 public final class ModelContainer: Equatable, @unchecked Sendable {
     /// The models that the container keeps, over all its stores.
     public let schema: Schema
@@ -12,7 +12,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     public let migrationPlan: (any SchemaMigrationPlan.Type)?
     /// The configurations, with the schema that each store was opened with, in the order given.
     public let storeConfigurations: [any DataStoreConfiguration]
-    let stores: [AnyStore]
+    let stores: [StoreConnection]
     private let storeIndices: [String: Int]
     private let shared: Shared
     /// Kept here, so that it is the same one as long as the container is there; it holds the container weakly.
@@ -95,7 +95,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         self.migrationPlan = migrationPlan
         var names: Set<String> = []
         var completed: [any DataStoreConfiguration] = []
-        var opened: [AnyStore] = []
+        var opened: [StoreConnection] = []
         var indices: [String: Int] = [:]
         for configuration in configurations {
             guard names.insert(configuration.name).inserted else {
@@ -133,7 +133,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         let schema: Schema
         let migrationPlan: (any SchemaMigrationPlan.Type)?
         let storeConfigurations: [any DataStoreConfiguration]
-        let stores: [AnyStore]
+        let stores: [StoreConnection]
         fileprivate let storeIndices: [String: Int]
         fileprivate let shared: Shared
     }
@@ -211,7 +211,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
 
     private static func open<C: DataStoreConfiguration>(
         _ configuration: C, _ migrationPlan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
-    ) throws -> AnyStore {
+    ) throws -> StoreConnection {
         if let describing = configuration as? any SelfDescribingConfiguration, !describing.checksStoredSchema {
             try describing.checkStoredSchema()
         }
@@ -223,7 +223,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let loss = (store as? any SchemaLossReporting)?.schemaLoss {
             log(loss, of: configuration.name, copy: nil, logger)
         }
-        return StoreBox(store, configurationName: configuration.name)
+        return TypedConnection(store, configurationName: configuration.name)
     }
 
     /// Posted on `NotificationCenter.default`, with the container as its object, when another process has changed one

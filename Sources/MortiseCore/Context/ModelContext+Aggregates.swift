@@ -131,16 +131,16 @@ extension ContextState {
             return try residualAggregate(descriptor, by: keys, functions)
         }
         guard container.verifiesPushDown else { return pushed }
-        let binding = try tables(under: T.self).first?.binding
+        let session = try tables(under: T.self).first?.session
         // Reading the rows takes in what other processes have saved meanwhile, which the store's answer does not
         // include. Beside a process that saves all the time, the two cannot be compared.
         for _ in 0..<16 {
-            let version = binding?.version?.number
+            let version = session?.version?.number
             let expected = try residualAggregate(descriptor, by: keys, functions)
-            if binding?.version?.number == version {
+            if session?.version?.number == version {
                 guard pushed != expected else { return pushed }
                 throw AggregateError.falseResult(
-                    adapter: binding?.store.typeName ?? "", expected: "\(expected)", found: "\(pushed)")
+                    adapter: session?.connection.typeName ?? "", expected: "\(expected)", found: "\(pushed)")
             }
             guard let again = try pushedAggregate(descriptor, by: keys, functions)?.groups else { return expected }
             pushed = again
@@ -174,27 +174,27 @@ extension ContextState {
     ) throws -> (groups: [AggregateGroup], explanation: FetchExplanation)? {
         if isLimited(descriptor) { return nil }
         try prepare()
-        guard let binding = try tables(under: T.self).first?.binding,
-            let store = binding.store.underlying as? any AggregatingDataStore,
+        guard let session = try tables(under: T.self).first?.session,
+            session.connection.aggregates,
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
-        try refresh(binding)
+        try refresh(session)
         var lowered = LoweredFetch(descriptor)
         lowered.query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
-        guard let version = binding.version, lowered.conjunctCode.isEmpty,
-            var plan = binding.store.plan(lowered.query)
+        guard session.version != nil, lowered.conjunctCode.isEmpty,
+            var plan = session.plan(lowered.query)
         else { return nil }
-        try plan.validate(adapter: binding.store.typeName, for: lowered.query)
+        try plan.validate(adapter: session.connection.typeName, for: lowered.query)
         guard plan.isExact else { return nil }
         try checkPolicy(plan, lowered.query, descriptor.fullScanPolicy)
-        guard let answer = try store.aggregate(AggregateQuery(lowered.query, by: keys, functions), in: version) else {
+        guard let answer = try session.aggregate(AggregateQuery(lowered.query, by: keys, functions)) else {
             return nil
         }
         plan.detail = answer.detail ?? plan.detail
         plan.isFullScan = answer.isFullScan ?? plan.isFullScan
         try warn(plan, lowered.query, scanned: answer.scanned, descriptor.fullScanPolicy)
         let explanation = FetchExplanation(
-            entity: lowered.query.entity, store: binding.store.configurationName,
+            entity: lowered.query.entity, store: session.connection.configurationName,
             conjuncts: lowered.query.conjuncts.map { .init(text: "\($0.expression)", status: .pushed) }, order: [],
             orderClaim: .total, offset: 0, limit: nil, windowIsPushed: true, mergesPendingChanges: false,
             isFullScan: plan.isFullScan, rowsScanned: answer.scanned, rowsReturned: answer.groups.count,

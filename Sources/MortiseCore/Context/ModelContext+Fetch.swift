@@ -133,7 +133,7 @@ extension ContextState {
     /// memory; stores of snapshots need that.
     func prefetch<T: PersistentModel>(_ run: QueryRun<T>) throws {
         let names = run.prefetchedRelationships
-        guard !names.isEmpty, let binding = try tables(under: T.self).first?.binding, binding.version == nil else {
+        guard !names.isEmpty, let session = try tables(under: T.self).first?.session, session.version == nil else {
             return
         }
         var missing: [String: Set<PersistentIdentifier>] = [:]
@@ -148,21 +148,21 @@ extension ContextState {
         }
         for (name, identifiers) in missing {
             guard let table = table(named: name) else { continue }
-            try binding.store.load(Array(identifiers), into: self, of: table)
+            try session.load(Array(identifiers), as: table.layout.type)
         }
     }
 
     func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
         try prepare()
         let tables = try tables(under: T.self)
-        if let binding = tables.first?.binding, !(descriptor.includePendingChanges && hasChanges) {
-            try refresh(binding)
-            if binding.version != nil, descriptor.predicate == nil {
+        if let session = tables.first?.session, !(descriptor.includePendingChanges && hasChanges) {
+            try refresh(session)
+            if session.version != nil, descriptor.predicate == nil {
                 return descriptor.window(of: tables.reduce(0) { $0 + $1.source.count }).count
             }
-            if !binding.store.plansQueries, !container.verifiesPushDown {
+            if !session.connection.plansQueries, !container.verifiesPushDown {
                 do {
-                    return try binding.store.fetchCount(descriptor, for: self)
+                    return try session.fetchCount(descriptor)
                 } catch DataStoreError.preferInMemoryFilter {
                 } catch DataStoreError.preferInMemorySort {
                 }
@@ -208,8 +208,8 @@ extension ContextState {
             guard let table = table(named: identifier.entityName), !Going.contains(identifier, in: self) else {
                 return nil
             }
-            if table.binding.version == nil, table.source.row(of: identifier) == nil {
-                do { try table.binding.store.load([identifier], into: self, of: table) } catch { latch(error) }
+            if table.session.version == nil, table.source.row(of: identifier) == nil {
+                do { try table.session.load([identifier], as: table.layout.type) } catch { latch(error) }
             }
             guard let row = table.source.row(of: identifier), isKnown(row, in: table) else { return nil }
             return table.storedModel(row: row, ignoresPendingChanges: true)

@@ -47,20 +47,20 @@ extension ContextState {
     func postDidSave(_ saved: SavedChanges) {
         guard let context else { return }
         NotificationCenter.default.post(
-            name: ModelContext.didSave, object: context, userInfo: saved.userInfo(of: bindings))
+            name: ModelContext.didSave, object: context, userInfo: saved.userInfo(of: sessions))
     }
 
     private func saveLocked(_ saved: inout SavedChanges) throws {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
-        var locked: [AnyStore] = []
+        var locked: [StoreConnection] = []
         func unlock() {
             for store in locked.reversed() { store.saveLock.unlock() }
             locked = []
         }
         defer { unlock() }
-        for binding in bindings {
-            binding.store.saveLock.lock()
-            locked.append(binding.store)
+        for session in sessions {
+            session.connection.saveLock.lock()
+            locked.append(session.connection)
         }
         try checkWritable()
         var progress = SaveProgress(hasInsertions: !inserted.isEmpty)
@@ -70,9 +70,9 @@ extension ContextState {
 
     /// - Throws: `ModelContextError.readOnly` if there are changes for a read-only store.
     private func checkWritable() throws {
-        guard bindings.contains(where: { !$0.store.allowsSave }) else { return }
+        guard sessions.contains(where: { !$0.connection.allowsSave }) else { return }
         for list in [inserted, changed, deleted] {
-            for model in list { try model._modelState.table?.binding.checkWritable() }
+            for model in list { try model._modelState.table?.session.checkWritable() }
         }
     }
 
@@ -81,24 +81,24 @@ extension ContextState {
     private func attempt(
         _ progress: inout SaveProgress, _ saved: inout SavedChanges, _ unlock: () -> Void
     ) throws -> Bool {
-        for binding in bindings { try refresh(binding) }
+        for session in sessions { try refresh(session) }
         try rereadChangedSnapshots()
         // What each store's part has come to when another one fails.
-        var done: [StoreBinding] = []
+        var done: [StoreSession] = []
         do {
             try settleConflicts()
             try repeatDeleteRules()
             let aliases = try UniqueUpsert(state: self).resolve()
             try validate()
-            for binding in bindings {
-                let pending = pendingChanges(for: binding)
+            for session in sessions {
+                let pending = pendingChanges(for: session)
                 guard !pending.changes.isEmpty else { continue }
                 let outcome: SaveOutcome
                 do {
                     // With several stores the next is only asked once this one's part is safe.
-                    outcome = try binding.store.save(pending, for: self, mayDefer: bindings.count == 1)
+                    outcome = try session.commit(pending, mayDefer: sessions.count == 1)
                 } catch is VersionSuperseded {
-                    try progress.attempts.note(binding, on: pending.changes.baseVersion)
+                    try progress.attempts.note(session, on: pending.changes.baseVersion)
                     undoSettling(except: done)
                     return false
                 }
@@ -107,14 +107,14 @@ extension ContextState {
                     unlock()
                     version = try finish()
                 }
-                done.append(binding)
+                done.append(session)
                 if progress.hasInsertions {
                     // Only now: after a save that stored nothing, the identifiers of the last one still count.
                     progress.hasInsertions = false
                     settled = SettledIdentifiers()
                 }
-                try takeOver(pending, outcome, binding, version, &saved)
-                finish(aliases, in: binding)
+                try takeOver(pending, outcome, session, version, &saved)
+                finish(aliases, in: session)
             }
             saveUndo = nil
             return true
@@ -127,7 +127,7 @@ extension ContextState {
     /// Follows the rules of what is deleted here to what others have saved since.
     private func repeatDeleteRules() throws {
         // Records of a store without versions may have changed unnoticed.
-        guard !deleted.isEmpty, hasStaleDeletions || bindings.contains(where: { $0.version == nil }) else { return }
+        guard !deleted.isEmpty, hasStaleDeletions || sessions.contains(where: { $0.version == nil }) else { return }
         beginSettling()
         hasStaleDeletions = false
         returnMovedModels()
@@ -155,17 +155,17 @@ extension ContextState {
         }
     }
 
-    private func pendingChanges(for binding: StoreBinding) -> ModelChanges {
-        let isVersioned = binding.version != nil
+    private func pendingChanges(for session: StoreSession) -> ModelChanges {
+        let isVersioned = session.version != nil
         var pending = ModelChanges(
-            changes: ChangeSet(baseVersion: binding.version?.number, author: editingState.author))
+            changes: ChangeSet(baseVersion: session.version?.number, author: editingState.author))
         for model in changed {
-            guard let table = model._modelState.table, table.binding === binding else { continue }
+            guard let table = model._modelState.table, table.session === session else { continue }
             pending.changes.updated.append(update(of: model, in: table, onlyChanged: isVersioned))
             pending.updated.append(model)
         }
         for model in deleted {
-            guard let table = model._modelState.table, table.binding === binding else { continue }
+            guard let table = model._modelState.table, table.session === session else { continue }
             let last = update(of: model, in: table, onlyChanged: isVersioned)
             pending.changes.deleted.append(.init(record: last.record, layout: last.layout, values: last.values))
             pending.deleted.append(model)
@@ -174,7 +174,7 @@ extension ContextState {
         inserted.reserveCapacity(self.inserted.count)
         pending.inserted.reserveCapacity(self.inserted.count)
         for model in self.inserted {
-            guard let table = model._modelState.table, table.binding === binding else { continue }
+            guard let table = model._modelState.table, table.session === session else { continue }
             inserted.append(insertion(of: model, in: table, isVersioned))
             pending.inserted.append(model)
         }
@@ -242,7 +242,7 @@ extension ContextState {
 
     /// Moves the context to what a save made. `version` is the one that a deferred save made.
     private func takeOver(
-        _ pending: ModelChanges, _ outcome: SaveOutcome, _ binding: StoreBinding, _ version: (any StoreVersion)?,
+        _ pending: ModelChanges, _ outcome: SaveOutcome, _ session: StoreSession, _ version: (any StoreVersion)?,
         _ saved: inout SavedChanges
     ) throws {
         let changes = pending.changes
@@ -254,26 +254,25 @@ extension ContextState {
         }
         for (model, deletion) in zip(pending.deleted, changes.deleted) {
             guard let table = model._modelState.table else { continue }
-            if let draft = beginDetaching(model, table: table, lastIn: binding.version) { detached.append(draft) }
-            (table.source as? SnapshotRows)?.remove(deletion.record)
+            if let draft = beginDetaching(model, table: table, lastIn: session.version) { detached.append(draft) }
+            table.session.forget(deletion.record)
         }
-        if binding.version == nil {
+        if session.version == nil {
             let written =
-                zip(pending.inserted, changes.inserted.requested).map { ($0, $1.persistentIdentifier, $1.values) }
-                + zip(pending.updated, changes.updated).map { ($0, $1.record, $1.values) }
+                changes.inserted.requested.map { ($0.persistentIdentifier, $0.values) }
+                + changes.updated.map { ($0.record, $0.values) }
             let pairs = outcome.pairs
-            for (model, identifier, values) in written {
-                guard let table = model._modelState.table, let rows = table.source as? SnapshotRows else { continue }
+            for (identifier, values) in written {
                 var values = values
                 for slot in values.indices { values[slot].remapIdentifiers(pairs) }
-                rows.put(pairs[identifier] ?? identifier, values)
+                session.takeWritten(pairs[identifier] ?? identifier, values)
             }
         } else if let version {
             // Not the latest: others may already have changed there what this save wrote.
             let isOwn = changes.deleted.isEmpty && version.number &- 1 == changes.baseVersion
-            try refresh(binding, to: version, isOwn: isOwn)
+            try refresh(session, to: version, isOwn: isOwn)
         } else {
-            try refresh(binding)
+            try refresh(session)
         }
         for (model, update) in zip(pending.updated, changes.updated) {
             model._modelState.dropSavedDraft(update.layout)
@@ -302,26 +301,24 @@ extension ContextState {
                 model._modelState.settle(in: row, table.layout.record)
             }
         }
-        for (identifier, values) in outcome.reregistered {
-            if let table = table(named: identifier.entityName), table.source is SnapshotRows {
-                try put(identifier, values, into: table)
-            }
+        if session.version == nil {
+            for (identifier, values) in outcome.reregistered { try session.put(identifier, values) }
         }
         saved.append(
-            changes, by: binding.store, outcome,
-            outcome.historyToken ?? version.flatMap { binding.store.historyToken(ofVersion: $0.number) })
+            changes, by: session.connection, outcome,
+            outcome.historyToken ?? version.flatMap { session.historyToken(ofVersion: $0.number) })
         finish(pending)
         if let missing {
             throw ModelContextError.storeContract(
-                store: binding.store.identifier,
+                store: session.identifier,
                 fault: "Its save returned no permanent identifier for \(missing), or one that it does not know.")
         }
     }
 
     /// Lets what was kept of models that were merged away lead to those that survived.
-    private func finish(_ aliases: [UniqueUpsert.Merged], in binding: StoreBinding) {
+    private func finish(_ aliases: [UniqueUpsert.Merged], in session: StoreSession) {
         for (alias, identifier) in aliases {
-            guard let survivor = alias._survivor, survivor._modelState.table?.binding === binding else { continue }
+            guard let survivor = alias._survivor, survivor._modelState.table?.session === session else { continue }
             if let identifier { settled.add(identifier, survivor.persistentModelID) }
             alias._followSurvivors()
         }
@@ -377,7 +374,7 @@ struct SavedChanges {
 
     /// Takes in what a store has saved as it was asked to.
     mutating func append(
-        _ changes: ChangeSet, by store: AnyStore, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
+        _ changes: ChangeSet, by store: StoreConnection, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
     ) {
         sets.append(outcome.committed(changes))
         store.announce { outcome.committedWithValues(changes) }
@@ -385,16 +382,16 @@ struct SavedChanges {
     }
 
     /// Takes in what a store has done on its own account.
-    mutating func append(_ changes: ChangeSet, by store: AnyStore) {
+    mutating func append(_ changes: ChangeSet, by store: StoreConnection) {
         sets.append(changes)
         store.announce { changes }
     }
 
     mutating func note(_ token: any HistoryToken, of store: String) { historyTokens[store] = token }
 
-    func userInfo(of bindings: [StoreBinding]) -> [AnyHashable: Any] {
+    func userInfo(of sessions: [StoreSession]) -> [AnyHashable: Any] {
         var generations: [String: UInt64] = [:]
-        for binding in bindings { generations[binding.store.identifier] = binding.version?.number }
+        for session in sessions { generations[session.identifier] = session.version?.number }
         var info = Self.places.mapValues { place -> Any in
             switch place {
             case .inserted: sets.flatMap(\.inserted.records)

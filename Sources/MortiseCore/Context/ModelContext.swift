@@ -171,7 +171,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// - Throws: what a fetch throws.
     public func refresh() throws {
         try state.prepare()
-        for binding in state.bindings { try state.refresh(binding) }
+        for session in state.sessions { try state.refresh(session) }
     }
 
     /// Drops all unsaved changes and moves to the latest version of every store. Inserted models then belong to no
@@ -257,7 +257,7 @@ extension ContextState {
         try container.checkOpen()
         if let known = model(for: identifier) { return known }
         guard let table = table(named: identifier.entityName) else { return nil }
-        try refresh(table.binding)
+        try refresh(table.session)
         return model(for: identifier)
     }
 
@@ -284,7 +284,7 @@ extension ContextState {
         restore(touched)
         for drop in drops { drop.didSet() }
         do {
-            for binding in bindings { try refresh(binding) }
+            for session in sessions { try refresh(session) }
         } catch {
             latch(error)
         }
@@ -294,10 +294,10 @@ extension ContextState {
 extension ContextState {
     /// Lets stores without versions say what they last knew of records whose changes were dropped.
     private func restore(_ models: [any PersistentModel]) {
-        for binding in bindings where binding.version == nil {
-            let records = models.filter { $0._modelState.table?.binding === binding }.map(\.persistentModelID)
+        for session in sessions where session.version == nil {
+            let records = models.filter { $0._modelState.table?.session === session }.map(\.persistentModelID)
             if records.isEmpty { continue }
-            do { try binding.store.restore(records, into: self) } catch { latch(error) }
+            do { try session.restore(records) } catch { latch(error) }
         }
     }
 }

@@ -5,7 +5,7 @@ public final class ModelTable {
     /// Strong: models outlive the context's public object and still follow their relationships.
     let state: ContextState
     let layout: ModelLayout
-    let binding: StoreBinding
+    let session: StoreSession
     /// The rows of the version that the context has pinned.
     var source: RowSource {
         get { current }
@@ -35,10 +35,10 @@ public final class ModelTable {
     /// What the temporary identifiers of new models have in common.
     private(set) lazy var temporaryNamespace = IdentifierNamespace(temporaryOf: layout.entityName).namespace
 
-    init(state: ContextState, layout: ModelLayout, binding: StoreBinding, source: RowSource) {
+    init(state: ContextState, layout: ModelLayout, session: StoreSession, source: RowSource) {
         self.state = state
         self.layout = layout
-        self.binding = binding
+        self.session = session
         current = source
         reader = Unmanaged.passUnretained(source)
     }
@@ -222,12 +222,4 @@ public final class ModelTable {
         }
         return cast(layout.type)
     }
-}
-
-/// A context's view of one store: the version it has pinned.
-final class StoreBinding {
-    let store: AnyStore
-    var version: (any StoreVersion)?
-
-    init(store: AnyStore) { self.store = store }
 }

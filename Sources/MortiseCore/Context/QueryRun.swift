@@ -18,7 +18,7 @@ struct QueryRun<Model: PersistentModel> {
     /// What the store was asked.
     private var asked: StoreQuery
     private var scanned = 0
-    private let store: AnyStore?
+    private let store: StoreConnection?
     private let readsStoredValues: Bool
 
     /// Runs a fetch. With `isUnaided`, the store only hands out all records, and the framework does the rest.
@@ -31,9 +31,9 @@ struct QueryRun<Model: PersistentModel> {
         try state.prepare()
         self.state = state
         let tables = try state.tables(under: Model.self)
-        let binding = tables.first?.binding
-        store = binding?.store
-        if let binding { try state.refresh(binding) }
+        let session = tables.first?.session
+        store = session?.connection
+        if let session { try state.refresh(session) }
         hasChanges = descriptor.includePendingChanges && state.hasChanges
         readsStoredValues = !descriptor.includePendingChanges && state.hasChanges
         reader = ContextReader(state: state, seesChanges: hasChanges)
@@ -42,7 +42,7 @@ struct QueryRun<Model: PersistentModel> {
         plan = .scanAll(query)
         mergesChanges = hasChanges && reader.concern(query)
         asked = query
-        guard let binding else { return }
+        guard let session else { return }
         try query.checkDepth()
 
         if mergesChanges { asked = Self.mergeable(query, reader, state) }
@@ -50,24 +50,24 @@ struct QueryRun<Model: PersistentModel> {
         var found: FoundRows
         if isUnaided {
             asked = query
-            found = try Self.everything(of: &asked, binding, state)
+            found = try Self.everything(of: &asked, session, state)
             plan = .scanAll(asked)
             try finish(reader.references(found), query)
             if purpose == .rows { try state.verify(records, in: reader) }
             try state.checkVersions()
             return
         }
-        if let planned = binding.store.plan(asked) {
-            try planned.validate(adapter: binding.store.typeName, for: asked)
+        if let planned = session.plan(asked) {
+            try planned.validate(adapter: session.connection.typeName, for: asked)
             plan = planned
             try state.checkPolicy(planned, query, descriptor.fullScanPolicy)
-            found = try binding.store.rows(for: planned, of: binding, into: state)
+            found = try session.execute(planned)
             scanned = found.scanned
             plan.detail = found.detail ?? plan.detail
             plan.isFullScan = found.isFullScan ?? plan.isFullScan
         } else {
-            let answer = try Self.ask(binding, descriptor, query, asked, mergesChanges: mergesChanges, state)
-            found = FoundRows(answer.0, scanned: answer.0.count)
+            let answer = try Self.ask(session, descriptor, query, asked, mergesChanges: mergesChanges, state)
+            found = answer.0
             plan = answer.1
             scanned = found.scanned
         }
@@ -77,7 +77,7 @@ struct QueryRun<Model: PersistentModel> {
                 counted = plan.appliesLimit ? count : query.window(of: count).count
             } else if count != found.rows.count {
                 throw ModelContextError.storeContract(
-                    store: binding.store.identifier,
+                    store: session.identifier,
                     fault:
                         "It counted \(count) rows of \(query.entity) and returned \(found.rows.count), with conditions left "
                         + "to the framework. Return the rows, or claim every condition as exact.")
@@ -88,7 +88,7 @@ struct QueryRun<Model: PersistentModel> {
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
         if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
-        if state.container.verifiesPushDown { try verify(descriptor, query, binding) }
+        if state.container.verifiesPushDown { try verify(descriptor, query, session) }
     }
 
     /// What a store can be asked of a query whose answer unsaved changes alter.
@@ -123,9 +123,9 @@ struct QueryRun<Model: PersistentModel> {
 
     /// Asks a store of Apple's shape with the descriptor itself.
     private static func ask(
-        _ binding: StoreBinding, _ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ asked: StoreQuery,
+        _ session: StoreSession, _ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ asked: StoreQuery,
         mergesChanges: Bool, _ state: ContextState
-    ) throws -> ([(table: ModelTable, row: Int)], FetchPlan) {
+    ) throws -> (FoundRows, FetchPlan) {
         var descriptor = descriptor
         let scan = FetchPlan(asked, detail: "all records", isFullScan: true)
         func refuse() throws { try state.checkPolicy(scan, query, descriptor.fullScanPolicy) }
@@ -136,7 +136,7 @@ struct QueryRun<Model: PersistentModel> {
             descriptor.fetchLimit = nil
             descriptor.fetchOffset = nil
         }
-        let answer = try binding.store.fetch(descriptor, into: state, beforeScan: refuse)
+        let answer = try session.fetch(descriptor, beforeScan: refuse)
         let isFiltered = answer.isFiltered && !mergesChanges
         var plan: FetchPlan
         if !isFiltered || (asked.conjuncts.isEmpty && asked.limit != nil && !answer.isLimited) {
@@ -147,7 +147,7 @@ struct QueryRun<Model: PersistentModel> {
         if isFiltered { for conjunct in asked.conjuncts { plan.claims[conjunct.id] = .exact } }
         if answer.isSorted, !mergesChanges, !asked.order.isEmpty { plan.order = .total }
         plan.appliesLimit = answer.isLimited && !mergesChanges
-        return (answer.rows, plan)
+        return (answer.found, plan)
     }
 
     private mutating func finish(_ found: [RecordReference], _ query: StoreQuery) throws {
@@ -259,23 +259,23 @@ struct QueryRun<Model: PersistentModel> {
 
     /// All records of a query's entity and its subentities. Removes conditions, order, offset and limit from the query.
     private static func everything(
-        of query: inout StoreQuery, _ binding: StoreBinding, _ state: ContextState
+        of query: inout StoreQuery, _ session: StoreSession, _ state: ContextState
     ) throws -> FoundRows {
         query.purpose = .rows
         query.conjuncts = []
         query.order = []
         query.offset = 0
         query.limit = nil
-        if binding.store.plansQueries {
-            return try binding.store.rows(for: .scanAll(query), of: binding, into: state)
+        if session.connection.plansQueries {
+            return try session.execute(.scanAll(query))
         }
-        return FoundRows(try binding.store.fetch(FetchDescriptor<Model>(), into: state).rows, scanned: 0)
+        return try session.fetch(FetchDescriptor<Model>()).found
     }
 
     /// Does the whole query again without the store's help and compares.
-    private func verify(_ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ binding: StoreBinding) throws {
+    private func verify(_ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ session: StoreSession) throws {
         var all = query
-        let everything = try Self.everything(of: &all, binding, state)
+        let everything = try Self.everything(of: &all, session, state)
         let expected = try finished(
             reader.references(everything), query, without: [], isSorted: false, isCut: false, mergesChanges: hasChanges)
         let isSame = query.purpose == .count ? expected.count == count : expected == records
@@ -285,7 +285,7 @@ struct QueryRun<Model: PersistentModel> {
         }
         let claims = query.conjuncts.map { "\(plan.claim(of: $0).rawValue) for \($0.expression)" }
         throw QueryPlanError.falseClaim(
-            adapter: binding.store.typeName,
+            adapter: session.connection.typeName,
             claim: (claims + ["order \(plan.order)", plan.appliesLimit ? "window" : ""]).filter { !$0.isEmpty }
                 .joined(separator: ", "),
             expected: text(expected, expected.count), found: text(records, count))
@@ -342,8 +342,8 @@ struct QueryRun<Model: PersistentModel> {
 extension ContextReader {
     /// The rows as references, with this reader's own table numbers.
     func references(_ found: FoundRows) -> [RecordReference] {
-        if found.tables.count == 1, self.table(named: found.tables[0].layout.entityName) == 0 { return found.rows }
-        let numbers = found.tables.map { self.table(named: $0.layout.entityName) ?? 0 }
+        if found.entities.count == 1, self.table(named: found.entities[0]) == 0 { return found.rows }
+        let numbers = found.entities.map { self.table(named: $0) ?? 0 }
         if numbers.elementsEqual(numbers.indices) { return found.rows }
         return found.rows.map { RecordReference(table: numbers[$0.table], row: $0.row) }
     }

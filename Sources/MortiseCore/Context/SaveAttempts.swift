@@ -13,9 +13,9 @@ struct SaveAttempts {
     /// Counts a `VersionSuperseded` that a store threw for changes on top of the version `base`.
     /// - Throws: `ModelContextError.storeContract` if another attempt cannot help: the store has no versions, it has refused
     ///   100 times without a version newer than `base`, or it has refused 1,000 times.
-    mutating func note(_ binding: StoreBinding, on base: UInt64?) throws {
+    mutating func note(_ session: StoreSession, on base: UInt64?) throws {
         refusals += 1
-        let latest = binding.store.version?.number
+        let latest = session.connection.version?.number
         if latest == base { withoutNewer += 1 }
         let fault: String
         if latest == nil {
@@ -29,6 +29,6 @@ struct SaveAttempts {
             return
         }
         throw ModelContextError.storeContract(
-            store: binding.store.identifier, fault: "\(fault) Its type is \(binding.store.typeName).")
+            store: session.identifier, fault: "\(fault) Its type is \(session.connection.typeName).")
     }
 }

@@ -63,10 +63,10 @@ final class SaveUndo {
     }
 
     /// Puts everything back, except in the stores that have already saved.
-    func restore(_ state: ContextState, except saved: [StoreBinding]) {
+    func restore(_ state: ContextState, except saved: [StoreSession]) {
         func isSaved(_ model: any PersistentModel, _ table: ModelTable?) -> Bool {
             guard !saved.isEmpty, let table = table ?? state.table(for: type(of: model)) else { return false }
-            return saved.contains { $0 === table.binding }
+            return saved.contains { $0 === table.session }
         }
         var gone = ObjectSet()
         var goneElsewhere: [PersistentIdentifier] = []
@@ -115,7 +115,7 @@ extension ContextState {
     }
 
     /// Puts back what a save has changed on its own account, except in the stores that have already saved.
-    func undoSettling(except saved: [StoreBinding]) {
+    func undoSettling(except saved: [StoreSession]) {
         let undo = saveUndo
         saveUndo = nil
         undo?.restore(self, except: saved)

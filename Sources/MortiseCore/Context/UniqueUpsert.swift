@@ -76,7 +76,7 @@ struct UniqueUpsert {
         _ stored: inout [String: [UniqueClaim: PersistentIdentifier]]
     ) throws -> (any PersistentModel)? {
         let identifier: PersistentIdentifier?
-        if let version = table.binding.version {
+        if let version = table.session.version {
             identifier = version.identifier(
                 ofEntity: table.layout.entityName, constraint: constraint, values: claim.values)
         } else {
@@ -96,15 +96,18 @@ struct UniqueUpsert {
     /// versions; once for each constraint and save.
     private func scan(_ table: ModelTable, _ slots: [Int]) throws -> [UniqueClaim: PersistentIdentifier] {
         let declaring = table.layout.constraintOwner(slots)
-        func load<T: PersistentModel>(_ type: T.Type) throws -> FetchedRows {
-            try table.binding.store.fetch(FetchDescriptor<T>(), into: state)
+        func load<T: PersistentModel>(_ type: T.Type) throws -> FoundRows {
+            try table.session.fetch(FetchDescriptor<T>()).found
         }
         var owners: [UniqueClaim: PersistentIdentifier] = [:]
-        for reference in try load(declaring.type).rows {
-            let values = slots.map { reference.table.source.value(row: reference.row, slot: $0) }
+        let found = try load(declaring.type)
+        let sources = found.entities.map { table.session.source(ofEntity: $0) }
+        for record in found.rows {
+            let source = sources[record.table]
+            let values = slots.map { source.value(row: record.row, slot: $0) }
             if values.contains(where: \.isNull) { continue }
             let claim = UniqueClaim(entity: declaring.entityName, slots: slots, values: values)
-            owners[claim] = reference.table.source.identifier(ofRow: reference.row)
+            owners[claim] = source.identifier(ofRow: record.row)
         }
         return owners
     }

@@ -473,8 +473,7 @@ final class FrozenRow {
         if let source = version?.rows(ofEntity: identifier.entityName) {
             place = source.row(of: identifier).map { (source, $0) }
         } else {
-            let rows = table.source as? SnapshotRows
-            place = rows?.lastRow(of: identifier).map { (table.source, $0) }
+            place = table.session.lastRow(of: identifier).map { (table.source, $0) }
         }
         guard let place else { return nil }
         let frozen = FrozenRow(table: table, source: place.source, row: place.row, version: version)

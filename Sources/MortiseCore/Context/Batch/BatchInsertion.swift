@@ -59,7 +59,7 @@ struct BatchInsertion<Model: PersistentModel> {
     private let table: ModelTable
     let defaults: ContiguousArray<StoredValue>
     private let slots: BatchSlots
-    private var binding: StoreBinding { table.binding }
+    private var session: StoreSession { table.session }
     private var layout: ModelLayout { table.layout }
 
     /// - Throws: `ModelContextError.unknownModel`, `.readOnly`.
@@ -68,7 +68,7 @@ struct BatchInsertion<Model: PersistentModel> {
         self.state = state
         self.table = table
         slots = BatchSlots(table.layout, in: state.container.schema)
-        try table.binding.checkWritable()
+        try table.session.checkWritable()
         defaults = ContiguousArray(
             table.layout.record.slots.map { slot in
                 slot.role.isToMany ? .identifiers([]) : slot.property.attribute?.defaultValue ?? .null
@@ -97,20 +97,20 @@ struct BatchInsertion<Model: PersistentModel> {
     /// Whether the store can be given the records as they are: nothing follows from them in other records, or the store
     /// sees to that itself.
     private var savesRows: Bool {
-        guard binding.store.takesDefaultSnapshots else { return false }
+        guard session.connection.takesDefaultSnapshots else { return false }
         let relationships = layout.properties.indices.filter { layout.record.slots[$0].role.isRelationship }
         if relationships.contains(where: layout.hasBounds) { return false }
-        return binding.version != nil || (relationships.isEmpty && layout.record.uniqueConstraints.isEmpty)
+        return session.version != nil || (relationships.isEmpty && layout.record.uniqueConstraints.isEmpty)
     }
 
     // MARK: Rows
 
     private func insertRows(_ records: FilledRecords) throws -> [PersistentIdentifier] {
-        try state.changing(binding) { saved in
+        try state.changing(session) { saved in
             var attempts = SaveAttempts()
             while true {
-                try state.refresh(binding)
-                var changes = ChangeSet(baseVersion: binding.version?.number, author: state.editingState.author)
+                try state.refresh(session)
+                var changes = ChangeSet(baseVersion: session.version?.number, author: state.editingState.author)
                 var inserted = records.snapshots
                 var owners: [PersistentIdentifier]?
                 if !layout.record.uniqueConstraints.isEmpty {
@@ -128,14 +128,14 @@ struct BatchInsertion<Model: PersistentModel> {
                 changes.inserted = ChangeSet.Insertions(inserted)
                 let outcome: SaveOutcome
                 do {
-                    outcome = try binding.store.save(ModelChanges(changes: changes), for: state, mayDefer: false)
+                    outcome = try session.commit(ModelChanges(changes: changes), mayDefer: false)
                 } catch is VersionSuperseded {
-                    try attempts.note(binding, on: changes.baseVersion)
+                    try attempts.note(session, on: changes.baseVersion)
                     continue
                 }
-                try state.refresh(binding)
+                try state.refresh(session)
                 let permanent = try permanent(inserted, outcome)
-                saved.append(changes, by: binding.store, outcome, outcome.historyToken)
+                saved.append(changes, by: session.connection, outcome, outcome.historyToken)
                 guard let owners else { return permanent }
                 let pairs = Dictionary(
                     zip(inserted.lazy.map(\.persistentIdentifier), permanent),
@@ -169,7 +169,7 @@ struct BatchInsertion<Model: PersistentModel> {
             let temporary = inserted[place].persistentIdentifier
             guard let permanent = outcome.identifier(of: temporary, at: place), !permanent.isTemporary else {
                 throw ModelContextError.storeContract(
-                    store: binding.store.identifier,
+                    store: session.identifier,
                     fault: "Its save returned no permanent identifier for \(temporary).")
             }
             identifiers.append(permanent)
@@ -237,7 +237,7 @@ private struct BatchUpsert {
         self.state = state
         self.table = table
         layout = table.layout
-        version = table.binding.version
+        version = table.session.version
         new.reserveCapacity(capacity)
         owners.reserveCapacity(capacity)
     }

@@ -3,7 +3,7 @@ import Foundation
 /// One batch update or delete: by the store where it does that, else by the framework.
 struct BatchRun<Model: PersistentModel> {
     let state: ContextState
-    let binding: StoreBinding
+    let session: StoreSession
     private let tables: [ModelTable]
     private let layout: ModelLayout
     private let descriptor: FetchDescriptor<Model>
@@ -18,9 +18,9 @@ struct BatchRun<Model: PersistentModel> {
         self.includesSubclasses = includesSubclasses
         layout = ModelLayout.of(model)
         tables = try state.tables(under: model)
-        guard let binding = tables.first?.binding else { throw ModelContextError.unknownModel(type: "\(model)") }
-        self.binding = binding
-        try binding.checkWritable()
+        guard let session = tables.first?.session else { throw ModelContextError.unknownModel(type: "\(model)") }
+        self.session = session
+        try session.checkWritable()
         var descriptor = FetchDescriptor(predicate: predicate)
         descriptor.fullScanPolicy = fullScanPolicy
         self.descriptor = descriptor
@@ -33,12 +33,14 @@ struct BatchRun<Model: PersistentModel> {
         if let unsaved = update.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
         let slots = update.assignments.map(\.property.slot)
         let isBounded = slots.contains(where: layout.hasBounds)
-        if !isBounded, binding.store.changesBatches,
+        if !isBounded, session.connection.changesBatches,
             let count = try push(.update(update.assignments), purpose: .update)
         {
             return count
         }
-        if !isBounded, isPlain(slots), binding.store.takesDefaultSnapshots { return try updateRows(update.assignments) }
+        if !isBounded, isPlain(slots), session.connection.takesDefaultSnapshots {
+            return try updateRows(update.assignments)
+        }
         return try savingModels { try updateModels(update) }
     }
 
@@ -46,7 +48,7 @@ struct BatchRun<Model: PersistentModel> {
     private func isPlain(_ slots: [Int]) -> Bool {
         let unique = Set(tables.flatMap { $0.layout.record.uniqueConstraints.flatMap { $0 } })
         return slots.allSatisfy { slot in
-            !unique.contains(slot) && (binding.version != nil || !layout.record.slots[slot].role.isRelationship)
+            !unique.contains(slot) && (session.version != nil || !layout.record.slots[slot].role.isRelationship)
         }
     }
 
@@ -103,23 +105,22 @@ struct BatchRun<Model: PersistentModel> {
 
     /// Reads the records and saves what they become, all at once and without models.
     private func updateRows(_ assignments: [StoreBatch.Assignment]) throws -> Int {
-        try state.changing(binding) { saved in
+        try state.changing(session) { saved in
             var attempts = SaveAttempts()
             while true {
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 let records = matches(of: run)
-                var changes = ChangeSet(baseVersion: binding.version?.number, author: state.editingState.author)
+                var changes = ChangeSet(baseVersion: session.version?.number, author: state.editingState.author)
                 for record in records {
                     if let row = try changedRow(record, run.reader, assignments) { changes.updated.append(row) }
                 }
                 if changes.isEmpty { return records.count }
                 do {
-                    let outcome = try binding.store.save(
-                        ModelChanges(changes: changes), for: state, mayDefer: false)
+                    let outcome = try session.commit(ModelChanges(changes: changes), mayDefer: false)
                     try takeOver(changes, outcome)
-                    saved.append(changes, by: binding.store, outcome, outcome.historyToken)
+                    saved.append(changes, by: session.connection, outcome, outcome.historyToken)
                 } catch is VersionSuperseded {
-                    try attempts.note(binding, on: changes.baseVersion)
+                    try attempts.note(session, on: changes.baseVersion)
                     continue
                 }
                 return records.count
@@ -133,7 +134,7 @@ struct BatchRun<Model: PersistentModel> {
         guard let table = state.table(named: reader.tables[record.table].entityName) else { return nil }
         let slots = table.layout.properties.indices
         var values = ContiguousArray(
-            slots.map { binding.version == nil ? reader.value(record, slot: $0) : StoredValue.null })
+            slots.map { session.version == nil ? reader.value(record, slot: $0) : StoredValue.null })
         var changed = SlotSet()
         for assignment in assignments {
             let value = try assignment.value(for: record, in: reader)
@@ -148,10 +149,10 @@ struct BatchRun<Model: PersistentModel> {
     }
 
     private func takeOver(_ changes: ChangeSet, _ outcome: SaveOutcome) throws {
-        if binding.version != nil { return try state.refresh(binding) }
+        if session.version != nil { return try state.refresh(session) }
         let written = changes.updated.map { ($0.record, $0.values) } + outcome.reregistered
         for (identifier, values) in written {
-            if let table = state.table(named: identifier.entityName) { try state.put(identifier, values, into: table) }
+            try session.put(identifier, values)
         }
     }
 
@@ -159,8 +160,8 @@ struct BatchRun<Model: PersistentModel> {
 
     func delete() throws {
         if state.hasChanges { return try deleteModels() }
-        if binding.store.changesBatches,
-            mayDelete(followingRules: binding.store.followsDeleteRules),
+        if session.connection.changesBatches,
+            mayDelete(followingRules: session.connection.followsDeleteRules),
             try push(.delete, purpose: .delete) != nil
         {
             return
@@ -207,16 +208,16 @@ struct BatchRun<Model: PersistentModel> {
 
     /// Asks a store of Apple's shape.
     private func deleteByDescriptor() throws -> Bool {
-        guard binding.store.deletesBatches else { return false }
-        return try state.changing(binding) { saved in
-            let isDone = try binding.store.batchDelete(
+        guard session.connection.deletesBatches else { return false }
+        return try state.changing(session) { saved in
+            let isDone = try session.connection.batchDelete(
                 Model.self, predicate: descriptor.predicate, includeSubclasses: includesSubclasses,
                 editingState: state.editingState)
             if isDone {
                 var changes = ChangeSet(author: state.editingState.author)
                 changes.isIncomplete = true
-                saved.append(changes, by: binding.store)
-                try state.takeOverChanges(of: binding)
+                saved.append(changes, by: session.connection)
+                try state.takeOverChanges(of: session)
             }
             return isDone
         }
@@ -234,11 +235,11 @@ struct BatchRun<Model: PersistentModel> {
     /// - Returns: how many records matched; nil if the store leaves it to the framework.
     private func push(_ change: StoreBatch.Change, purpose: StoreQuery.Purpose) throws -> Int? {
         do {
-            return try state.changing(binding) { saved in
+            return try state.changing(session) { saved in
                 let check = state.container.verifiesPushDown ? try BatchCheck(self, change) : nil
                 let result = try execute(change, purpose)
-                try state.takeOverChanges(of: binding)
-                saved.append(result.changes, by: binding.store)
+                try state.takeOverChanges(of: session)
+                saved.append(result.changes, by: session.connection)
                 try check?.verify(result)
                 return result.count
             }
@@ -253,20 +254,20 @@ struct BatchRun<Model: PersistentModel> {
         query.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
         var attempts = SaveAttempts()
         while true {
-            try state.refresh(binding)
+            try state.refresh(session)
             var batch = StoreBatch(.query(query), change, author: state.editingState.author)
-            var plan = binding.store.plan(query)
-            try plan?.validate(adapter: binding.store.typeName, for: query)
+            var plan = session.plan(query)
+            try plan?.validate(adapter: session.connection.typeName, for: query)
             if let exact = plan, exact.isExact {
                 try state.checkPolicy(exact, query, descriptor.fullScanPolicy)
             } else {
                 plan = nil
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 batch.selection = .records(matches(of: run).map(run.reader.identifier))
-                batch.baseVersion = binding.version?.number
+                batch.baseVersion = session.version?.number
             }
             do {
-                let result = try binding.store.execute(batch)
+                let result = try session.connection.execute(batch)
                 // It is done, and can no longer be refused.
                 if var plan, let scanned = result.scanned {
                     plan.detail = result.detail ?? plan.detail
@@ -275,7 +276,7 @@ struct BatchRun<Model: PersistentModel> {
                 }
                 return result
             } catch is VersionSuperseded {
-                try attempts.note(binding, on: binding.version?.number)
+                try attempts.note(session, on: session.version?.number)
                 continue
             }
         }
@@ -302,12 +303,5 @@ struct BatchRun<Model: PersistentModel> {
             state.rollback()
             throw error
         }
-    }
-}
-
-extension StoreBinding {
-    /// - Throws: `ModelContextError.readOnly`.
-    func checkWritable() throws {
-        if !store.allowsSave { throw ModelContextError.readOnly(configuration: store.configurationName) }
     }
 }

@@ -106,33 +106,32 @@ extension ModelContext {
 
 extension ContextState {
     /// Runs a body that changes a store without models, with the store locked and between the notifications of a save.
-    func changing<R>(_ binding: StoreBinding, _ body: (inout SavedChanges) throws -> R) throws -> R {
+    func changing<R>(_ session: StoreSession, _ body: (inout SavedChanges) throws -> R) throws -> R {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         var saved = SavedChanges()
-        let result = try withDeferredNotifications { try binding.store.saveLock.withLock { try body(&saved) } }
+        let result = try withDeferredNotifications { try session.connection.saveLock.withLock { try body(&saved) } }
         // What changed nothing has no place in the history.
-        if !saved.isEmpty, saved.historyTokens.isEmpty, let number = binding.version?.number,
-            let token = binding.store.historyToken(ofVersion: number)
+        if !saved.isEmpty, saved.historyTokens.isEmpty, let number = session.version?.number,
+            let token = session.historyToken(ofVersion: number)
         {
-            saved.note(token, of: binding.store.identifier)
+            saved.note(token, of: session.identifier)
         }
         postDidSave(saved)
         return result
     }
 
     /// Takes over changes for which the store did not report the values.
-    func takeOverChanges(of binding: StoreBinding) throws {
-        if binding.version != nil { return try refresh(binding) }
-        for table in tables.values where table.binding === binding { try reread(table) }
+    func takeOverChanges(of session: StoreSession) throws {
+        if session.version != nil { return try refresh(session) }
+        for table in tables.values where table.session === session { try reread(table) }
     }
 
     /// Reads the registered models of a table of snapshots again, and forgets what else it has read.
     private func reread(_ table: ModelTable) throws {
-        guard let rows = table.source as? SnapshotRows else { return }
-        let known = table.registeredModels().map { (rows.identifier(ofRow: $0.row), $0.model) }
-        rows.removeAll()
+        let known = table.registeredModels().map { (table.source.identifier(ofRow: $0.row), $0.model) }
+        table.session.forgetAll(ofEntity: table.layout.entityName)
         if known.isEmpty { return }
-        try table.binding.store.load(known.map(\.0), into: self, of: table)
-        for (identifier, model) in known where rows.row(of: identifier) == nil { detach(model, table: table) }
+        try table.session.load(known.map(\.0), as: table.layout.type)
+        for (identifier, model) in known where table.source.row(of: identifier) == nil { detach(model, table: table) }
     }
 }

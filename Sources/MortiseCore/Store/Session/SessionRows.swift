@@ -1,7 +1,7 @@
-/// The rows of a store that hands out snapshots: what one context has read of an entity so far. Not shared with other
-/// contexts, and changed only by its own.
-final class SnapshotRows: RowSource, @unchecked Sendable {
-    // @unchecked: belongs to one context and is used only where the context is.
+/// The rows of a store that hands out snapshots: what one session has read of an entity so far. Not shared with other
+/// sessions, and changed only by its own.
+final class SessionRows: RowSource, @unchecked Sendable {
+    // @unchecked: belongs to one session and is used only where its context is.
 
     private struct Row {
         var identifier: PersistentIdentifier

@@ -1,0 +1,26 @@
+/// The rows that a store found for a query, by the numbers of the entities that they are of.
+struct FoundRows {
+    var entities: [String] = []
+    var rows: [RecordReference] = []
+    var scanned = 0
+    /// The number of rows, if the store has only counted them.
+    var count: Int?
+    /// What the store decided after planning; nil for what the plan says.
+    var detail: String?
+    var isFullScan: Bool?
+
+    /// Adds a row of an entity. Rows of one entity mostly come together.
+    mutating func append(_ row: Int, ofEntity name: String) {
+        let number = entities.lastIndex(of: name) ?? entities.count
+        if number == entities.count { entities.append(name) }
+        rows.append(RecordReference(table: number, row: row))
+    }
+}
+
+/// What a store of Apple's shape answered to a descriptor, and how much of it is left to do.
+struct DescriptorAnswer {
+    var found = FoundRows()
+    var isFiltered = true
+    var isSorted = true
+    var isLimited = true
+}

@@ -1,0 +1,72 @@
+/// Changes that a context asks a store to carry out, and the models that show them: for each record of the change set one
+/// at the same index, or none at all where records are written without models.
+///
+/// For a versioned store, values that did not change are null in the change set, and so are derived relationships.
+struct ModelChanges {
+    var changes: ChangeSet
+    var inserted: [any PersistentModel] = []
+    var updated: [any PersistentModel] = []
+    var deleted: [any PersistentModel] = []
+}
+
+struct SaveOutcome {
+    private let remapped: [PersistentIdentifier: PersistentIdentifier]
+    private let new: NewIdentifiers?
+    /// The permanent identifiers by the temporary ones.
+    var pairs: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
+
+    init<Snapshot>(_ result: DataStoreSaveChangesResult<Snapshot>) {
+        new = result.new
+        remapped = result.new == nil ? result.remappedIdentifiers : [:]
+        historyToken = result.historyToken
+        reregistered = []
+    }
+
+    /// The permanent identifier of a new record, which is at that index of the request; nil if the store gave none.
+    func identifier(of temporary: PersistentIdentifier, at place: Int) -> PersistentIdentifier? {
+        guard let new else { return remapped[temporary] }
+        return place < new.permanent.count ? new.permanent[place] : nil
+    }
+
+    /// The changes under the identifiers that the store gave to new records.
+    func committed(_ changes: ChangeSet) -> ChangeSet {
+        var committed = changes
+        if let new {
+            committed.inserted = ChangeSet.Insertions(changes.inserted.requested, new: new)
+        } else if !changes.inserted.isEmpty {
+            committed.inserted = ChangeSet.Insertions(records: changes.inserted.records.compactMap { remapped[$0] })
+        }
+        return committed
+    }
+
+    /// As `committed(_:)`, with the values under those identifiers too, as the store has set them.
+    func committedWithValues(_ changes: ChangeSet) -> ChangeSet {
+        let pairs = pairs
+        let set = Dictionary(reregistered, uniquingKeysWith: { $1 })
+        var committed = changes
+        committed.inserted = ChangeSet.Insertions(
+            changes.inserted.requested.map { snapshot in
+                let record = pairs[snapshot.persistentIdentifier] ?? snapshot.persistentIdentifier
+                if let values = set[record] {
+                    return DefaultSnapshot(persistentIdentifier: record, layout: snapshot.layout, values: values)
+                }
+                return snapshot.copy(persistentIdentifier: record, remappedIdentifiers: pairs)
+            })
+        for index in committed.updated.indices {
+            if let values = set[committed.updated[index].record] { committed.updated[index].values = values }
+            for slot in committed.updated[index].values.indices {
+                committed.updated[index].values[slot].remapIdentifiers(pairs)
+            }
+        }
+        return committed
+    }
+
+    /// Values that the store set differently than requested.
+    var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
+    /// The place of the save in the store's history, where the store tells it.
+    let historyToken: (any HistoryToken)?
+    /// The version that the save made, if it is already known.
+    var version: (any StoreVersion)?
+    /// Waits for the rest of a deferred save; see `DeferredSave.finish()`.
+    var finish: (@Sendable () throws -> (any StoreVersion)?)?
+}

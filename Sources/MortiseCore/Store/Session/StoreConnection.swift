@@ -1,0 +1,107 @@
+import Foundation
+import Synchronization
+
+/// A container's connection to an open store, whose type it hides. Serializes the calls, unless the store promises that it
+/// need not be. Contexts reach it through their sessions.
+///
+/// @unchecked Sendable: a `DataStore` need not be Sendable; every call on it happens under `lock`.
+class StoreConnection: @unchecked Sendable {
+    let identifier: String
+    let configurationName: String
+    let schema: Schema
+    /// The store itself, for code that knows its type.
+    let underlying: any DataStore
+    /// Held through a whole save, from reading the latest version to taking over the new one; of a save that the store
+    /// defers, to handing it over.
+    let saveLock = NSRecursiveLock()
+    /// The store's feed, or one for what the container's contexts commit.
+    let feed: ChangeFeed
+    private let announcesItself: Bool
+    /// The number of the last transaction that was announced in place of the store.
+    private let lastNumber = Atomic<UInt64>(0)
+
+    init(_ store: any DataStore, configurationName: String) {
+        underlying = store
+        identifier = store.identifier
+        schema = store.schema
+        self.configurationName = configurationName
+        let announcing = store as? any ChangeAnnouncing
+        announcesItself = announcing != nil
+        feed = announcing?.changeFeed ?? ChangeFeed()
+    }
+
+    /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits.
+    func announce(_ body: () -> ChangeSet) {
+        if announcesItself { return }
+        let number = version?.number ?? lastNumber.add(1, ordering: .relaxed).newValue
+        guard feed.isFollowed else { return }
+        var changes = body()
+        if changes.isEmpty { return }
+        changes.commit = changes.commit ?? .init(number: number, timestamp: Date(), process: Self.process)
+        feed.post([changes])
+    }
+
+    private static let process = ProcessInfo.processInfo.processName
+
+    var version: (any StoreVersion)? { nil }
+    /// Fetches with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all
+    /// records.
+    func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, into session: StoreSession, beforeScan: () throws -> Void
+    ) throws -> DescriptorAnswer {
+        throw DataStoreError.unsupportedFeature
+    }
+    /// Whether the store takes queries instead of descriptors.
+    var plansQueries: Bool { false }
+    /// The store's plan for a query; nil for a store that takes descriptors only.
+    func plan(_ query: StoreQuery) -> FetchPlan? { nil }
+    /// The rows that a plan promises, and how many the store looked at.
+    func rows(for plan: FetchPlan, into session: StoreSession) throws -> FoundRows {
+        throw DataStoreError.unsupportedFeature
+    }
+    /// The store's type, for messages.
+    var typeName: String { "" }
+    func fetchCount<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, for editingState: EditingState
+    ) throws -> Int {
+        throw DataStoreError.unsupportedFeature
+    }
+    /// Reads records by identifier.
+    /// - Returns: the identifiers of those that exist.
+    func load(
+        _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type, into session: StoreSession
+    ) throws -> Set<PersistentIdentifier> { [] }
+    /// Saves changes. `mayDefer` says that the caller finishes a save that the store defers.
+    func commit(_ pending: ModelChanges, in session: StoreSession, mayDefer: Bool) throws -> SaveOutcome {
+        throw DataStoreError.unsupportedFeature
+    }
+    /// - Returns: false if the store has no batch delete, or leaves this one to the framework.
+    func batchDelete<T: PersistentModel>(
+        _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
+    ) throws -> Bool { false }
+    /// Whether `batchDelete` can return true.
+    var deletesBatches: Bool { false }
+    /// Whether `execute` is supported.
+    var changesBatches: Bool { false }
+    var followsDeleteRules: Bool { false }
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
+    /// The aggregates of a query's records in a version; nil if the store leaves them to the framework.
+    func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? { nil }
+    /// Whether `aggregate` may return an answer.
+    var aggregates: Bool { false }
+    /// Whether records can be saved for which there is no model object.
+    var takesDefaultSnapshots: Bool { false }
+    var allowsSave: Bool { true }
+    func erase() throws { throw DataStoreError.unsupportedFeature }
+    /// Closes the store and releases its files and locks.
+    /// - Throws: the store's error. It counts as closed all the same.
+    func close() throws {}
+    func begin(_ editingState: EditingState) {}
+    func end(_ editingState: EditingState) {}
+    func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? { nil }
+    func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
+    /// The token in the store's history of the transaction that made a version; nil if the store keeps no history.
+    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
+    /// Takes the values that the store last knew of records into a context.
+    func restore(_ identifiers: [PersistentIdentifier], into session: StoreSession) throws {}
+}

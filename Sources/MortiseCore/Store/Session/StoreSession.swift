@@ -1,0 +1,162 @@
+/// A context's way to one store: the version that it has pinned, or the rows that it has read of a store without versions.
+///
+/// All that a context asks of a store goes through here, whatever the store's shape is.
+final class StoreSession {
+    let connection: StoreConnection
+    let schema: Schema
+    /// The pinned version; nil for a store without versions, and as long as nothing was asked of one with versions.
+    private(set) var version: (any StoreVersion)?
+    /// By entity; empty for a store with versions.
+    private var read: [String: SessionRows] = [:]
+    // The session belongs to it. A weak reference would make counting those to the context slower.
+    private unowned let observer: any StoreSessionObserver
+
+    init(_ connection: StoreConnection, _ schema: Schema, observer: any StoreSessionObserver) {
+        self.connection = connection
+        self.schema = schema
+        self.observer = observer
+    }
+
+    /// The identifier of the store.
+    var identifier: String { connection.identifier }
+    var editingState: EditingState { observer.editingState }
+
+    // MARK: Versions
+
+    /// The latest version of the store; nil for a store without versions.
+    var latest: (any StoreVersion)? { connection.version }
+
+    /// Pins the latest version if none is pinned.
+    func pin() {
+        if version == nil { version = latest }
+    }
+
+    /// Pins another version.
+    func move(to version: any StoreVersion) { self.version = version }
+
+    /// The rows of an entity: those of the pinned version, or those that were read so far.
+    func source(ofEntity name: String) -> RowSource {
+        if let version { return version.rows(ofEntity: name) ?? RowSource() }
+        return rows(ofEntity: name)
+    }
+
+    private func rows(ofEntity name: String) -> SessionRows {
+        if let rows = read[name] { return rows }
+        let rows = SessionRows()
+        read[name] = rows
+        return rows
+    }
+
+    // MARK: Rows of a store without versions
+
+    /// Takes a record's values from a snapshot.
+    /// - Returns: the record's row.
+    /// - Throws: `ModelContextError.storeContract` for a store with versions.
+    @discardableResult
+    func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) throws -> Int {
+        guard version == nil else {
+            throw ModelContextError.storeContract(
+                store: self.identifier, fault: "It hands out snapshots although it has versions.")
+        }
+        let name = identifier.entityName
+        let rows = rows(ofEntity: name)
+        guard let row = rows.row(of: identifier) else { return rows.put(identifier, values) }
+        observer.replaceRow(row, ofEntity: name, in: rows, with: values) { rows.put(identifier, values) }
+        return row
+    }
+
+    /// Takes the values that a save of this context has written, which its models show already.
+    func takeWritten(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) {
+        if version == nil { rows(ofEntity: identifier.entityName).put(identifier, values) }
+    }
+
+    /// Forgets a record that is gone from the store; its values stay readable for its model.
+    func forget(_ identifier: PersistentIdentifier) {
+        if version == nil { read[identifier.entityName]?.remove(identifier) }
+    }
+
+    /// Forgets all records of some entities but those that the store has just named.
+    func forgetAll(of entities: Set<String>, except present: Set<PersistentIdentifier>) {
+        for name in entities {
+            guard let rows = read[name], rows.count > 0 else { continue }
+            for row in 0..<rows.endRow where rows.contains(row: row) {
+                let identifier = rows.identifier(ofRow: row)
+                if present.contains(identifier) { continue }
+                observer.rowIsGone(row, ofEntity: name)
+                rows.remove(identifier)
+            }
+        }
+    }
+
+    /// Forgets what was read of an entity; the values stay readable for the models of its rows.
+    func forgetAll(ofEntity name: String) { read[name]?.removeAll() }
+
+    /// The row that a record has or had among those that were read; nil for a store with versions.
+    func lastRow(of identifier: PersistentIdentifier) -> Int? { read[identifier.entityName]?.lastRow(of: identifier) }
+
+    /// The values of a row, which change when it is read again; nil for a store with versions, whose rows do not change.
+    func changingValues(ofRow row: Int, entity name: String) -> ContiguousArray<StoredValue>? {
+        version == nil ? read[name]?.values(row: row) : nil
+    }
+
+    // MARK: The store
+
+    /// Asks with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all records.
+    func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, beforeScan: () throws -> Void = {}
+    ) throws -> DescriptorAnswer {
+        try connection.fetch(descriptor, into: self, beforeScan: beforeScan)
+    }
+
+    func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
+        try connection.fetchCount(descriptor, for: editingState)
+    }
+
+    /// The store's plan for a query; nil for a store that takes descriptors only.
+    func plan(_ query: StoreQuery) -> FetchPlan? { connection.plan(query) }
+
+    /// The rows that a plan promises, and how many the store looked at.
+    func execute(_ plan: FetchPlan) throws -> FoundRows { try connection.rows(for: plan, into: self) }
+
+    /// The aggregates of a query's records in the pinned version; nil if the store leaves them to the framework.
+    func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
+        try version.flatMap { try connection.aggregate(query, in: $0) }
+    }
+
+    /// Reads records of a store without versions by identifier.
+    /// - Returns: the identifiers of those that exist.
+    @discardableResult
+    func load(
+        _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type
+    ) throws -> Set<PersistentIdentifier> {
+        try connection.load(identifiers, as: type, into: self)
+    }
+
+    /// Takes the values that a store without versions last knew of records.
+    func restore(_ identifiers: [PersistentIdentifier]) throws { try connection.restore(identifiers, into: self) }
+
+    /// Has the store carry out changes. `mayDefer` says that the caller finishes a commit that the store defers.
+    func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
+        try connection.commit(pending, in: self, mayDefer: mayDefer)
+    }
+
+    /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.
+    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { connection.historyToken(ofVersion: number) }
+
+    /// - Throws: `ModelContextError.readOnly`.
+    func checkWritable() throws {
+        if !connection.allowsSave { throw ModelContextError.readOnly(configuration: connection.configurationName) }
+    }
+}
+
+/// The context of a session, which has models of its rows.
+protocol StoreSessionObserver: AnyObject {
+    /// The state of the context, for the store.
+    var editingState: EditingState { get }
+    /// Replaces the values of a row by running the body; the observers of its model are notified before and after.
+    func replaceRow(
+        _ row: Int, ofEntity name: String, in rows: SessionRows, with values: ContiguousArray<StoredValue>,
+        _ body: () -> Void)
+    /// The record of a row was found to be gone.
+    func rowIsGone(_ row: Int, ofEntity name: String)
+}

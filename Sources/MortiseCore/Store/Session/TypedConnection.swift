@@ -1,0 +1,354 @@
+import Foundation
+
+/// A connection to a store of a known type.
+///
+/// @unchecked Sendable: as `StoreConnection`.
+final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Sendable {
+    private let store: Store
+    private let lock: NSRecursiveLock?
+    // What the store can do, asked once: a cast costs as much as a small look-up.
+    private let versioned: (any VersionedDataStore)?
+    private let queryable: (any QueryableDataStore)?
+    private let deferring: (any DeferringDataStore)?
+
+    init(_ store: Store, configurationName: String) {
+        self.store = store
+        versioned = store as? any VersionedDataStore
+        queryable = store as? any QueryableDataStore
+        deferring = store as? any DeferringDataStore
+        self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
+        super.init(store, configurationName: configurationName)
+    }
+
+    private func locked<R>(_ body: (Store) throws -> R) rethrows -> R {
+        lock?.lock()
+        defer { lock?.unlock() }
+        return try body(store)
+    }
+
+    override var version: (any StoreVersion)? { versioned?.currentVersion }
+
+    override var typeName: String { "\(Store.self)" }
+
+    // MARK: Planned queries
+
+    override var plansQueries: Bool { versioned != nil || queryable != nil }
+
+    override func plan(_ query: StoreQuery) -> FetchPlan? {
+        if let versioned { return locked { _ in versioned.plan(query) } }
+        if let queryable { return locked { _ in queryable.plan(query) } }
+        return nil
+    }
+
+    override func rows(for plan: FetchPlan, into session: StoreSession) throws -> FoundRows {
+        if let versioned, let version = session.version {
+            let found = try locked { _ in try versioned.rows(for: plan, in: version) }
+            return try checked(found, plan, session)
+        }
+        guard let queryable else { throw DataStoreError.unsupportedFeature }
+        return try snapshotRows(of: queryable, plan, into: session)
+    }
+
+    /// What a store of versions found, if it can be.
+    private func checked(_ found: VersionRows, _ plan: FetchPlan, _ session: StoreSession) throws -> FoundRows {
+        let isAlone = found.entities == [plan.query.entity]
+        let family = isAlone ? [] : Set(session.schema.stored.subtree(of: plan.query.entity))
+        let sources = try found.entities.map { name in
+            guard session.schema.layouts[name] != nil else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
+            }
+            return session.source(ofEntity: name)
+        }
+        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
+        // Rows of one table mostly come together.
+        var number = -1
+        var source = RowSource()
+        for row in found.rows {
+            if row.table != number {
+                guard row.table >= 0, row.table < sources.count else {
+                    throw ModelContextError.storeContract(
+                        store: identifier, fault: "It returned a row of table \(row.table), which it did not name.")
+                }
+                guard isInFamily[row.table] else {
+                    throw ModelContextError.storeContract(
+                        store: identifier,
+                        fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
+                }
+                number = row.table
+                source = sources[number]
+            }
+            guard source.contains(row: row.row) else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned row \(row.row), which its version does not have.")
+            }
+        }
+        return FoundRows(
+            entities: found.entities, rows: found.rows, scanned: found.scanned, count: found.count,
+            detail: found.detail, isFullScan: found.isFullScan)
+    }
+
+    private func snapshotRows<Q: QueryableDataStore>(
+        of queryable: Q, _ plan: FetchPlan, into session: StoreSession
+    ) throws -> FoundRows {
+        let found = try locked { _ in try queryable.rows(for: plan) }
+        let family = Set(session.schema.stored.subtree(of: plan.query.entity))
+        var result = FoundRows(scanned: found.scanned, detail: found.detail, isFullScan: found.isFullScan)
+        result.rows.reserveCapacity(found.snapshots.count)
+        for snapshot in found.snapshots {
+            guard family.contains(snapshot.persistentIdentifier.entityName), let snapshot = snapshot as? Store.Snapshot
+            else {
+                throw ModelContextError.storeContract(
+                    store: identifier,
+                    fault: "A query for \(plan.query.entity) returned \(snapshot.persistentIdentifier).")
+            }
+            result.append(try register(snapshot, into: session), ofEntity: snapshot.persistentIdentifier.entityName)
+        }
+        if plan.query.conjuncts.allSatisfy({ plan.claim(of: $0) == .residual }),
+            !(plan.appliesLimit && plan.query.isLimited), plan.query.includesSubentities
+        {
+            session.forgetAll(of: family, except: Set(found.snapshots.map(\.persistentIdentifier)))
+        }
+        return result
+    }
+
+    // MARK: Fetching
+
+    override func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, into session: StoreSession, beforeScan: () throws -> Void
+    ) throws -> DescriptorAnswer {
+        var asked = descriptor
+        var answer = DescriptorAnswer()
+        let result = try narrowing(&asked, &answer, beforeScan) { store, descriptor in
+            try store.fetch(DataStoreFetchRequest(descriptor: descriptor, editingState: session.editingState))
+        }
+        guard let entity = session.schema.layout(for: T.self)?.entityName else {
+            throw ModelContextError.unknownModel(type: "\(T.self)")
+        }
+        let family = Set(session.schema.stored.subtree(of: entity))
+        for snapshot in result.fetchedSnapshots {
+            let name = snapshot.persistentIdentifier.entityName
+            let row = try register(snapshot, into: session)
+            guard family.contains(name) else {
+                throw ModelContextError.storeContract(
+                    store: identifier,
+                    fault:
+                        "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
+                        + "fetchedSnapshots. Return records of other entities in relatedSnapshots.")
+            }
+            answer.found.append(row, ofEntity: name)
+        }
+        for (_, snapshot) in result.relatedSnapshots { _ = try register(snapshot, into: session) }
+        answer.found.scanned = answer.found.rows.count
+        if asked.predicate == nil, asked.fetchLimit == nil, asked.fetchOffset == nil {
+            session.forgetAll(of: family, except: Set(result.fetchedSnapshots.map(\.persistentIdentifier)))
+        }
+        return answer
+    }
+
+    override func fetchCount<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, for editingState: EditingState
+    ) throws -> Int {
+        try locked { store in
+            try store.fetchCount(DataStoreFetchRequest(descriptor: descriptor, editingState: editingState))
+        }
+    }
+
+    override func load(
+        _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type, into session: StoreSession
+    ) throws -> Set<PersistentIdentifier> {
+        func load<T: PersistentModel>(_ type: T.Type) throws -> Set<PersistentIdentifier> {
+            let wanted = Set(identifiers)
+            let found = try fetch(
+                FetchDescriptor<T>(predicate: #Predicate { wanted.contains($0.persistentModelID) }), into: session,
+                beforeScan: {}
+            ).found
+            let sources = found.entities.map { session.source(ofEntity: $0) }
+            return Set(found.rows.map { sources[$0.table].identifier(ofRow: $0.row) })
+        }
+        return try load(type)
+    }
+
+    /// Asks until the store takes the question, leaving out what it will not do.
+    private func narrowing<T: PersistentModel, R>(
+        _ asked: inout FetchDescriptor<T>, _ answer: inout DescriptorAnswer, _ beforeScan: () throws -> Void,
+        _ ask: (Store, FetchDescriptor<T>) throws -> R
+    ) throws -> R {
+        while true {
+            do {
+                return try locked { try ask($0, asked) }
+            } catch DataStoreError.preferInMemoryFilter where asked.predicate != nil {
+                asked.predicate = nil
+                answer.isFiltered = false
+                try beforeScan()
+            } catch DataStoreError.preferInMemorySort where !asked.sortBy.isEmpty {
+                asked.sortBy = []
+                answer.isSorted = false
+                if asked.predicate == nil, asked.fetchLimit != nil { try beforeScan() }
+            }
+            asked.fetchLimit = nil
+            asked.fetchOffset = nil
+            answer.isLimited = false
+        }
+    }
+
+    /// - Returns: the record's row.
+    private func register(_ snapshot: Store.Snapshot, into session: StoreSession) throws -> Int {
+        let identifier = snapshot.persistentIdentifier
+        guard let layout = session.schema.layouts[identifier.entityName] else {
+            throw ModelContextError.storeContract(
+                store: self.identifier, fault: "It returned \(identifier), whose entity is not in the schema.")
+        }
+        return try session.put(identifier, try values(of: snapshot, in: layout))
+    }
+
+    private func values(of snapshot: Store.Snapshot, in layout: ModelLayout) throws -> ContiguousArray<StoredValue> {
+        let reader = SnapshotReader(store: identifier, layout: layout)
+        if let snapshot = snapshot as? DefaultSnapshot { return try reader.values(of: snapshot) }
+        return try reader.values(ofForeign: snapshot)
+    }
+
+    // MARK: Saving
+
+    override func commit(
+        _ pending: ModelChanges, in session: StoreSession, mayDefer: Bool
+    ) throws -> SaveOutcome {
+        let changes = pending.changes
+        let request = DataStoreSaveChangesRequest<Store.Snapshot>(
+            inserted: try snapshots(changes.inserted.requested, of: pending.inserted),
+            updated: try snapshots(
+                changes.updated.map {
+                    DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
+                }, of: pending.updated),
+            deleted: try snapshots(
+                changes.deleted.map {
+                    DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
+                }, of: pending.deleted), editingState: session.editingState,
+            changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion)
+        if let deferring, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot> {
+            let deferred = try deferring.beginSave(request)
+            var outcome = SaveOutcome(deferred.result)
+            if mayDefer { outcome.finish = deferred.wait } else { outcome.version = try deferred.wait() }
+            return outcome
+        }
+        return try saveAtOnce(request, for: session)
+    }
+
+    private func saveAtOnce(
+        _ request: DataStoreSaveChangesRequest<Store.Snapshot>, for session: StoreSession
+    ) throws -> SaveOutcome {
+        let result = try locked { try $0.save(request) }
+        var outcome = SaveOutcome(result)
+        for (identifier, snapshot) in result.snapshotsToReregister {
+            guard let layout = session.schema.layouts[identifier.entityName] else { continue }
+            outcome.reregistered.append((identifier, try values(of: snapshot, in: layout)))
+        }
+        return outcome
+    }
+
+    /// The records in the store's own form.
+    private func snapshots(
+        _ records: [DefaultSnapshot], of models: [any PersistentModel]
+    ) throws -> [Store.Snapshot] {
+        if Store.Snapshot.self == DefaultSnapshot.self {
+            // The same type: a cast would go through the elements one by one.
+            return unsafeBitCast(records, to: [Store.Snapshot].self)
+        }
+        guard models.count == records.count else { throw DataStoreError.unsupportedFeature }
+        return models.map { foreignSnapshot(of: $0) }
+    }
+
+    private func foreignSnapshot<M: PersistentModel>(of model: M) -> Store.Snapshot {
+        var related: [PersistentIdentifier: any BackingData] = [:]
+        return Store.Snapshot(from: model._backingData(), relatedBackingDatas: &related)
+    }
+
+    override func batchDelete<T: PersistentModel>(
+        _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
+    ) throws -> Bool {
+        guard let batching = store as? any DataStoreBatching else { return false }
+        do {
+            try locked { _ in
+                try batching.delete(
+                    DataStoreBatchDeleteRequest<T>(
+                        predicate: predicate, includeSubclasses: includeSubclasses, editingState: editingState))
+            }
+            return true
+        } catch DataStoreError.preferInMemoryFilter {
+            return false
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
+    }
+
+    override var deletesBatches: Bool { store is any DataStoreBatching }
+    override var changesBatches: Bool { store is any BatchChangingDataStore }
+    override var followsDeleteRules: Bool { (store as? any BatchChangingDataStore)?.followsDeleteRules ?? false }
+    override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
+        do {
+            return try locked { _ in try changing.execute(batch) }
+        } catch let error as any UniqueViolation {
+            guard let found = error.uniqueViolation else { throw error }
+            throw ModelContextError.notUnique(
+                entity: found.entity, properties: found.properties, model: found.record, other: found.other)
+        }
+    }
+    override func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? {
+        guard let aggregating = store as? any AggregatingDataStore else { return nil }
+        return try locked { _ in try aggregating.aggregate(query, in: version) }
+    }
+    override var aggregates: Bool { store is any AggregatingDataStore }
+    override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
+
+    // MARK: The rest
+
+    override var allowsSave: Bool { store.allowsSave }
+
+    override func erase() throws { try locked { try $0.erase() } }
+    override func close() throws { try locked { try ($0 as? any ClosableDataStore)?.close() } }
+    override func begin(_ editingState: EditingState) { locked { $0.initializeState(for: editingState) } }
+    override func end(_ editingState: EditingState) { locked { $0.invalidateState(for: editingState) } }
+
+    override func history<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> [H]? {
+        guard let provider = store as? any HistoryProviding else { return nil }
+        do {
+            return try locked { _ in try Self.history(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            // A store that forwards to others may keep a history or not.
+            return nil
+        }
+    }
+    private static func history<P: HistoryProviding, H: HistoryTransaction>(
+        of provider: P, _ descriptor: HistoryDescriptor<H>
+    ) throws -> [H]? {
+        guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return nil }
+        return try provider.fetchHistory(descriptor) as? [H]
+    }
+    override func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool {
+        guard let provider = store as? any HistoryProviding else { return false }
+        do {
+            return try locked { _ in try Self.deleteHistory(of: provider, descriptor) }
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
+    }
+    override func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
+        (store as? any VersionNumberedHistory)?.historyToken(ofVersion: number)
+    }
+
+    override func restore(_ identifiers: [PersistentIdentifier], into session: StoreSession) throws {
+        let snapshots = try locked { try $0.cachedSnapshots(for: identifiers, editingState: session.editingState) }
+        for identifier in identifiers {
+            if let snapshot = snapshots[identifier] { _ = try register(snapshot, into: session) }
+        }
+    }
+
+    private static func deleteHistory<P: HistoryProviding, H: HistoryTransaction>(
+        of provider: P, _ descriptor: HistoryDescriptor<H>
+    ) throws -> Bool {
+        guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return false }
+        try provider.deleteHistory(descriptor)
+        return true
+    }
+}

@@ -80,8 +80,9 @@ import Testing
                 #expect(house.posters.count == count)
             } / .seconds(1)
         }
-        let small = try seconds(500)
-        let large = try seconds(5_000)
+        // The least of three: other work of the machine only ever adds.
+        let small = try (0..<3).map { _ in try seconds(500) }.min() ?? 0
+        let large = try (0..<3).map { _ in try seconds(5_000) }.min() ?? 0
         #expect(large < small * 40, "\(small) s for 500, \(large) s for 5,000")
     }
 

@@ -22,3 +22,10 @@ extension ModelContainer {
             logger: logger)
     }
 }
+
+extension ModelContainer {
+    /// The capabilities of a configuration's store; nil if no configuration has that name.
+    public func capabilities(forConfigurationNamed name: String) -> StoreCapabilities? {
+        stores.first { $0.configurationName == name }?.underlying.capabilities
+    }
+}

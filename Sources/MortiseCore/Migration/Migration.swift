@@ -1,17 +1,16 @@
-/// A version of a schema, with the models of that version.
-public protocol VersionedSchema {
-    /// The models of this version.
-    static var models: [any PersistentModel.Type] { get }
-    /// The number of this version.
-    static var versionIdentifier: Schema.Version { get }
-}
-
 /// The migrations from each version of a schema to the next.
 public protocol SchemaMigrationPlan {
     /// The versions, oldest first.
     static var schemas: [any VersionedSchema.Type] { get }
     /// The stages from each version to the next, in order.
     static var stages: [MigrationStage] { get }
+}
+
+extension Schema {
+    /// The schema with the number of the plan's newest version that has the same entities; see `numbered(as:)`.
+    func numbered(by plan: (any SchemaMigrationPlan.Type)?) -> Schema {
+        numbered(as: (plan?.schemas ?? []).map { Schema(versionedSchema: $0).stored })
+    }
 }
 
 /// One step of a migration plan.

@@ -68,10 +68,6 @@ extension PersistentModel {
         return identifier
     }
 
-    /// The context of the model; nil before it is inserted, after its deletion is saved, and when the context has been
-    /// released.
-    public var modelContext: ModelContext? { _modelState.table?.state.context }
-
     /// Whether the model is new or has unsaved changes.
     public var hasChanges: Bool {
         _adoptInitialValues()

@@ -113,10 +113,9 @@ public final class Schema: Codable, Hashable, Sendable {
     /// The same schema with entities of its own, as they were when it was made.
     var copied: Schema { Schema(self, version: version, isChosen: hasChosenVersion) }
 
-    /// The schema with the number of the plan's newest version that has the same entities. Without such a version the schema
+    /// The schema with the number of the newest of some versions that has the same entities. Without such a version the schema
     /// stays the same, and so it does where its own was chosen and is one of them.
-    func numbered(by plan: (any SchemaMigrationPlan.Type)?) -> Schema {
-        let known = (plan?.schemas ?? []).map { Schema(versionedSchema: $0).stored }
+    func numbered(as known: [StoredSchema]) -> Schema {
         let equal = known.filter { $0.entities == stored.entities }.map(\.version)
         guard let newest = equal.max(), !hasChosenVersion || !equal.contains(version) else { return self }
         return Schema(self, version: newest, isChosen: true)

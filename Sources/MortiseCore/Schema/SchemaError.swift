@@ -112,3 +112,8 @@ extension ModelLayout {
         }
     }
 }
+
+extension SchemaError: SwiftDataErrorConvertible {
+    /// The error of SwiftData that this one matches: `loadIssueModelContainer`.
+    public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
+}

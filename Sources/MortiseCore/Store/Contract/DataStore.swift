@@ -128,18 +128,6 @@ extension DataStoreConfiguration {
     public func validate() throws {}
 }
 
-/// Why a store does not carry out a request.
-public enum DataStoreError: Error, Hashable, Sendable {
-    /// The store does not implement the request.
-    case unsupportedFeature
-    /// The framework must repeat the request without a predicate, and filter.
-    case preferInMemoryFilter
-    /// The framework must repeat the request without a sort order, and sort.
-    case preferInMemorySort
-    /// The predicate cannot be evaluated at all.
-    case invalidPredicate
-}
-
 /// Identifies the context on whose behalf a store is called.
 public struct EditingState: Identifiable, Sendable {
     /// A context is identified by a UUID.

@@ -81,8 +81,3 @@ public protocol SwiftDataErrorConvertible: Error {
     /// The error of SwiftData's that this one matches in a `catch`.
     var swiftDataError: SwiftDataError { get }
 }
-
-extension SchemaError: SwiftDataErrorConvertible {
-    /// The error of SwiftData that this one matches: `loadIssueModelContainer`.
-    public var swiftDataError: SwiftDataError { .loadIssueModelContainer }
-}

@@ -127,10 +127,3 @@ extension StoreCapabilities {
         StoreCapabilities(declared.union(others))
     }
 }
-
-extension ModelContainer {
-    /// The capabilities of a configuration's store; nil if no configuration has that name.
-    public func capabilities(forConfigurationNamed name: String) -> StoreCapabilities? {
-        stores.first { $0.configurationName == name }?.underlying.capabilities
-    }
-}

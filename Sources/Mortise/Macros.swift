@@ -79,6 +79,13 @@ public macro Transient() = #externalMacro(module: "MortiseMacros", type: "Transi
 public macro Unique<T>(_ constraints: [PartialKeyPath<T>]...) =
     #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
 
+/// Refuses key paths outside an array with one error and a fix-it that adds the array.
+///
+/// This form never compiles: `#Unique` takes arrays, because each is a constraint of its own.
+@freestanding(declaration)
+public macro Unique<T>(_ keyPath: PartialKeyPath<T>, _ others: PartialKeyPath<T>...) =
+    #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
+
 /// Keeps a binary index for each array of key paths, which fetches that filter or sort by them can use.
 @freestanding(declaration)
 public macro Index<T>(_ indices: [PartialKeyPath<T>]...) =
@@ -87,6 +94,13 @@ public macro Index<T>(_ indices: [PartialKeyPath<T>]...) =
 /// Keeps an index of the given kind for each array of key paths.
 @freestanding(declaration)
 public macro Index<T>(_ indices: Schema.Index<T>.Types<T>...) =
+    #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
+
+/// Refuses key paths outside an array with one error and a fix-it that adds the array.
+///
+/// This form never compiles: `#Index` takes arrays, because each is an index of its own.
+@freestanding(declaration)
+public macro Index<T>(_ keyPath: PartialKeyPath<T>, _ others: PartialKeyPath<T>...) =
     #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
 
 /// Gives an actor its own model context, on which all its methods run.

@@ -150,6 +150,15 @@ struct Kept: Codable {}
     #Index<Constraints>([\.count, \.text], [\.text, \.count])
     // warning: '#Unique' has 'text' twice in one array; remove one of them
     #Unique<Constraints>([\.text, \.text])
+    // error: '#Unique' takes arrays of key paths; write '[\.count]'
+    #Unique<Constraints>(\.count)
+    // error: '#Unique' takes arrays of key paths; write '[\.count]'
+    // error: '#Unique' takes arrays of key paths; write '[\.text]'
+    #Unique<Constraints>(\.count, \.text)
+    // error: '#Index' takes arrays of key paths; write '[\.count]'
+    #Index<Constraints>(\.count)
+    // error: '#Unique' needs a key path
+    #Unique<Constraints>()
     var count = 0
     var text = ""
     @Attribute(.ephemeral) var passing = 0

@@ -155,4 +155,87 @@ import Testing
         try store.close()
         try writer.close()
     }
+
+    /// Bug: whoever began to follow while a save was on its way to the disk was not told of it, and could not read it yet.
+    @Test func whoFollowsAndThenReadsMissesNothing() async throws {
+        let disk = try makeDisk()
+        let writer = try openLog(logConfiguration(disk))
+        let store = try #require(writer.logStore)
+        let saves = 300
+        let saver = Task.detached {
+            let context = ModelContext(writer)
+            for number in 0..<saves {
+                context.insert(Box("\(number)"))
+                try context.save()
+            }
+        }
+        var followed = 0
+        while store.engine.version.number < saves {
+            let told = Mutex<Set<UInt64>>([])
+            let follower = store.changeFeed.follow { delivery in
+                let numbers = delivery.changes.compactMap { $0.commit?.number }
+                told.withLock { $0.formUnion(numbers) }
+            }
+            let read = store.engine.version.number
+            while store.engine.version.number < min(read + 3, UInt64(saves)) { await Task.yield() }
+            let last = store.engine.version.number
+            // What was published is posted a moment later.
+            while !told.withLock({ last == read || $0.contains(last) }) { await Task.yield() }
+            let missing = (read..<last).map { $0 + 1 }.filter { !told.withLock(\.self).contains($0) }
+            #expect(missing == [], "read \(read)")
+            follower.cancel()
+            followed += 1
+        }
+        try await saver.value
+        #expect(followed > 10)
+        try writer.close()
+    }
+
+    /// A save that inserts a record with a reference to one that it deletes: the reference is cleared, and the log opens again.
+    ///
+    /// Bug: the log had the clearing as an update before the insertion, and did not open.
+    @Test func aNewRecordMayReferToOneThatTheSaveDeletes() throws {
+        let schema = StoredSchema(entities: [
+            StoredEntity(
+                name: "Crate",
+                properties: [
+                    StoredProperty(
+                        name: "label", isOptional: false, content: .attribute(StoredAttribute(kind: .string)))
+                ]),
+            StoredEntity(
+                name: "Label",
+                properties: [
+                    StoredProperty(
+                        name: "crate", isOptional: true,
+                        content: .relationship(StoredRelationship(destination: "Crate", isToMany: false)))
+                ]),
+        ])
+        let disk = try makeDisk()
+        var configuration = logConfiguration(disk)
+        configuration.schema = Schema(stored: schema)
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        let layouts = schema.recordLayouts()
+        let (crate, label) = (try #require(layouts["Crate"]), try #require(layouts["Label"]))
+        let first = PersistentIdentifier.temporary(entityName: "Crate")
+        let saved = try store.save(
+            DataStoreSaveChangesRequest(
+                inserted: [DefaultSnapshot(persistentIdentifier: first, layout: crate, values: [.string("a")])],
+                editingState: EditingState()))
+        let gone = try #require(saved.remappedIdentifiers[first])
+        _ = try store.save(
+            DataStoreSaveChangesRequest(
+                inserted: [
+                    DefaultSnapshot(
+                        persistentIdentifier: .temporary(entityName: "Label"), layout: label,
+                        values: [.identifier(gone)])
+                ],
+                deleted: [DefaultSnapshot(persistentIdentifier: gone, layout: crate, values: [.string("a")])],
+                editingState: EditingState()))
+        try store.close()
+        let again = try AppendLogStore(configuration, migrationPlan: nil)
+        let labels = try #require(again.engine.version.tables["Label"])
+        #expect(labels.count == 1 && labels.value(row: 0, slot: 0).isNull)
+        try again.close()
+        #expect(try AppendLogStore.verify(logPath, in: disk).problems == [])
+    }
 }

@@ -267,6 +267,29 @@ private enum FedStore: CaseIterable {
         follower.cancel()
     }
 
+    /// Bug: a follower that was released was still called for what was waiting.
+    @Test func whoLetsGoOfItsFollowerIsNotCalledAnyMore() throws {
+        let container = try memory(Reader.self, Loan.self)
+        let feed = try #require(container.changeFeeds.values.first)
+        let (calls, began, goesOn) = (Tally(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        var follower: ChangeFeed.Follower? = feed.follow { _ in
+            calls.add()
+            began.signal()
+            goesOn.wait()
+        }
+        let context = ModelContext(container)
+        for number in 0..<3 {
+            context.insert(Loan("l", number))
+            try context.save()
+        }
+        #expect(began.wait(timeout: .now() + 60) == .success && follower != nil)
+        follower = nil
+        goesOn.signal()
+        feed.settle()
+        #expect(calls.count == 1)
+        #expect(!feed.isFollowed)
+    }
+
     /// Savers at one time on a log that shares its syncs: the order is that of the numbers.
     @Test func savesAtOnceAreToldInTheOrderOfTheirNumbers() async throws {
         let folder = try Folder()

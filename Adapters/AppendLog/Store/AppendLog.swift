@@ -27,8 +27,6 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private var checkpointed: (end: Int64, size: Int64) = (0, 0)
     /// Whether the checkpoint cannot be read, so that another one is wanted whatever has come behind it.
     private var isCheckpointSpoilt = false
-    /// The number of the last transaction of another process.
-    private var followed: UInt64 = 0
     private var turn: WriteTurn?
     /// Takes in what other processes have saved; set once, before anybody uses the log.
     var catchUp: @Sendable () -> Void = {}
@@ -106,14 +104,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     func setCheckpointSpoilt() { state.withLock { isCheckpointSpoilt = true } }
 
     func noteFollowed(_ version: EngineVersion) {
-        state.withLock {
-            last = version
-            followed = version.number
-        }
+        state.withLock { last = version }
     }
-
-    /// Whether transactions of other processes have come since one.
-    func hasFollowed(since transaction: UInt64) -> Bool { state.withLock { followed > transaction } }
 
     func commit(_ result: EngineVersion, changes: ChangeSet) throws {
         try append(result, changes: changes)?.wait()

@@ -78,7 +78,10 @@ public final class AppendLogStore: EngineDataStore {
     /// Releases the log, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        remoteChanges.withLock { $0.take() }?.changes.stop()
+        if let (changes, follower) = remoteChanges.withLock({ $0.take() }) {
+            follower.cancel()
+            changes.stop()
+        }
         // Closing may have something to tell.
         defer { opened.sink?.observers.remove(self) }
         try OpenLogs.shared.close(opened)
@@ -92,6 +95,10 @@ extension AppendLogStore: EventReportingDataStore, SchemaLossReporting {
     /// Reports events of the store to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
         eventHandler.withLock { $0 = handler }
+        // It may have stopped before anybody listened, and says so once.
+        if let reason = opened.tail?.reasonForStopping {
+            handler(.readerLeftBehind(store: configuration.name, reason: reason))
+        }
     }
 }
 

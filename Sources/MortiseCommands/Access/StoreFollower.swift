@@ -84,7 +84,16 @@ final class StoreFollower {
                 return (waiting, self.isLeftBehind)
             }
             var new = take(new: found)
-            if isLeftBehind { new += take(new: try reopen()) }
+            if isLeftBehind {
+                // What was read before the reader stopped is on its way through the feed.
+                (store.store as? any ChangeAnnouncing)?.changeFeed.settle()
+                new += take(
+                    new: changed.withLock {
+                        defer { waiting = [] }
+                        return waiting
+                    })
+                new += take(new: try reopen())
+            }
             return new
         }
 

@@ -99,21 +99,22 @@ public final class ChangeFeed: Sendable {
     public func post(_ changes: [ChangeSet], isRemote: Bool = false) {
         if changes.isEmpty || !(isFollowed || (isRemote && isFollowedRemotely)) { return }
         let delivery = Delivery(changes: changes, isRemote: isRemote)
-        // Released outside the lock, which a follower's end takes.
-        let followers = state.withLock { state in
-            let followers = state.followers.compactMap(\.place.follower)
+        state.withLock { state in
+            // Weakly: who lets go of its follower is not called any more, and no follower goes under a lock of the poster.
+            let places = state.followers.map(\.place)
             queue.async {
-                for follower in followers
-                where (isRemote || follower.interest == .all) && !follower.isCancelled.load(ordering: .acquiring) {
+                for place in places {
+                    guard let follower = place.follower, isRemote || follower.interest == .all,
+                        !follower.isCancelled.load(ordering: .acquiring)
+                    else { continue }
                     follower.handler(delivery)
                 }
             }
-            return followers
         }
-        withExtendedLifetime(followers) {}
     }
 
-    /// Returns when everything that was posted before has been handled. Must not be called by a handler.
+    /// Returns when everything that was posted before has been handled. Must not be called by a handler, nor by an observer of
+    /// `ModelContainer.remoteChange`, which runs in one.
     public func settle() { queue.sync {} }
 
     private func adjust(_ interest: Interest, by change: Int) {

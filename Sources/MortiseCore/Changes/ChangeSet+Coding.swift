@@ -105,7 +105,7 @@ extension ChangeSet.Deletion: Codable {
         let layout = values?.layout ?? RecordLayout.known(record.entityName, with: properties)
         self.init(
             record: record, layout: layout, values: values.map { layout.values(of: $0) } ?? [],
-            preserved: SlotSet(properties.compactMap { layout.slot(named: $0) }))
+            preserved: values == nil ? SlotSet() : SlotSet(properties.compactMap { layout.slot(named: $0) }))
     }
 
     /// Encodes the record and the preserved values.

@@ -2,15 +2,18 @@ import MortiseCore
 
 extension ChangeSet {
     /// The changes of a transaction with the values before and after: all of the slots that changed, and of deleted records
-    /// those that lead to others and those that the schema preserves. A value that cannot be read is null.
-    func withValues(from before: EngineVersion, to after: EngineVersion) -> ChangeSet {
+    /// those that lead to others and those that the schema preserves. A value that cannot be read is null. Without the
+    /// version before, only new values are told.
+    func withValues(from before: EngineVersion?, to after: EngineVersion) -> ChangeSet {
         var told = self
         told.mergeUpdates()
         for index in told.updated.indices {
             let update = told.updated[index]
             told.updated[index].values = after.values(of: update.record, update.slots, update.layout)
+            guard let before else { continue }
             told.updated[index].oldValues = before.values(of: update.record, update.slots, update.layout)
         }
+        guard let before else { return told }
         for index in told.deleted.indices {
             let deletion = told.deleted[index]
             let slots = SlotSet(deletion.layout.slots.indices.filter { deletion.layout.slots[$0].outlivesItsRecord })
@@ -22,23 +25,25 @@ extension ChangeSet {
     }
 
     /// The changes with the data themselves in place of references to external files, as far as a later version still has
-    /// them.
+    /// them; null for data that were replaced or deleted since.
     package func resolvingExternalValues(in version: EngineVersion) -> ChangeSet {
         var resolved = self
         for index in updated.indices {
             let update = updated[index]
             for slot in update.layout.externalSlots(among: update.values) {
-                let found = version.values(of: update.record, SlotSet([slot]), update.layout)
-                resolved.updated[index].values[slot] = found.isEmpty ? .null : found[slot]
+                resolved.updated[index].values[slot] = version.data(
+                    of: update.record, slot, update.layout, referredTo: update.values[slot])
             }
         }
         if inserted.values.contains(where: { !$0.layout.externalSlots(among: $0.values).isEmpty }) {
             resolved.inserted = Insertions(
                 inserted.values.map { snapshot in
                     let slots = snapshot.layout.externalSlots(among: snapshot.values)
-                    let found = version.values(of: snapshot.persistentIdentifier, SlotSet(slots), snapshot.layout)
                     var values = snapshot.values
-                    for slot in slots { values[slot] = found.isEmpty ? .null : found[slot] }
+                    for slot in slots {
+                        values[slot] = version.data(
+                            of: snapshot.persistentIdentifier, slot, snapshot.layout, referredTo: values[slot])
+                    }
                     return DefaultSnapshot(
                         persistentIdentifier: snapshot.persistentIdentifier, layout: snapshot.layout, values: values)
                 })
@@ -66,6 +71,16 @@ extension EngineVersion {
         var values = ContiguousArray<StoredValue>(repeating: .null, count: layout.slots.count)
         for slot in slots.slots { values[slot] = (try? table.readValue(row: row, slot: slot)) ?? .null }
         return values
+    }
+
+    /// The data that a reference leads to, if the record still has it; otherwise null.
+    fileprivate func data(
+        of record: PersistentIdentifier, _ slot: Int, _ layout: RecordLayout, referredTo reference: StoredValue
+    ) -> StoredValue {
+        guard let table = tables[layout.entityName], let row = table.row(of: record),
+            table.storedForm(row: row, slot: slot).isIdentical(to: reference)
+        else { return .null }
+        return (try? table.readValue(row: row, slot: slot)) ?? .null
     }
 }
 

@@ -7,7 +7,8 @@ extension Engine {
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         try write(onTopOf: batch.baseVersion, author: batch.author) { transaction in
             var result = try transaction.execute(batch)
-            transaction.changes.mergeUpdates()
+            // Only what a deletion clears may be changed several times.
+            if case .delete = batch.change { transaction.changes.mergeUpdates() }
             result.changes = transaction.changes
             return result
         }

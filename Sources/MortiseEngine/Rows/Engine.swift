@@ -67,8 +67,8 @@ public final class Engine: Sendable {
     package let sink: (any CommitSink)?
     /// Everything that becomes visible, in the order of the versions.
     public let feed = ChangeFeed()
-    /// What the sink has taken in and is not published yet, if anyone wants to know.
-    private let unpublished = Mutex<[ChangeSet]>([])
+    /// What the sink has taken in and is not published yet.
+    private let unpublished = Mutex<[Unpublished]>([])
     private let published: Mutex<EngineVersion>
     /// The last version that the sink has taken in, with its ticket, while it is not published.
     private let appended = Mutex<(version: EngineVersion, ticket: any CommitTicket)?>(nil)
@@ -303,10 +303,10 @@ public final class Engine: Sendable {
                 return Started(result: result, version: next) {}
             }
             appended.withLock { $0 = (next, ticket) }
-            if feed.isFollowed {
-                let told = transaction.changes.withValues(from: start, to: next)
-                unpublished.withLock { $0.append(told) }
-            }
+            // The version before is kept no longer than it has to be.
+            let waiting = Unpublished(
+                changes: transaction.changes, before: feed.isFollowed ? start : nil, after: next)
+            unpublished.withLock { $0.append(waiting) }
             return Started(result: result, version: next) { [self] in
                 try publish(next, after: ticket)
                 catalog.external?.settle(outside)
@@ -330,7 +330,7 @@ public final class Engine: Sendable {
             try ticket.wait()
         } catch {
             appended.withLock { $0 = nil }
-            unpublished.withLock { $0 = [] }
+            unpublished.withLock { waiting in waiting.removeAll { $0.after.number >= next.number } }
             throw error
         }
         // A thread that waits for a later one may have been here first: what it published includes this one.
@@ -338,10 +338,21 @@ public final class Engine: Sendable {
         published.withLock { if $0.number < next.number { $0 = next } }
         appended.withLock { if let last = $0, last.version.number <= next.number { $0 = nil } }
         unpublished.withLock { waiting in
-            let count = waiting.prefix { $0.commit.map { $0.number <= next.number } ?? true }.count
-            feed.post(Array(waiting.prefix(count)))
-            waiting.removeFirst(count)
+            let done = waiting.prefix { $0.after.number <= next.number }
+            // Asked after publishing: whoever has read an older version since beginning to follow is told of this one.
+            if feed.isFollowed {
+                feed.post(done.map { $0.changes.withValues(from: $0.before, to: $0.after) })
+            }
+            waiting.removeFirst(done.count)
         }
+    }
+
+    /// A transaction that the sink has taken in.
+    private struct Unpublished {
+        let changes: ChangeSet
+        /// Nil if nobody followed when it began: the values before are then not told.
+        let before: EngineVersion?
+        let after: EngineVersion
     }
 
     private static let process = ProcessInfo.processInfo.processName

@@ -183,6 +183,8 @@ extension EngineTransaction {
             try index(table, entity, row)
         }
         removeReverse(target, relationship, owner)
+        // A record that this transaction inserts is written as it is in the end.
+        if owner >= base.nextSequence { return }
         changes.updated.append(
             .init(record: record, layout: table.plan.layout, slots: SlotSet([relationship.slot])))
     }

@@ -133,9 +133,9 @@ struct BatchInsertion<Model: PersistentModel> {
                     try attempts.note(session, on: changes.baseVersion)
                     continue
                 }
+                saved.append(changes, by: session.connection, outcome, outcome.historyToken)
                 try state.refresh(session)
                 let permanent = try permanent(inserted, outcome)
-                saved.append(changes, by: session.connection, outcome, outcome.historyToken)
                 guard let owners else { return permanent }
                 let pairs = Dictionary(
                     zip(inserted.lazy.map(\.persistentIdentifier), permanent),

@@ -117,8 +117,8 @@ struct BatchRun<Model: PersistentModel> {
                 if changes.isEmpty { return records.count }
                 do {
                     let outcome = try session.commit(ModelChanges(changes: changes), mayDefer: false)
-                    try takeOver(changes, outcome)
                     saved.append(changes, by: session.connection, outcome, outcome.historyToken)
+                    try takeOver(changes, outcome)
                 } catch is VersionSuperseded {
                     try attempts.note(session, on: changes.baseVersion)
                     continue
@@ -150,7 +150,9 @@ struct BatchRun<Model: PersistentModel> {
 
     private func takeOver(_ changes: ChangeSet, _ outcome: SaveOutcome) throws {
         if session.version != nil { return try state.refresh(session) }
-        let written = changes.updated.map { ($0.record, $0.values) } + outcome.reregistered
+        let written =
+            changes.updated.map { ($0.record, $0.values) }
+            + outcome.reregistered.map { ($0.persistentIdentifier, $0.values) }
         for (identifier, values) in written {
             try session.put(identifier, values)
         }
@@ -238,8 +240,8 @@ struct BatchRun<Model: PersistentModel> {
             return try state.changing(session) { saved in
                 let check = state.container.verifiesPushDown ? try BatchCheck(self, change) : nil
                 let result = try execute(change, purpose)
-                try state.takeOverChanges(of: session)
                 saved.append(result.changes, by: session.connection)
+                try state.takeOverChanges(of: session)
                 try check?.verify(result)
                 return result.count
             }

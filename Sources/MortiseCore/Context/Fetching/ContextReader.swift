@@ -176,7 +176,7 @@ final class ContextReader: RecordReader {
         return super.record(identifier).flatMap { isDeleted($0) ? nil : $0 }
     }
 
-    override var rowsAreInIdentityOrder: Bool { state.sessions.allSatisfy { $0.version != nil } }
+    override var rowsAreInIdentityOrder: Bool { tables.allSatisfy { !($0.rows is SessionRows) } }
 }
 
 /// What a conjunct asks of one attribute: that it has one of some values, which compare as they hash.

@@ -155,7 +155,7 @@ extension ContextState {
         _ body: () -> Void
     ) {
         var change: ValueChange?
-        if let table = table(named: name), let model = table.registered(row: row) {
+        if let table = table(named: name), table.source === rows, let model = table.registered(row: row) {
             change = ValueChange(
                 of: model, layout: table.layout, { rows.value(row: row, slot: $0) }, { values[$0] })
         }
@@ -164,8 +164,10 @@ extension ContextState {
         change?.didSet()
     }
 
-    func rowIsGone(_ row: Int, ofEntity name: String) {
-        guard let table = table(named: name), let model = table.registered(row: row) else { return }
+    func rowIsGone(_ row: Int, ofEntity name: String, in rows: SessionRows) {
+        guard let table = table(named: name), table.source === rows, let model = table.registered(row: row) else {
+            return
+        }
         detach(model, table: table)
     }
 }

@@ -108,12 +108,16 @@ extension ContextState {
                     version = try finish()
                 }
                 done.append(session)
+                // Before anything that may throw: it is done.
+                saved.append(
+                    pending.changes, by: session.connection, outcome,
+                    outcome.historyToken ?? version.flatMap { session.historyToken(ofVersion: $0.number) })
                 if progress.hasInsertions {
                     // Only now: after a save that stored nothing, the identifiers of the last one still count.
                     progress.hasInsertions = false
                     settled = SettledIdentifiers()
                 }
-                try takeOver(pending, outcome, session, version, &saved)
+                try takeOver(pending, outcome, session, version)
                 finish(aliases, in: session)
             }
             saveUndo = nil
@@ -242,8 +246,7 @@ extension ContextState {
 
     /// Moves the context to what a save made. `version` is the one that a deferred save made.
     private func takeOver(
-        _ pending: ModelChanges, _ outcome: SaveOutcome, _ session: StoreSession, _ version: (any StoreVersion)?,
-        _ saved: inout SavedChanges
+        _ pending: ModelChanges, _ outcome: SaveOutcome, _ session: StoreSession, _ version: (any StoreVersion)?
     ) throws {
         let changes = pending.changes
         isTakingOver = true
@@ -302,11 +305,10 @@ extension ContextState {
             }
         }
         if session.version == nil {
-            for (identifier, values) in outcome.reregistered { try session.put(identifier, values) }
+            for snapshot in outcome.reregistered {
+                try session.put(snapshot.persistentIdentifier, snapshot.values)
+            }
         }
-        saved.append(
-            changes, by: session.connection, outcome,
-            outcome.historyToken ?? version.flatMap { session.historyToken(ofVersion: $0.number) })
         finish(pending)
         if let missing {
             throw ModelContextError.storeContract(

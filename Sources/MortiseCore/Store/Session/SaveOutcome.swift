@@ -42,31 +42,48 @@ struct SaveOutcome {
     /// As `committed(_:)`, with the values under those identifiers too, as the store has set them.
     func committedWithValues(_ changes: ChangeSet) -> ChangeSet {
         let pairs = pairs
-        let set = Dictionary(reregistered, uniquingKeysWith: { $1 })
+        var set = Dictionary(reregistered.map { ($0.persistentIdentifier, $0) }, uniquingKeysWith: { $1 })
         var committed = changes
         committed.inserted = ChangeSet.Insertions(
             changes.inserted.requested.map { snapshot in
                 let record = pairs[snapshot.persistentIdentifier] ?? snapshot.persistentIdentifier
-                if let values = set[record] {
-                    return DefaultSnapshot(persistentIdentifier: record, layout: snapshot.layout, values: values)
-                }
-                return snapshot.copy(persistentIdentifier: record, remappedIdentifiers: pairs)
+                return set.removeValue(forKey: record)
+                    ?? snapshot.copy(persistentIdentifier: record, remappedIdentifiers: pairs)
             })
         for index in committed.updated.indices {
-            if let values = set[committed.updated[index].record] { committed.updated[index].values = values }
             for slot in committed.updated[index].values.indices {
                 committed.updated[index].values[slot].remapIdentifiers(pairs)
             }
+            if let snapshot = set.removeValue(forKey: committed.updated[index].record) {
+                committed.updated[index].take(snapshot)
+            }
+        }
+        // Records that the store has changed on its own account.
+        for snapshot in reregistered where set[snapshot.persistentIdentifier] != nil {
+            committed.updated.append(
+                .init(
+                    record: snapshot.persistentIdentifier, layout: snapshot.layout,
+                    slots: SlotSet(snapshot.values.indices), values: snapshot.values))
         }
         return committed
     }
 
     /// Values that the store set differently than requested.
-    var reregistered: [(PersistentIdentifier, ContiguousArray<StoredValue>)]
+    var reregistered: [DefaultSnapshot]
     /// The place of the save in the store's history, where the store tells it.
     let historyToken: (any HistoryToken)?
     /// The version that the save made, if it is already known.
     var version: (any StoreVersion)?
     /// Waits for the rest of a deferred save; see `DeferredSave.finish()`.
     var finish: (@Sendable () throws -> (any StoreVersion)?)?
+}
+
+extension ChangeSet.Update {
+    /// Takes the values that a store has set in place of those that it was given.
+    fileprivate mutating func take(_ snapshot: DefaultSnapshot) {
+        for slot in snapshot.values.indices where slot < values.count && layout.slots[slot].role != .toManyDerived {
+            if !values[slot].isIdentical(to: snapshot.values[slot]) { slots.insert(slot) }
+        }
+        values = snapshot.values
+    }
 }

@@ -82,7 +82,7 @@ final class StoreSession {
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 let identifier = rows.identifier(ofRow: row)
                 if present.contains(identifier) { continue }
-                observer.rowIsGone(row, ofEntity: name)
+                observer.rowIsGone(row, ofEntity: name, in: rows)
                 rows.remove(identifier)
             }
         }
@@ -158,5 +158,5 @@ protocol StoreSessionObserver: AnyObject {
         _ row: Int, ofEntity name: String, in rows: SessionRows, with values: ContiguousArray<StoredValue>,
         _ body: () -> Void)
     /// The record of a row was found to be gone.
-    func rowIsGone(_ row: Int, ofEntity name: String)
+    func rowIsGone(_ row: Int, ofEntity name: String, in rows: SessionRows)
 }

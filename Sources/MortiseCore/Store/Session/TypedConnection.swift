@@ -241,7 +241,10 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         var outcome = SaveOutcome(result)
         for (identifier, snapshot) in result.snapshotsToReregister {
             guard let layout = session.schema.layouts[identifier.entityName] else { continue }
-            outcome.reregistered.append((identifier, try values(of: snapshot, in: layout)))
+            outcome.reregistered.append(
+                DefaultSnapshot(
+                    persistentIdentifier: identifier, layout: layout.record,
+                    values: try values(of: snapshot, in: layout)))
         }
         return outcome
     }

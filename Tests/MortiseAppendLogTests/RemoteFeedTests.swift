@@ -161,33 +161,32 @@ import Testing
         let disk = try makeDisk()
         let writer = try openLog(logConfiguration(disk))
         let store = try #require(writer.logStore)
-        let saves = 300
         let saver = Task.detached {
             let context = ModelContext(writer)
-            for number in 0..<saves {
+            var number = 0
+            while !Task.isCancelled {
+                number += 1
                 context.insert(Box("\(number)"))
                 try context.save()
             }
         }
-        var followed = 0
-        while store.engine.version.number < saves {
+        for _ in 0..<40 {
             let told = Mutex<Set<UInt64>>([])
             let follower = store.changeFeed.follow { delivery in
                 let numbers = delivery.changes.compactMap { $0.commit?.number }
                 told.withLock { $0.formUnion(numbers) }
             }
             let read = store.engine.version.number
-            while store.engine.version.number < min(read + 3, UInt64(saves)) { await Task.yield() }
+            while store.engine.version.number < read + 3 { await Task.yield() }
             let last = store.engine.version.number
             // What was published is posted a moment later.
-            while !told.withLock({ last == read || $0.contains(last) }) { await Task.yield() }
+            while !told.withLock({ $0.contains(last) }) { await Task.yield() }
             let missing = (read..<last).map { $0 + 1 }.filter { !told.withLock(\.self).contains($0) }
             #expect(missing == [], "read \(read)")
             follower.cancel()
-            followed += 1
         }
+        saver.cancel()
         try await saver.value
-        #expect(followed > 10)
         try writer.close()
     }
 

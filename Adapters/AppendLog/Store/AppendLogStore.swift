@@ -26,7 +26,8 @@ public final class AppendLogStore: EngineDataStore {
     let opened: OpenLog
     let isClosed = Atomic(false)
     private let remoteChanges = Mutex<(changes: RemoteChanges, follower: ChangeFeed.Follower)?>(nil)
-    private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
+    /// With what is sent once and came before anybody listened.
+    private let eventHandler = Mutex<(handler: (@Sendable (StoreEvent) -> Void)?, missed: StoreEvent?)>((nil, nil))
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the log), `AppendLogError` for
     ///   what is wrong with the files, `EngineError.schemaMismatch`, `EngineError.openWithOtherOptions`,
@@ -68,7 +69,13 @@ public final class AppendLogStore: EngineDataStore {
         handle(event)
     }
 
-    private func handle(_ event: StoreEvent) { eventHandler.withLock { $0 }?(event) }
+    private func handle(_ event: StoreEvent) {
+        let handler = eventHandler.withLock { state in
+            if state.handler == nil, case .readerLeftBehind = event { state.missed = event }
+            return state.handler
+        }
+        handler?(event)
+    }
 
     /// What an engine can do, and durability if the configuration asks for all of it.
     public var capabilities: StoreCapabilities {
@@ -94,11 +101,11 @@ extension AppendLogStore: EventReportingDataStore, SchemaLossReporting {
 
     /// Reports events of the store to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
-        eventHandler.withLock { $0 = handler }
-        // It may have stopped before anybody listened, and says so once.
-        if let reason = opened.tail?.reasonForStopping {
-            handler(.readerLeftBehind(store: configuration.name, reason: reason))
+        let missed = eventHandler.withLock { state in
+            defer { state = (handler, nil) }
+            return state.missed
         }
+        if let missed { handler(missed) }
     }
 }
 

@@ -9,8 +9,9 @@ import Testing
 
 /// Readers of a log that other processes write.
 struct SharingReaderTests {
-    /// Also where one reader shows what has come before the other, or a fetch before the notice.
-    @Test(.timeLimit(.minutes(1))) func everyReaderOfALogIsToldAlsoOfWhatAFetchHasShown() async throws {
+    /// Also where one reader shows what has come before the other, or a fetch before the notice. Beside all other tests, each
+    /// time it waits it waits for some of those, too.
+    @Test(.timeLimit(.minutes(10))) func everyReaderOfALogIsToldAlsoOfWhatAFetchHasShown() async throws {
         let disk = try makeDisk()
         let writing = try openLog(logConfiguration(disk.process(100)))
         let readers = try (0..<3).map { _ in try openLog(logConfiguration(disk.process(101), allowsSave: false)) }
@@ -117,16 +118,23 @@ struct SharingReaderTests {
         return try AppendLogStore(configuration, migrationPlan: nil)
     }
 
-    private func reasons(of reader: AppendLogStore, whenTold count: Int, within seconds: TimeInterval = 20) -> [String]
-    {
-        let told = Mutex<[String]>([])
-        reader.reportEvents { event in
-            if case .readerLeftBehind(_, let reason) = event { told.withLock { $0.append(reason) } }
+    /// Why a reader no longer follows, as its events say. One handler for the whole test: the next would miss what the one
+    /// before was told.
+    private final class Reasons: Sendable {
+        private let told = Mutex<[String]>([])
+
+        init(of reader: AppendLogStore) {
+            reader.reportEvents { [weak self] event in
+                if case .readerLeftBehind(_, let reason) = event { self?.told.withLock { $0.append(reason) } }
+            }
         }
-        let deadline = Date().addingTimeInterval(seconds)
-        while told.withLock({ $0.count < count }), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
-        Thread.sleep(forTimeInterval: 0.3)
-        return told.withLock { $0 }
+
+        func whenTold(_ count: Int, within seconds: TimeInterval = 20) -> [String] {
+            let deadline = Date().addingTimeInterval(seconds)
+            while told.withLock({ $0.count < count }), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+            Thread.sleep(forTimeInterval: 0.3)
+            return told.withLock { $0 }
+        }
     }
 
     enum Order: CaseIterable { case compactedBefore, compactedByNewer, compactedAfter }
@@ -154,7 +162,7 @@ struct SharingReaderTests {
         _ = reader.currentVersion
         _ = reader.currentVersion
         #expect(try world.records(reader, old) == before)
-        let reasons = reasons(of: reader, whenTold: 1)
+        let reasons = Reasons(of: reader).whenTold(1)
         #expect(reasons.count == 1, "\(reasons)")
         if order != .compactedAfter {
             #expect(reasons.allSatisfy { $0.contains("the schema changes at offset") }, "\(reasons)")
@@ -176,12 +184,13 @@ struct SharingReaderTests {
         let world = try SchemaWorld(.log)
         let before = try world.records(reader, new)
         #expect(before["Item"]?.values.map { $0["left"] } == [.string("R")])
+        let told = Reasons(of: reader)
         // A compaction alone adds nothing.
         #expect(try writer.compact() == 1)
-        #expect(reasons(of: reader, whenTold: 1, within: 0.3) == [])
+        #expect(told.whenTold(1, within: 0.3) == [])
         try writer.insert("Item", .string("L2"), .string("R2"), as: old)
         _ = reader.currentVersion
-        let reasons = reasons(of: reader, whenTold: 1)
+        let reasons = told.whenTold(1)
         #expect(reasons.count == 1 && reasons.allSatisfy { $0.contains("version 1.0.0") }, "\(reasons)")
         #expect(try world.records(reader, new) == before)
         try reader.close()

@@ -189,7 +189,7 @@ final class RemoteChanges: @unchecked Sendable {
         guard lock.withLock({ begin() }) else { return }
         repeat {
             guard let store else { return }
-            // The feed tells everyone, whoever was first to take it in.
+            // Its feed notifies all stores of this log, whether this call or a fetch was the first to read the changes.
             store.opened.follow()
             if let reason = store.opened.tail?.reasonForStopping, takesFirstTelling() {
                 store.post(.readerLeftBehind(store: store.configuration.name, reason: reason))

@@ -3,7 +3,7 @@ public import Foundation
 /// The changes of one transaction: what a context asks a store to carry out, what a store keeps as its history, and what
 /// everyone who follows the store receives.
 ///
-/// Values are told by slot, where they are known: a context knows the new values of what it saves, a store that deletes
+/// Values are given by slot where they are known: a context knows the new values of what it saves, and a store that deletes
 /// many records at once names only the records. Each record is in one of `inserted`, `updated` and `deleted` at most once
 /// when a store has committed the changes.
 public struct ChangeSet: Sendable {
@@ -138,7 +138,7 @@ extension ChangeSet {
         public var record: PersistentIdentifier
         /// The names and roles of the slots.
         public var layout: RecordLayout
-        /// The last stored values by slot of `layout`; empty if none are known.
+        /// The last stored values by slot of `layout`; empty if none are known. Only those of `preserved` count.
         public var values: ContiguousArray<StoredValue>
         /// The slots whose values are in `values`.
         public var preserved: SlotSet

@@ -297,8 +297,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         stores.first { $0.identifier == identifier }?.configurationName
     }
 
-    /// The feeds of the container's stores by the identifiers of the stores: everything that is committed to them, whoever
-    /// does it. A store that does not announce its commits itself has a feed of what this container commits.
+    /// The feeds of the container's stores, by store identifier. A store that announces its commits sends all of them, those
+    /// of other containers included; for other stores the feed has what this container commits.
     public var changeFeeds: [String: ChangeFeed] {
         Dictionary(stores.map { ($0.identifier, $0.feed) }, uniquingKeysWith: { first, _ in first })
     }

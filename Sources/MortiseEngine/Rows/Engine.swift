@@ -339,7 +339,7 @@ public final class Engine: Sendable {
         appended.withLock { if let last = $0, last.version.number <= next.number { $0 = nil } }
         unpublished.withLock { waiting in
             let done = waiting.prefix { $0.after.number <= next.number }
-            // Asked after publishing: whoever has read an older version since beginning to follow is told of this one.
+            // Asked only after publishing, so that a follower who has read an older version receives this one.
             if feed.isFollowed {
                 feed.post(done.map { $0.changes.withValues(from: $0.before, to: $0.after) })
             }

@@ -70,16 +70,6 @@ extension StoredValue {
         }
     }
 
-    /// Replaces the temporary identifiers of a relationship value.
-    package mutating func remapIdentifiers(_ new: NewIdentifiers) {
-        switch self {
-        case .identifier(let identifier) where identifier.isTemporary:
-            if let mapped = new[identifier] { self = .identifier(mapped) }
-        case .identifiers(let identifiers) where identifiers.contains(where: \.isTemporary):
-            self = .identifiers(identifiers.map { $0.isTemporary ? new[$0] ?? $0 : $0 })
-        default: break
-        }
-    }
 }
 
 extension DefaultSnapshot: Codable {

@@ -9,6 +9,7 @@ struct ModelChanges {
     var deleted: [any PersistentModel] = []
 }
 
+/// The result of a commit, whatever the store's type.
 struct SaveOutcome {
     private let remapped: [PersistentIdentifier: PersistentIdentifier]
     private let new: NewIdentifiers?

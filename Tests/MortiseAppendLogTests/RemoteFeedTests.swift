@@ -180,7 +180,8 @@ import Testing
             while store.engine.version.number < read + 3 { await Task.yield() }
             let last = store.engine.version.number
             // What was published is posted a moment later.
-            while !told.withLock({ $0.contains(last) }) { await Task.yield() }
+            let end = ContinuousClock.now + .seconds(30)
+            while !told.withLock({ $0.contains(last) }), ContinuousClock.now < end { await Task.yield() }
             let missing = (read..<last).map { $0 + 1 }.filter { !told.withLock(\.self).contains($0) }
             #expect(missing == [], "read \(read)")
             follower.cancel()

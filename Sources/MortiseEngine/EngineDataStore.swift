@@ -112,7 +112,8 @@ extension EngineDataStore {
 
     /// Aggregates on columns; nil if the framework has to.
     /// - Throws: `QueryEvaluationError`.
-    public func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? {
+    public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
+        guard let version else { return nil }
         let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
         try version.check()
         return answer

@@ -33,15 +33,13 @@ struct StoreQueryRun {
         self.version = version
         var plan: FetchPlan
         var found: [RecordReference] = []
-        let scanned: Int
+        let report: ExecutionReport
         var counted: Int?
         if let versioned = store.store as? any VersionedDataStore {
             plan = versioned.plan(query)
             try plan.validate(adapter: store.name, for: query)
             let answer = try versioned.rows(for: plan, in: version)
-            scanned = answer.scanned
-            plan.detail = answer.detail ?? plan.detail
-            plan.isFullScan = answer.isFullScan ?? plan.isFullScan
+            report = answer.report
             if query.purpose == .count, query.conjuncts.allSatisfy({ plan.claim(of: $0) == .exact }) {
                 counted = answer.count.map { plan.appliesLimit ? $0 : query.window(of: $0).count }
             }
@@ -50,14 +48,14 @@ struct StoreQueryRun {
         } else if let queryable = store.store as? any QueryableDataStore {
             plan = queryable.plan(query)
             try plan.validate(adapter: store.name, for: query)
-            let answer = try Self.identifiers(queryable, plan)
-            scanned = answer.scanned
-            plan.detail = answer.detail ?? plan.detail
-            plan.isFullScan = answer.isFullScan ?? plan.isFullScan
+            let answer = try Self.answer(queryable, plan)
+            report = answer.report
+            counted = answer.count.map { plan.appliesLimit ? $0 : query.window(of: $0).count }
             found = answer.identifiers.compactMap { reader.record($0) }
         } else {
             throw ToolError.unsupported(store: store.name, what: "answer queries without models")
         }
+        plan.note(report)
         let executor = QueryExecutor(reader: reader)
         let left = query.conjuncts.filter { plan.claim(of: $0) != .exact }.map(\.expression)
         found = try executor.filter(found, by: left)
@@ -80,7 +78,7 @@ struct StoreQueryRun {
             order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
             orderClaim: plan.order, offset: query.offset, limit: query.limit,
             windowIsPushed: plan.appliesLimit, mergesPendingChanges: false, isFullScan: plan.isFullScan,
-            rowsScanned: scanned, rowsReturned: count, detail: plan.detail)
+            rowsScanned: report.scanned, rowsReturned: count, detail: plan.detail)
     }
 
     private static func table(_ entity: String, _ reader: RecordReader) throws -> Int {
@@ -88,11 +86,11 @@ struct StoreQueryRun {
         return table
     }
 
-    private static func identifiers<S: QueryableDataStore>(
+    private static func answer<S: QueryableDataStore>(
         _ store: S, _ plan: FetchPlan
-    ) throws -> (identifiers: [PersistentIdentifier], scanned: Int, detail: String?, isFullScan: Bool?) {
+    ) throws -> (identifiers: [PersistentIdentifier], count: Int?, report: ExecutionReport) {
         let found = try store.rows(for: plan)
-        return (found.snapshots.map(\.persistentIdentifier), found.scanned, found.detail, found.isFullScan)
+        return (found.identifiers ?? found.snapshots.map(\.persistentIdentifier), found.count, found.report)
     }
 }
 

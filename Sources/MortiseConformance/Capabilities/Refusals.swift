@@ -23,6 +23,7 @@ enum Refusals {
             try absent(context, capability, store is any QueryableDataStore || store is any VersionedDataStore)
         case .concurrency: try absent(context, capability, try context.store.store is any ConcurrentDataStore)
         case .versions: try absent(context, capability, try context.store.store is any VersionedDataStore)
+        case .recordVersions: try recordVersions(context)
         case .closing: try absent(context, capability, try context.store.store is any ClosableDataStore)
         default: throw context.failure(expected: "a capability of this kit", found: capability.rawValue)
         }
@@ -34,6 +35,14 @@ enum Refusals {
         try context.expect(
             !isThere, "a store without \(capability), since it is not claimed", found: "conformance to its protocol",
             hint: claimIt)
+    }
+
+    private static func recordVersions(_ context: CaseContext) throws {
+        try context.session().store(Entry("kept"))
+        let told = try context.store.recordVersions(Entry.self).filter { $0.version != 0 }
+        try context.expect(
+            told.isEmpty, "no versions of records, since the subject does not claim recordVersions",
+            found: "\(told.map(\.version))", hint: claimIt)
     }
 
     private static func reopening(_ context: CaseContext) throws {

@@ -77,6 +77,24 @@ public struct BareStore {
         return identifiers
     }
 
+    /// The version of each record that the store tells, in the order of a fetch; 0 where it tells none.
+    /// - Throws: what the store throws.
+    public func recordVersions<T: PersistentModel>(
+        _ type: T.Type
+    ) throws -> [(record: PersistentIdentifier, version: UInt64)] {
+        let found = try Self.recordVersions(store, request(type, nil, nil))
+        log?.note("store.fetch \(T.self) → versions \(found.map(\.version))")
+        return found
+    }
+
+    private static func recordVersions<S: DataStore, T: PersistentModel>(
+        _ store: S, _ request: DataStoreFetchRequest<T>
+    ) throws -> [(record: PersistentIdentifier, version: UInt64)] {
+        try store.fetch(request).fetchedSnapshots.map { snapshot in
+            (snapshot.persistentIdentifier, (snapshot as? any RecordVersionTelling)?.recordVersion ?? 0)
+        }
+    }
+
     private func request<T: PersistentModel>(_ type: T.Type, _ offset: Int?, _ limit: Int?) -> DataStoreFetchRequest<T>
     {
         var descriptor = FetchDescriptor<T>()
@@ -114,15 +132,19 @@ public struct BareStore {
     @discardableResult
     public func save(
         inserted: [any PersistentModel] = [], updated: [any PersistentModel] = [], deleted: [any PersistentModel] = [],
-        baseVersion: UInt64? = nil
+        baseVersion: UInt64? = nil, updatedVersions: [UInt64] = [], deletedVersions: [UInt64] = []
     ) throws -> SaveResult {
-        log?.note("store.save inserted \(inserted.count), updated \(updated.count), deleted \(deleted.count)")
-        return try Self.save(store, inserted, updated, deleted, editingState, baseVersion)
+        log?.note(
+            "store.save inserted \(inserted.count), updated \(updated.count), deleted \(deleted.count)"
+                + (updatedVersions + deletedVersions).map { ", based on \($0)" }.joined())
+        return try Self.save(
+            store, inserted, updated, deleted, editingState, baseVersion, (updatedVersions, deletedVersions))
     }
 
     private static func save<S: DataStore>(
         _ store: S, _ inserted: [any PersistentModel], _ updated: [any PersistentModel],
-        _ deleted: [any PersistentModel], _ editingState: EditingState, _ baseVersion: UInt64?
+        _ deleted: [any PersistentModel], _ editingState: EditingState, _ baseVersion: UInt64?,
+        _ versions: (updated: [UInt64], deleted: [UInt64])
     ) throws -> SaveResult {
         func snapshot<M: PersistentModel>(_ model: M) -> S.Snapshot {
             var related: [PersistentIdentifier: any BackingData] = [:]
@@ -132,7 +154,8 @@ public struct BareStore {
         let result = try store.save(
             DataStoreSaveChangesRequest<S.Snapshot>(
                 inserted: snapshots(inserted), updated: snapshots(updated), deleted: snapshots(deleted),
-                editingState: editingState, baseVersion: baseVersion))
+                editingState: editingState, baseVersion: baseVersion, updatedVersions: versions.updated,
+                deletedVersions: versions.deleted))
         return SaveResult(storeIdentifier: result.storeIdentifier, remapped: result.remappedIdentifiers)
     }
 

@@ -11,6 +11,7 @@ public final class CaseContext {
     private var opened: ModelContainer?
     /// What a crash has left behind, never closed while the case runs.
     private var abandoned: [ModelContainer] = []
+    private var others: [ModelContainer] = []
     private var sessionCount = 0
     private let log: OperationLog
 
@@ -54,6 +55,16 @@ public final class CaseContext {
         try close()
         note("reopen the storage")
         _ = try container
+    }
+
+    /// A context of another connection to the storage, which is open already, as another process has.
+    /// - Throws: what opening throws.
+    func otherConnection() throws -> CaseSession {
+        let container = try open(storage.open(), for: ConformanceModels.schema)
+        others.append(container)
+        note("open the storage once more")
+        sessionCount += 1
+        return CaseSession(name: "other \(others.count)", context: ModelContext(container), log: self)
     }
 
     /// Opens the same storage, which must be closed, with another schema. The caller closes the container.
@@ -136,6 +147,9 @@ public final class CaseContext {
     func finish() throws {
         var first: (any Error)?
         do { try close() } catch { first = error }
+        for container in others {
+            do { try container.close() } catch { first = first ?? error }
+        }
         // What a crash ended is not asked for errors.
         for container in abandoned { try? container.close() }
         abandoned = []

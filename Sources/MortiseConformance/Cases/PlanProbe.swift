@@ -71,7 +71,7 @@ struct PlanProbe {
                 version.rows(ofEntity: found.entities[row.table])?.identifier(ofRow: row.row)
             }
             return Found(
-                records: records.compactMap { $0 }, values: [], scanned: found.scanned,
+                records: records.compactMap { $0 }, values: [], scanned: found.report.scanned,
                 counted: plan.query.purpose == .count ? found.count : nil)
         }
         guard let store = store as? any QueryableDataStore else {
@@ -83,8 +83,9 @@ struct PlanProbe {
     private static func rows<S: QueryableDataStore>(_ store: S, _ plan: FetchPlan) throws -> Found {
         let found = try store.rows(for: plan)
         return Found(
-            records: found.snapshots.map(\.persistentIdentifier),
-            values: try found.snapshots.map { try BareStore.values(of: $0) }, scanned: found.scanned)
+            records: found.identifiers ?? found.snapshots.map(\.persistentIdentifier),
+            values: try found.snapshots.map { try BareStore.values(of: $0) }, scanned: found.report.scanned,
+            counted: plan.query.purpose == .count ? found.count : nil)
     }
 
     // MARK: Holding rows against claims

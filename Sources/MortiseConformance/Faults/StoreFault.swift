@@ -44,7 +44,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     /// All faults that the kit must catch.
     public static let all: [StoreFault] =
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
-        + planningFaults + versionFaults + constraintFaults + batchFaults + storageFaults + historyFaults + errorFaults
+        + planningFaults + versionFaults + recordVersionFaults + constraintFaults + batchFaults + storageFaults
+        + historyFaults + errorFaults
 }
 
 /// The kit's own correct stores.
@@ -55,11 +56,30 @@ enum ReferenceKind: String, CaseIterable, Sendable {
     case planning
     /// With versions, for several threads.
     case versioned
+    /// Takes queries, does not lie in memory as far as a context can tell, and numbers the versions of its records, which
+    /// others change.
+    case shared
 }
 
 extension ConformanceSubject {
     /// The kit's own correct stores, which pass every case.
-    public static let references: [ConformanceSubject] = ReferenceKind.allCases.map { reference($0, fault: nil) }
+    public static let references: [ConformanceSubject] =
+        ReferenceKind.allCases.map { reference($0, fault: nil) } + [chaos(seed: 1), chaos(seed: 2)]
+
+    /// A correct store that makes the trouble which a store behind a connection may make and a context must not notice:
+    /// others write records between a context's reading and its saving, numbers are skipped, rows come in any order, and
+    /// plans claim now more and now less. It passes every case, with every seed.
+    public static func chaos(seed: UInt64) -> ConformanceSubject {
+        ConformanceSubject(
+            "shared reference, chaos \(seed)", capabilities: SharedReferenceStore.claims.union([.faultInjection])
+        ) {
+            let storage = ReferenceStorage()
+            return storage.subject {
+                SharedReferenceConfiguration("reference", storage: storage, fault: nil, chaos: seed)
+            }
+        }
+    }
+
     /// The plain one of them.
     public static let reference = reference(.plain, fault: nil)
 
@@ -69,23 +89,32 @@ extension ConformanceSubject {
             case .plain: [.durability, .erase]
             case .planning: PlanningReferenceStore.claims
             case .versioned: VersionedReferenceStore.claims
+            case .shared: SharedReferenceStore.claims
             }
         return ConformanceSubject(
             fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference",
             capabilities: capabilities.union([.faultInjection]).union(fault?.claims.declared ?? [])
         ) {
             let storage = ReferenceStorage()
-            return SubjectStorage(
-                open: {
-                    switch kind {
-                    case .plain: ReferenceConfiguration("reference", storage: storage, fault: fault)
-                    case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
-                    case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
-                    }
-                }, crash: { storage.crash() },
-                faults: StorageFaults(
-                    operationCount: { storage.operationCount }, failOperation: { storage.failOperation($0) },
-                    crash: { storage.crash(after: $0) }))
+            return storage.subject {
+                switch kind {
+                case .plain: ReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .shared: SharedReferenceConfiguration("reference", storage: storage, fault: fault)
+                }
+            }
         }
+    }
+}
+
+extension ReferenceStorage {
+    /// This storage as a subject's, with a configuration for each opening.
+    fileprivate func subject(open: @escaping @Sendable () -> any DataStoreConfiguration) -> SubjectStorage {
+        SubjectStorage(
+            open: open, crash: { self.crash() },
+            faults: StorageFaults(
+                operationCount: { self.operationCount }, failOperation: { self.failOperation($0) },
+                crash: { self.crash(after: $0) }))
     }
 }

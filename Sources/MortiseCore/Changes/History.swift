@@ -190,13 +190,6 @@ extension HistoryDescriptor {
     }
 }
 
-/// A store's error that can name the records that would have had the same unique values.
-package protocol UniqueViolation: Error {
-    var uniqueViolation:
-        (entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)?
-    { get }
-}
-
 /// A store that keeps a history of its saves.
 public protocol HistoryProviding {
     /// The type of the store's transactions.

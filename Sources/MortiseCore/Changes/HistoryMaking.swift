@@ -1,7 +1,8 @@
 /// Makes a history's changes for a store that knows its records by entity, slot and stored value.
 extension Schema {
-    /// The change of one record; nil for an entity that has no model type in this schema.
-    package func insertion(
+    /// Makes the history change of an insertion. Returns nil if the schema lacks the record's entity, or has no model type
+    /// for it.
+    public func insertion(
         of record: PersistentIdentifier, change: Int64, transaction: Int64
     ) -> HistoryChange? {
         func make<M: PersistentModel>(_ type: M.Type) -> HistoryChange {
@@ -13,7 +14,7 @@ extension Schema {
 
     /// Makes the history change of an update. Names in `properties` that the model does not have (any more) are left
     /// out. Returns nil if the schema lacks the record's entity.
-    package func update(
+    public func update(
         of record: PersistentIdentifier, properties: [String], change: Int64, transaction: Int64
     ) -> HistoryChange? {
         guard let layout = layouts[record.entityName] else { return nil }
@@ -32,7 +33,7 @@ extension Schema {
 
     /// Makes the history change of a deletion, with the preserved values as the store kept them, by property name.
     /// Returns nil if the schema lacks the record's entity.
-    package func deletion(
+    public func deletion(
         of record: PersistentIdentifier, preserved: [(name: String, value: StoredValue)], change: Int64,
         transaction: Int64
     ) -> HistoryChange? {

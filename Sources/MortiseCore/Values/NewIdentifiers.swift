@@ -3,14 +3,17 @@ import Synchronization
 /// The identifiers of a save's new records, in the order of its request: the temporary ones and the permanent ones that
 /// replace them. If the temporary ones ascend, finding one by the other needs no table; they do unless a model's
 /// identifier was read before it was inserted.
-package final class NewIdentifiers: Sendable {
-    package let temporary: ContiguousArray<PersistentIdentifier>
-    package let permanent: ContiguousArray<PersistentIdentifier>
+public final class NewIdentifiers: Sendable {
+    /// The identifiers of the request's snapshots.
+    public let temporary: ContiguousArray<PersistentIdentifier>
+    /// The identifiers of the stored records, in the same order.
+    public let permanent: ContiguousArray<PersistentIdentifier>
     private let isAscending: Bool
     private let table = Mutex<[PersistentIdentifier: PersistentIdentifier]?>(nil)
 
-    /// Creates the mapping of temporary identifiers to permanent ones. Both arrays have the same length.
-    package init(
+    /// Creates the mapping of temporary identifiers to permanent ones, from two arrays of one length. A temporary identifier
+    /// beyond the end of the other array has no permanent one; the context reports that as the store's mistake.
+    public init(
         temporary: ContiguousArray<PersistentIdentifier>, permanent: ContiguousArray<PersistentIdentifier>
     ) {
         self.temporary = temporary
@@ -28,7 +31,7 @@ package final class NewIdentifiers: Sendable {
     }
 
     /// The permanent identifier that replaces the temporary one; nil for all others.
-    package subscript(identifier: PersistentIdentifier) -> PersistentIdentifier? {
+    public subscript(identifier: PersistentIdentifier) -> PersistentIdentifier? {
         guard isAscending else { return pairs[identifier] }
         guard case .temporary(let number) = identifier.id.key, let place = place(of: number),
             temporary[place] == identifier
@@ -54,7 +57,7 @@ package final class NewIdentifiers: Sendable {
     }
 
     /// Each permanent identifier by the temporary one; computed when first used.
-    package var pairs: [PersistentIdentifier: PersistentIdentifier] {
+    public var pairs: [PersistentIdentifier: PersistentIdentifier] {
         table.withLock { table in
             if let table { return table }
             let made = Dictionary(zip(temporary, permanent), uniquingKeysWith: { $1 })

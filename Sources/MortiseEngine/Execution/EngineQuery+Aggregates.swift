@@ -52,7 +52,9 @@ extension EngineQuery {
             }
         }
         return AggregateAnswer(
-            groups: try grouping.groups.results(states), scanned: scans.reduce(0) { $0 + $1.scanned },
-            detail: accesses.detail, isFullScan: accesses.detail == nil ? nil : accesses.contains(where: \.isFullScan))
+            groups: try grouping.groups.results(states),
+            report: ExecutionReport(
+                scanned: scans.reduce(0) { $0 + $1.scanned }, detail: accesses.detail,
+                isFullScan: accesses.detail == nil ? nil : accesses.contains(where: \.isFullScan)))
     }
 }

@@ -26,10 +26,12 @@ extension EngineQuery {
                 table, candidates: access.candidates, conjuncts: conjuncts, reader: reader, number: number)
         }
         var answer = VersionRows(
-            entities: [], rows: [], scanned: scans.reduce(accesses.reduce(0) { $0 + $1.tried }) { $0 + $1.scanned })
+            entities: [], rows: [],
+            report: ExecutionReport(
+                scanned: scans.reduce(accesses.reduce(0) { $0 + $1.tried }) { $0 + $1.scanned }))
         if let detail = accesses.detail {
-            answer.detail = detail
-            answer.isFullScan = accesses.contains(where: \.isFullScan)
+            answer.report.detail = detail
+            answer.report.isFullScan = accesses.contains(where: \.isFullScan)
         }
         let names = { reader.tables.map(\.entityName) }
         if query.purpose == .count, conjuncts.count == query.conjuncts.count {
@@ -39,7 +41,7 @@ extension EngineQuery {
             return answer
         }
         if plan.order == .total, query.order.isEmpty {
-            (answer.rows, answer.scanned) = try inIdentityOrder(scans, appliesLimit: plan.appliesLimit)
+            (answer.rows, answer.report.scanned) = try inIdentityOrder(scans, appliesLimit: plan.appliesLimit)
         } else if plan.order == .total, let sort = RowSort(query.order, scans, reader: reader) {
             answer.rows = try sort.rows(query, appliesLimit: plan.appliesLimit)
         } else {
@@ -76,7 +78,8 @@ extension EngineQuery {
         }
         if plan.appliesLimit, query.isLimited { rows = Array(rows[query.window(of: rows.count)]) }
         return VersionRows(
-            entities: entities, rows: rows, scanned: found.count, count: query.purpose == .count ? rows.count : nil)
+            entities: entities, rows: rows, count: query.purpose == .count ? rows.count : nil,
+            report: ExecutionReport(scanned: found.count))
     }
 
     /// The rows of one table come in the order in which they were inserted.
@@ -138,6 +141,9 @@ extension EngineQuery {
             access.tried = found.scanned
             return .instead(access)
         }
-        return .rows(VersionRows(entities: reader.tables.map(\.entityName), rows: rows, scanned: found.scanned))
+        return .rows(
+            VersionRows(
+                entities: reader.tables.map(\.entityName), rows: rows,
+                report: ExecutionReport(scanned: found.scanned)))
     }
 }

@@ -107,7 +107,8 @@ struct IndexEnds {
             }
         }
         return AggregateAnswer(
-            groups: [AggregateGroup(keys: [], values: values)], scanned: scanned, detail: detail, isFullScan: false)
+            groups: [AggregateGroup(keys: [], values: values)],
+            report: ExecutionReport(scanned: scanned, detail: detail, isFullScan: false))
     }
 
     /// In words, for `explain`.

@@ -71,7 +71,8 @@ extension EngineError: CustomStringConvertible {
 }
 
 extension EngineError: UniqueViolation {
-    package var uniqueViolation:
+    /// What two records would have had in common; nil for other errors.
+    public var uniqueViolation:
         (entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)?
     {
         guard case .notUnique(let entity, let properties, let record, let other) = self else { return nil }

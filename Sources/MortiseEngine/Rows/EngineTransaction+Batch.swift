@@ -26,9 +26,7 @@ extension EngineTransaction {
             guard catalog.numbers[query.entity] != nil else { throw EngineError.unknownEntity(query.entity) }
             let engineQuery = EngineQuery(query, catalog)
             let found = try engineQuery.run(engineQuery.plan(), in: base)
-            result.scanned = found.scanned
-            result.detail = found.detail
-            result.isFullScan = found.isFullScan
+            result.report = found.report
             let numbers = found.entities.map { catalog.numbers[$0] ?? 0 }
             return found.rows.map { (numbers[$0.table], $0.row) }
         }

@@ -84,7 +84,7 @@ private final class CountingStore: EngineDataStore {
         let found = try QueryExecutor(reader: reader).filter(rows, by: claimed)
         let isCount = plan.query.purpose == .count
         return VersionRows(
-            entities: reader.tables.map(\.entityName), rows: isCount ? [] : found, scanned: rows.count,
-            count: isCount ? found.count : nil)
+            entities: reader.tables.map(\.entityName), rows: isCount ? [] : found,
+            count: isCount ? found.count : nil, report: ExecutionReport(scanned: rows.count))
     }
 }

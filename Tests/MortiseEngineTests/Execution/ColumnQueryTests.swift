@@ -174,6 +174,6 @@ import Testing
         #expect(found.rows.allSatisfy { $0.table == number })
         return VersionRows(
             entities: ["Thing"], rows: found.rows.map { RecordReference(table: 0, row: $0.row) },
-            scanned: found.scanned, count: found.count)
+            count: found.count, report: found.report)
     }
 }

@@ -49,7 +49,7 @@ import Testing
             let identifiers = found.rows.map { record in
                 engine.version.tables[found.entities[record.table]]?.identifier(ofRow: record.row)
             }
-            return (identifiers.compactMap { $0 }, found.scanned)
+            return (identifiers.compactMap { $0 }, found.report.scanned)
         }
 
         func identifiers(_ records: some Sequence<RecordReference>) -> [PersistentIdentifier] {
@@ -136,7 +136,7 @@ import Testing
             let expected = try groups.results(states)
             // Sums of floating-point numbers depend on the order in which they are added.
             #expect("\(answer.groups)" == "\(expected)", "seed \(fixture.seed)")
-            #expect(answer.scanned == fixture.records.count)
+            #expect(answer.report.scanned == fixture.records.count)
         }
     }
 }

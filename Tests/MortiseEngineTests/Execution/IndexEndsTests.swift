@@ -70,8 +70,8 @@ import Testing
             #expect(found.groups.count == 1, text)
             #expect(found.groups.first?.values.map(Self.bits) == expected.map(Self.bits), text)
             if let detail {
-                #expect(found.detail == detail, text)
-                #expect(found.isFullScan == false, text)
+                #expect(found.report.detail == detail, text)
+                #expect(found.report.isFullScan == false, text)
             }
         }
 
@@ -104,11 +104,11 @@ import Testing
         let own = try fixture.property("code")
         let asked = AggregateQuery(query, by: [], [.minimum(own), .maximum(own)])
         try fixture.check(asked, by: "index Thing(code): least code; index Thing(code): greatest code")
-        #expect(try fixture.answer(asked).scanned == 2)
+        #expect(try fixture.answer(asked).report.scanned == 2)
         // Nothing leads to the ends of what has no index.
         let other = try fixture.property("must_int32")
         let scan = try fixture.answer(AggregateQuery(query, by: [], [.minimum(own), .minimum(other)]))
-        #expect(scan.detail == nil && scan.scanned == fixture.records(false).count)
+        #expect(scan.report.detail == nil && scan.report.scanned == fixture.records(false).count)
     }
 
     @Test(arguments: [false, true]) func conditionsOnWhatTheIndexBeginsWithAreFollowed(isFamily: Bool) throws {
@@ -125,7 +125,7 @@ import Testing
                     ? nil
                     : "index Thing(group, must_date): group equal, least must_date; "
                         + "index Thing(group, must_date): group equal, greatest must_date")
-            #expect(try fixture.answer(asked).scanned < 40)
+            #expect(try fixture.answer(asked).report.scanned < 40)
             for comparison in bounds {
                 for bound: Double in [-3, 0, 1e9, -.infinity] {
                     let instant = StoredValue.date(Date(timeIntervalSinceReferenceDate: bound))
@@ -160,7 +160,7 @@ import Testing
         let query = StoreQuery("Thing", includesSubentities: false, conjuncts: [wanted])
         let asked = AggregateQuery(query, by: [], [.minimum(number)])
         let answer = try fixture.answer(asked)
-        #expect(answer.groups.first?.values == [.null] && answer.scanned == 0)
+        #expect(answer.groups.first?.values == [.null] && answer.report.scanned == 0)
     }
 }
 

@@ -53,7 +53,7 @@ final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, Closa
     func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let version = work.version
         let rows = try work.rows(for: plan, in: version)
-        return StoreRows(snapshots: work.snapshots(rows, of: plan.query, in: version), scanned: rows.scanned)
+        return StoreRows(snapshots: work.snapshots(rows, of: plan.query, in: version), report: rows.report)
     }
 
     func save(

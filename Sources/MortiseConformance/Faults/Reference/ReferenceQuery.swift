@@ -33,7 +33,44 @@ extension ReferenceWork {
         found = steps.found(found, plan)
         if plan.appliesLimit { found = Array(found[steps.cut(query, found.count)]) }
         return VersionRows(
-            entities: reader.tables.map(\.entityName), rows: found, scanned: steps.scanned(scanned, found.count))
+            entities: reader.tables.map(\.entityName), rows: found,
+            report: ExecutionReport(scanned: steps.scanned(scanned, found.count)))
+    }
+
+    /// The version of a record, in a store that numbers them.
+    func recordVersion(of record: PersistentIdentifier, in version: ReferenceVersion) -> UInt64 {
+        record.sequenceNumber.flatMap { version.state.recordVersions[$0] } ?? 0
+    }
+
+    /// The groups of an aggregation, of the latest state.
+    func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
+        let version = version
+        var plan = plan(query.query)
+        plan.claims = Dictionary(uniqueKeysWithValues: query.query.conjuncts.map { ($0.id, .exact) })
+        let found = try rows(for: plan, in: version)
+        let reader = reader(of: version)
+        let numbers = found.entities.map { reader.table(named: $0) ?? 0 }
+        let evaluator = QueryEvaluator(reader: reader)
+        let states = query.functions.map(AggregateState.init)
+        var groups = AggregateGroups()
+        if query.keys.isEmpty { _ = groups.number(of: []) }
+        for state in states { state.reserve(groups: groups.count) }
+        for row in found.rows {
+            let record = RecordReference(table: numbers[row.table], row: row.row)
+            var group = 0
+            if !query.keys.isEmpty {
+                group = groups.number(of: try query.keys.map { try evaluator.sortKey($0, record) })
+                for state in states { state.reserve(groups: groups.count) }
+            }
+            for (state, function) in zip(states, query.functions) {
+                if let expression = function.expression {
+                    try state.add(evaluator.sortKey(expression, record), group: group)
+                } else {
+                    state.add(count: 1, group: group)
+                }
+            }
+        }
+        return AggregateAnswer(groups: try groups.results(states), report: found.report)
     }
 
     private func reader(of version: ReferenceVersion) -> RecordReader {

@@ -86,6 +86,16 @@ struct ReferenceSteps: Sendable {
     /// The state that a save works on, where it does not wait for the lock to read it.
     var readBeforeLocking: @Sendable (ReferenceStorage) -> State? = { _ in nil }
     var checksBase = true
+    /// Whether the records' versions are told and checked.
+    var numbersRecords = false
+    /// Whether a connection answers with what it has read of a record before, until it saves.
+    var readsOnce = false
+    /// The records of a request that have other versions than it says; `current` is nil for those that are gone.
+    var superseded:
+        @Sendable (DataStoreSaveChangesRequest<DefaultSnapshot>, _ current: (PersistentIdentifier) -> UInt64?)
+            -> [PersistentIdentifier] = { $0.superseded($1) }
+    /// The version of a record that a save has changed.
+    var recordVersion: @Sendable (_ old: UInt64?, _ save: UInt64) -> UInt64 = { $1 }
     var nextVersion: @Sendable (UInt64) -> UInt64 = { $0 + 1 }
     var pairs: @Sendable (Remapping) -> Remapping = { $0 }
     /// The records that the store says to have set otherwise than asked.

@@ -13,6 +13,8 @@ public final class ReferenceStorage: Sendable {
         var nextNumber: UInt64 = 1
         /// Grows with every change.
         var version: UInt64 = 1
+        /// The version at which each record was last changed.
+        var recordVersions: [UInt64: UInt64] = [:]
         var history: [ReferenceTransaction] = []
         /// The schema for which the records were last opened.
         var schema: StoredSchema?

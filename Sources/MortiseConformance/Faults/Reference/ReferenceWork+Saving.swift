@@ -22,6 +22,13 @@ extension ReferenceWork {
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         try storage.state.withLock { state in
             if let base = request.baseVersion, base != state.version, steps.checksBase { throw VersionSuperseded() }
+            if steps.numbersRecords {
+                let superseded = steps.superseded(request) { record in
+                    guard let number = record.sequenceNumber, state.records[number] != nil else { return nil }
+                    return state.recordVersions[number] ?? 0
+                }
+                if !superseded.isEmpty { throw RecordsSuperseded(superseded) }
+            }
             return try store(request, enforces: enforces, on: read, in: &state)
         }
     }
@@ -58,6 +65,7 @@ extension ReferenceWork {
             throw (error as? ReferenceStoreError).map(steps.explain) ?? error
         }
         next.version = steps.nextVersion(state.version)
+        if steps.numbersRecords { steps.numberRecords(of: &next, after: state) }
         next.history = state.history
         var transaction = steps.transaction(transaction(request, remapped, before, next))
         if isBatch { transaction = steps.batchTransaction(transaction) }

@@ -13,12 +13,16 @@ final class ReferenceWork: Sendable {
 
     var identifier: String { steps.storeIdentifier(storage.identifier) }
 
-    init(_ storage: ReferenceStorage, _ schema: Schema?, _ fault: StoreFault?) throws {
+    init(
+        _ storage: ReferenceStorage, _ schema: Schema?, _ fault: StoreFault?,
+        change: (inout ReferenceSteps) -> Void = { _ in }
+    ) throws {
         guard let schema else { throw DataStoreError.unsupportedFeature }
         self.schema = schema
         self.storage = storage
         layouts = schema.stored.recordLayouts()
         var steps = ReferenceSteps()
+        change(&steps)
         fault?.change(&steps)
         self.steps = steps
         try storage.state.withLock { state in

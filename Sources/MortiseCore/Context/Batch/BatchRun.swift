@@ -122,6 +122,9 @@ struct BatchRun<Model: PersistentModel> {
                 } catch is VersionSuperseded {
                     try attempts.note(session, on: changes.baseVersion)
                     continue
+                } catch let superseded as RecordsSuperseded {
+                    try attempts.note(superseded, session, on: changes.baseVersion)
+                    continue
                 }
                 return records.count
             }
@@ -269,16 +272,18 @@ struct BatchRun<Model: PersistentModel> {
                 batch.baseVersion = session.version?.number
             }
             do {
-                let result = try session.connection.execute(batch)
+                let result = try session.execute(batch)
                 // It is done, and can no longer be refused.
-                if var plan, let scanned = result.scanned {
-                    plan.detail = result.detail ?? plan.detail
-                    plan.isFullScan = result.isFullScan ?? plan.isFullScan
-                    state.log(plan, query, scanned: scanned, descriptor.fullScanPolicy)
+                if var plan, let report = result.report {
+                    plan.note(report)
+                    state.log(plan, query, scanned: report.scanned, descriptor.fullScanPolicy)
                 }
                 return result
             } catch is VersionSuperseded {
                 try attempts.note(session, on: session.version?.number)
+                continue
+            } catch let superseded as RecordsSuperseded {
+                try attempts.note(superseded, session, on: session.version?.number)
                 continue
             }
         }

@@ -181,8 +181,7 @@ extension ContextState {
         try refresh(session)
         var lowered = LoweredFetch(descriptor)
         lowered.query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
-        guard session.version != nil, lowered.conjunctCode.isEmpty,
-            var plan = session.plan(lowered.query)
+        guard lowered.conjunctCode.isEmpty, var plan = session.plan(lowered.query)
         else { return nil }
         try plan.validate(adapter: session.connection.typeName, for: lowered.query)
         guard plan.isExact else { return nil }
@@ -190,14 +189,13 @@ extension ContextState {
         guard let answer = try session.aggregate(AggregateQuery(lowered.query, by: keys, functions)) else {
             return nil
         }
-        plan.detail = answer.detail ?? plan.detail
-        plan.isFullScan = answer.isFullScan ?? plan.isFullScan
-        try warn(plan, lowered.query, scanned: answer.scanned, descriptor.fullScanPolicy)
+        plan.note(answer.report)
+        try warn(plan, lowered.query, scanned: answer.report.scanned, descriptor.fullScanPolicy)
         let explanation = FetchExplanation(
             entity: lowered.query.entity, store: session.connection.configurationName,
             conjuncts: lowered.query.conjuncts.map { .init(text: "\($0.expression)", status: .pushed) }, order: [],
             orderClaim: .total, offset: 0, limit: nil, windowIsPushed: true, mergesPendingChanges: false,
-            isFullScan: plan.isFullScan, rowsScanned: answer.scanned, rowsReturned: answer.groups.count,
+            isFullScan: plan.isFullScan, rowsScanned: answer.report.scanned, rowsReturned: answer.groups.count,
             detail: plan.detail)
         return (answer.groups, explanation)
     }

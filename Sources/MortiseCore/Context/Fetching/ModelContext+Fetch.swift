@@ -19,7 +19,7 @@ extension ModelContext {
     /// - Throws: what `fetch(_:)` throws.
     public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier]
     {
-        try QueryRun(descriptor, purpose: .identifiers, in: state).identifiers()
+        try QueryRun(descriptor, purpose: .identifiers, in: state, needsValues: false).identifiers()
     }
 
     /// The matching models, as a collection that creates them in batches when they are accessed.

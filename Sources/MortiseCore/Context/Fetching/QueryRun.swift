@@ -7,7 +7,9 @@ struct QueryRun<Model: PersistentModel> {
     private(set) var records: [RecordReference] = []
     /// How many records match, where the store has only counted them.
     private var counted: Int?
-    var count: Int { counted ?? records.count }
+    /// The identifiers of the records that match, where the store has read nothing else of them.
+    private var named: [PersistentIdentifier]?
+    var count: Int { counted ?? named?.count ?? records.count }
     let reader: ContextReader
     private let state: ContextState
     private let lowered: LoweredFetch<Model>
@@ -21,11 +23,12 @@ struct QueryRun<Model: PersistentModel> {
     private let store: StoreConnection?
     private let readsStoredValues: Bool
 
-    /// Runs a fetch. With `isUnaided`, the store only hands out all records, and the framework does the rest.
+    /// Runs a fetch. With `isUnaided`, the store only hands out all records, and the framework does the rest. With
+    /// `needsValues` false, nothing but the identifiers of the records is asked for afterwards.
     /// - Throws: what `ModelContext.fetch(_:)` throws.
     init(
         _ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState,
-        isUnaided: Bool = false
+        isUnaided: Bool = false, needsValues: Bool = true
     ) throws {
         let start = state.fetchStart
         try state.prepare()
@@ -46,6 +49,7 @@ struct QueryRun<Model: PersistentModel> {
         try query.checkDepth()
 
         if mergesChanges { asked = Self.mergeable(query, reader, state) }
+        if asked.purpose == .identifiers, needsValues, session.version == nil { asked.purpose = .rows }
         asked.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
         var found: FoundRows
         if isUnaided {
@@ -62,14 +66,13 @@ struct QueryRun<Model: PersistentModel> {
             plan = planned
             try state.checkPolicy(planned, query, descriptor.fullScanPolicy)
             found = try session.execute(planned)
-            scanned = found.scanned
-            plan.detail = found.detail ?? plan.detail
-            plan.isFullScan = found.isFullScan ?? plan.isFullScan
+            scanned = found.report.scanned
+            plan.note(found.report)
         } else {
             let answer = try Self.ask(session, descriptor, query, asked, mergesChanges: mergesChanges, state)
             found = answer.0
             plan = answer.1
-            scanned = found.scanned
+            scanned = found.report.scanned
         }
         try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
         if let count = found.count, asked.purpose == .count {
@@ -83,7 +86,7 @@ struct QueryRun<Model: PersistentModel> {
                         + "to the framework. Return the rows, or claim every condition as exact.")
             }
         }
-        try finish(reader.references(found), query)
+        if found.identifiers == nil { try finish(reader.references(found), query) } else { named = found.identifiers }
         if purpose == .rows { try state.verify(records, in: reader) }
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
@@ -101,8 +104,8 @@ struct QueryRun<Model: PersistentModel> {
             conjunct.expression.mayThrow
                 || reader.dependsOnOtherRecords(conjunct.expression, hidesRecords: hidesRecords)
         }
-        // What is only counted cannot be merged.
-        if asked.purpose == .count { asked.purpose = .rows }
+        // What is only counted or named cannot be merged.
+        if asked.purpose == .count || asked.purpose == .identifiers { asked.purpose = .rows }
         asked.offset = 0
         asked.limit = nil
         asked.order = []
@@ -278,17 +281,19 @@ struct QueryRun<Model: PersistentModel> {
         let everything = try Self.everything(of: &all, session, state)
         let expected = try finished(
             reader.references(everything), query, without: [], isSorted: false, isCut: false, mergesChanges: hasChanges)
-        let isSame = query.purpose == .count ? expected.count == count : expected == records
+        let isSame =
+            query.purpose == .count
+            ? expected.count == count : named.map { $0 == expected.map(reader.identifier) } ?? (expected == records)
         guard !isSame else { return }
-        func text(_ records: [RecordReference], _ count: Int) -> String {
-            "\(count) [" + records.prefix(5).map { "\(reader.identifier($0))" }.joined(separator: ", ") + "]"
+        func text(_ identifiers: [PersistentIdentifier], _ count: Int) -> String {
+            "\(count) [" + identifiers.prefix(5).map { "\($0)" }.joined(separator: ", ") + "]"
         }
         let claims = query.conjuncts.map { "\(plan.claim(of: $0).rawValue) for \($0.expression)" }
         throw QueryPlanError.falseClaim(
             adapter: session.connection.typeName,
             claim: (claims + ["order \(plan.order)", plan.appliesLimit ? "window" : ""]).filter { !$0.isEmpty }
                 .joined(separator: ", "),
-            expected: text(expected, expected.count), found: text(records, count))
+            expected: text(expected.map(reader.identifier), expected.count), found: text(identifiers(), count))
     }
 
     // MARK: Results
@@ -317,7 +322,7 @@ struct QueryRun<Model: PersistentModel> {
     /// The names of the relationships that will be followed.
     var prefetchedRelationships: [String] { lowered.query.prefetch }
 
-    func identifiers() -> [PersistentIdentifier] { records.map(reader.identifier) }
+    func identifiers() -> [PersistentIdentifier] { named ?? records.map(reader.identifier) }
 
     func references() -> [RowReference] {
         let tables = reader.tables.map { state.table(named: $0.entityName) }

@@ -144,6 +144,7 @@ extension ContextState {
 
     /// A store of snapshots is asked what its records are now, so that a save writes back what others have changed.
     func rereadChangedSnapshots() throws {
+        for session in sessions { session.beginSettling() }
         if changed.isEmpty, deleted.isEmpty { return }
         var touched: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
@@ -152,6 +153,7 @@ extension ContextState {
         }
         for (table, identifiers) in touched.values {
             let present = try table.session.load(identifiers, as: table.layout.type)
+            table.session.settle(on: identifiers)
             for identifier in identifiers where !present.contains(identifier) {
                 guard let row = table.source.row(of: identifier), let model = table.registered(row: row) else {
                     continue

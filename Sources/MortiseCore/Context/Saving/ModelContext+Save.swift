@@ -101,6 +101,10 @@ extension ContextState {
                     try progress.attempts.note(session, on: pending.changes.baseVersion)
                     undoSettling(except: done)
                     return false
+                } catch let superseded as RecordsSuperseded {
+                    try progress.attempts.note(superseded, session, on: pending.changes.baseVersion)
+                    undoSettling(except: done)
+                    return false
                 }
                 var version = outcome.version
                 if let finish = outcome.finish {
@@ -306,7 +310,8 @@ extension ContextState {
         }
         if session.version == nil {
             for snapshot in outcome.reregistered {
-                try session.put(snapshot.persistentIdentifier, snapshot.values)
+                try session.put(
+                    snapshot.persistentIdentifier, snapshot.values, version: snapshot.recordVersion)
             }
         }
         finish(pending)

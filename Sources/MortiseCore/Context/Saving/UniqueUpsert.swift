@@ -73,16 +73,14 @@ struct UniqueUpsert {
     /// The record in the store that has these values, as a model, unless this save deletes it or gives it others.
     private func storedOwner(
         of claim: UniqueClaim, _ constraint: Int, _ slots: [Int], _ table: ModelTable,
-        _ stored: inout [String: [UniqueClaim: PersistentIdentifier]]
+        _ stored: inout StoredClaims
     ) throws -> (any PersistentModel)? {
         let identifier: PersistentIdentifier?
         if let version = table.session.version {
             identifier = version.identifier(
                 ofEntity: table.layout.entityName, constraint: constraint, values: claim.values)
         } else {
-            let key = "\(claim.entity)/\(slots)"
-            if stored[key] == nil { stored[key] = try scan(table, slots) }
-            identifier = stored[key]?[claim]
+            identifier = try stored.owner(of: claim, slots, table)
         }
         guard let identifier, let owner = state.model(for: identifier) else { return nil }
         if owner._modelState.flags.contains(.isDeleted) { return nil }
@@ -90,26 +88,6 @@ struct UniqueUpsert {
             return nil
         }
         return owner
-    }
-
-    /// Reads all of the entity that declares a constraint, those that inherit from it included, from a store that has no
-    /// versions; once for each constraint and save.
-    private func scan(_ table: ModelTable, _ slots: [Int]) throws -> [UniqueClaim: PersistentIdentifier] {
-        let declaring = table.layout.constraintOwner(slots)
-        func load<T: PersistentModel>(_ type: T.Type) throws -> FoundRows {
-            try table.session.fetch(FetchDescriptor<T>()).found
-        }
-        var owners: [UniqueClaim: PersistentIdentifier] = [:]
-        let found = try load(declaring.type)
-        let sources = found.entities.map { table.session.source(ofEntity: $0) }
-        for record in found.rows {
-            let source = sources[record.table]
-            let values = slots.map { source.value(row: record.row, slot: $0) }
-            if values.contains(where: \.isNull) { continue }
-            let claim = UniqueClaim(entity: declaring.entityName, slots: slots, values: values)
-            owners[claim] = source.identifier(ofRow: record.row)
-        }
-        return owners
     }
 
     private func merge(

@@ -3,8 +3,8 @@
 struct UpsertRound {
     private(set) var merged: [UniqueUpsert.Merged] = []
     private(set) var claims: [UniqueClaim: any PersistentModel] = [:]
-    /// What stores without versions hold, by constraint.
-    var stored: [String: [UniqueClaim: PersistentIdentifier]] = [:]
+    /// What stores without versions hold.
+    var stored: StoredClaims
 
     private var models: [any PersistentModel]
     /// Where the models are; made when one of them is asked for.
@@ -25,7 +25,10 @@ struct UpsertRound {
         let slot: Int
     }
 
-    init(_ models: [any PersistentModel]) { self.models = models }
+    init(_ models: [any PersistentModel]) {
+        self.models = models
+        stored = StoredClaims(of: models)
+    }
 
     // MARK: What to look at
 

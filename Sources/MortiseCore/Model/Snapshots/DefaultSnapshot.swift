@@ -5,13 +5,15 @@ import Foundation
 /// In encoded form, every property is at the top level under its own name. Decoding needs to know the kinds of the
 /// properties: those of the model type with the same entity name and property names that this process has put into a
 /// `Schema`. Without such a type the values decode by their form alone, and take their kinds when a context reads them.
-public struct DefaultSnapshot: DataStoreSnapshot {
+public struct DefaultSnapshot: RecordVersionTelling {
     /// The record that the values are of.
     public let persistentIdentifier: PersistentIdentifier
     /// The names, kinds and roles of the values.
     public let layout: RecordLayout
     /// The values by slot of `layout`.
     public private(set) var values: ContiguousArray<StoredValue>
+    /// The version of the record, in a store that numbers them; 0 otherwise. It is not encoded.
+    public var recordVersion: UInt64 = 0
 
     /// Creates a snapshot.
     /// - Parameters:

@@ -57,18 +57,12 @@ public struct AggregateGroup: Sendable, Hashable {
 public struct AggregateAnswer: Sendable {
     /// The groups in ascending order of their keys; without keys exactly one group, even if no record matches.
     public var groups: [AggregateGroup]
-    /// How many rows the store looked at.
-    public var scanned: Int
-    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
-    public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds.
-    public var isFullScan: Bool?
+    /// How the store found the records.
+    public var report: ExecutionReport
 
     /// Makes an answer. Groups ascend by their keys, null first.
-    public init(groups: [AggregateGroup], scanned: Int, detail: String? = nil, isFullScan: Bool? = nil) {
+    public init(groups: [AggregateGroup], report: ExecutionReport) {
         self.groups = groups
-        self.scanned = scanned
-        self.detail = detail
-        self.isFullScan = isFullScan
+        self.report = report
     }
 }

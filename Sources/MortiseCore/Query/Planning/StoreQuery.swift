@@ -124,8 +124,9 @@ public struct FetchPlan: Sendable, Hashable {
     public var isFullScan: Bool
     /// A declaration that would avoid the scan, such as `#Index<Trip>([\.name])`.
     public var suggestion: String?
-    /// The store's preparations for running the plan, so that it need not repeat them. Not part of the plan's meaning.
-    package var preparation: (any AnyObject & Sendable)? {
+    /// What the store has prepared for running the plan, such as a statement, so that it need not do so again. Only that store
+    /// reads it. It is dropped when the query changes, and ignored by `==` and `hash(into:)`.
+    public var preparation: (any AnyObject & Sendable)? {
         get { prepared.object }
         set { prepared.object = newValue }
     }

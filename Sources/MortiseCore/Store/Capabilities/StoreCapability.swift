@@ -28,6 +28,9 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let concurrency = StoreCapability(rawValue: "concurrency")
     /// `VersionedDataStore`: a state of the store can be held and read while later saves go on.
     public static let versions = StoreCapability(rawValue: "versions")
+    /// The store tells the version of each record (`RecordVersionTelling`), and refuses with `RecordsSuperseded` a save that
+    /// is based on another than the stored one. Its storage may be opened more than once, and written by others.
+    public static let recordVersions = StoreCapability(rawValue: "recordVersions")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
     /// `ClosableDataStore`: the store releases its resources when the container is closed.
@@ -36,7 +39,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// Every known capability, in the order of reports.
     public static let all: [StoreCapability] = [
         .reopening, .durability, .erase, .batchDelete, .batchUpdate, .uniqueness, .referentialIntegrity, .queries,
-        .concurrency, .versions, .history, .closing,
+        .concurrency, .versions, .recordVersions, .history, .closing,
     ]
 
     /// The capabilities that this one requires.
@@ -61,6 +64,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .queries: "plans queries, and may answer parts of them itself"
         case .concurrency: "may be called from several threads at once"
         case .versions: "keeps an old state readable during later saves"
+        case .recordVersions: "refuses to overwrite what others have changed"
         case .history: "keeps what its saves changed"
         case .closing: "releases its resources when closed"
         default: rawValue

@@ -1,6 +1,11 @@
-/// A store that aggregates without returning rows.
-public protocol AggregatingDataStore: VersionedDataStore, ConcurrentDataStore {
-    /// The groups of an aggregation in one of the store's versions; nil if the store leaves it to the framework.
-    /// - Throws: `QueryEvaluationError`.
-    func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer?
+/// A store that aggregates without returning rows. It plans queries too, as a `QueryableDataStore` or a
+/// `VersionedDataStore`.
+///
+/// The framework asks only for records that the store's plan selects with every condition claimed as exact, and only while
+/// the context has no unsaved changes that count.
+public protocol AggregatingDataStore: DataStore {
+    /// The groups of an aggregation; nil if the store leaves it to the framework.
+    /// - Parameter version: the version of a versioned store to read; nil for a store without versions.
+    /// - Throws: `QueryEvaluationError`; the store's errors.
+    func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer?
 }

@@ -5,23 +5,14 @@ public struct StoreBatchResult: Sendable {
     /// The records whose values differ afterwards, including those in which references to deleted records were cleared, and
     /// the deleted records. Values need not be given.
     public var changes: ChangeSet
-    /// How many rows the store looked at to find the matches; nil if it does not report that.
-    public var scanned: Int?
-    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
-    public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds.
-    public var isFullScan: Bool?
+    /// How the store found the records; nil if it does not report that.
+    public var report: ExecutionReport?
 
     /// Makes a result. `changes` names each record once, in any order.
-    public init(
-        count: Int, changes: ChangeSet = ChangeSet(), scanned: Int? = nil, detail: String? = nil,
-        isFullScan: Bool? = nil
-    ) {
+    public init(count: Int, changes: ChangeSet = ChangeSet(), report: ExecutionReport? = nil) {
         self.count = count
         self.changes = changes
-        self.scanned = scanned
-        self.detail = detail
-        self.isFullScan = isFullScan
+        self.report = report
     }
 }
 
@@ -40,7 +31,7 @@ public protocol BatchChangingDataStore: DataStore {
 
     /// Executes the whole batch, or throws and changes nothing.
     /// - Throws: `DataStoreError.unsupportedFeature` if the framework must execute this batch instead;
-    ///   `VersionSuperseded`; the store's errors.
+    ///   `VersionSuperseded` and `RecordsSuperseded`, after which the framework selects again; the store's errors.
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult
 }
 

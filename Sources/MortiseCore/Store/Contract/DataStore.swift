@@ -53,8 +53,9 @@ public protocol DataStore: AnyObject {
     ///
     /// Inserted snapshots have temporary identifiers; relationships of inserted and updated snapshots may contain them.
     /// The store assigns each a permanent identifier and returns the pairs.
-    /// - Throws: the store's error, which names the record at fault; `VersionSuperseded` in a versioned store. The
-    ///   context keeps its changes and can save again.
+    /// - Throws: the store's error, which names the record at fault; `RecordsSuperseded`, and in a versioned store
+    ///   `VersionSuperseded`, after which the context tries again by itself. The context keeps its changes and can save
+    ///   again.
     func save(_ request: DataStoreSaveChangesRequest<Snapshot>) throws -> DataStoreSaveChangesResult<Snapshot>
 
     /// Called when a context begins to use the store. The default does nothing.
@@ -198,11 +199,18 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
     /// The number of the version that the changes were made on; a versioned store that has moved on since throws
     /// `VersionSuperseded` and changes nothing. Nil accepts any version.
     public let baseVersion: UInt64?
+    /// For each snapshot in `updated`, at the same index, the version of the record that the changes were made on, as the
+    /// store told it by `RecordVersionTelling`; 0 accepts any. Empty if the store told none. A store whose record has
+    /// another version by now throws `RecordsSuperseded` and changes nothing; see `superseded(_:)`.
+    public let updatedVersions: [UInt64]
+    /// The same for `deleted`.
+    public let deletedVersions: [UInt64]
 
     /// Makes a request. With `changedSlots` empty every slot of every updated record counts as changed.
     public init(
         inserted: [SnapshotType] = [], updated: [SnapshotType] = [], deleted: [SnapshotType] = [],
-        editingState: EditingState, changedSlots: [SlotSet] = [], baseVersion: UInt64? = nil
+        editingState: EditingState, changedSlots: [SlotSet] = [], baseVersion: UInt64? = nil,
+        updatedVersions: [UInt64] = [], deletedVersions: [UInt64] = []
     ) {
         self.inserted = inserted
         self.updated = updated
@@ -210,6 +218,8 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
         self.editingState = editingState
         self.changedSlots = changedSlots
         self.baseVersion = baseVersion
+        self.updatedVersions = updatedVersions
+        self.deletedVersions = deletedVersions
     }
 }
 
@@ -225,8 +235,8 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
     /// The permanent identifier of every inserted record by its temporary one.
     public var remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] { new?.pairs ?? remapped }
     private let remapped: [PersistentIdentifier: PersistentIdentifier]
-    /// The same in the order of the request, from a store that numbers its records.
-    package let new: NewIdentifiers?
+    /// The same in the order of the request; nil from a store that gave pairs.
+    public let new: NewIdentifiers?
     /// The identifier of the store that saved.
     public let storeIdentifier: String
     /// Records whose values the store set differently than requested; the context takes these values.
@@ -246,7 +256,8 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
         self.historyToken = nil
     }
 
-    package init(for storeIdentifier: String, new: NewIdentifiers) {
+    /// Makes the result of a save that set all values as requested. For many new records it is faster than pairs.
+    public init(for storeIdentifier: String, new: NewIdentifiers) {
         self.storeIdentifier = storeIdentifier
         self.remapped = Dictionary()
         self.new = new

@@ -1,7 +1,8 @@
 /// A store that evaluates parts of queries itself.
 ///
 /// For each fetch the framework asks the store for a plan, checks that it is legal, runs it, and does the rest. A store
-/// that does not implement planning gets `FetchPlan.scanAll` and is still correct.
+/// that does not implement planning gets `FetchPlan.scanAll` and is still correct. Everything else that the framework
+/// reads, it reads by queries too: the targets of relationships, records that a save changes, owners of unique values.
 public protocol QueryableDataStore: DataStore {
     /// Plans the query. It must have no side effects; `rows(for:)` may never be called.
     func plan(_ query: StoreQuery) -> FetchPlan
@@ -20,83 +21,38 @@ extension QueryableDataStore {
 public struct StoreRows<Snapshot: DataStoreSnapshot>: Sendable {
     /// The records, in the order that the plan claims.
     public var snapshots: [Snapshot]
-    /// How many rows the store looked at.
-    public var scanned: Int
-    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
-    public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds. Never
-    /// true for a query that avoids full scans, unless its plan is a full scan.
-    public var isFullScan: Bool?
-
-    /// Makes an answer; `scanned` counts the rows that the store looked at.
-    public init(snapshots: [Snapshot], scanned: Int, detail: String? = nil, isFullScan: Bool? = nil) {
-        self.snapshots = snapshots
-        self.scanned = scanned
-        self.detail = detail
-        self.isFullScan = isFullScan
-    }
-}
-
-/// The rows that a versioned store found in one of its versions.
-public struct VersionRows: Sendable {
-    /// The entities of the tables, by the numbers to which the rows refer.
-    public var entities: [String]
-    /// The rows, in the order that the plan claims.
-    public var rows: [RecordReference]
-    /// How many rows the store looked at.
-    public var scanned: Int
-    /// The number of matches, for a query that only counts and whose conjuncts the plan claims exact; `rows` may then
-    /// be empty. It ignores offset and limit unless the plan applies them. If nil, `rows` is counted.
+    /// The number of matches, for a query whose purpose is `count` and whose conjuncts the plan claims exact; `snapshots`
+    /// may then be empty. It ignores offset and limit unless the plan applies them. If nil, `snapshots` is counted.
     public var count: Int?
-    /// How the store found the rows, in its own words, if decided after planning; nil if the plan's `detail` holds.
-    public var detail: String?
-    /// Whether every row was looked at, if that was decided after planning; nil if the plan's `isFullScan` holds. Never
-    /// true for a query that avoids full scans, unless its plan is a full scan.
-    public var isFullScan: Bool?
+    /// The identifiers of the matches without their values, for a query whose purpose is `identifiers` and whose plan
+    /// leaves nothing to the framework: every conjunct is exact, the order total, the window applied. If nil, they are
+    /// taken from `snapshots`.
+    public var identifiers: [PersistentIdentifier]?
+    /// How the store found the records.
+    public var report: ExecutionReport
 
-    /// Makes an answer; `scanned` counts the rows that the store looked at.
-    public init(
-        entities: [String], rows: [RecordReference], scanned: Int, count: Int? = nil, detail: String? = nil,
-        isFullScan: Bool? = nil
-    ) {
-        self.entities = entities
-        self.rows = rows
-        self.scanned = scanned
-        self.count = count
-        self.detail = detail
-        self.isFullScan = isFullScan
+    /// Makes an answer of records.
+    public init(snapshots: [Snapshot], report: ExecutionReport) {
+        self.snapshots = snapshots
+        self.report = report
     }
-}
 
-/// A store whose states can be retained and read row by row: contexts pin a version, and models read from it.
-public protocol VersionedDataStore: DataStore where Snapshot == DefaultSnapshot {
-    /// The latest published version. Never blocks on a save in progress.
-    var currentVersion: any StoreVersion { get }
+    /// Makes an answer of records; `scanned` counts the rows that the store looked at.
+    public init(snapshots: [Snapshot], scanned: Int) {
+        self.init(snapshots: snapshots, report: ExecutionReport(scanned: scanned))
+    }
 
-    /// The store's plan for the query; the same for all its versions.
-    func plan(_ query: StoreQuery) -> FetchPlan
+    /// Makes an answer of a number alone; see `count`.
+    public init(count: Int, report: ExecutionReport) {
+        snapshots = []
+        self.count = count
+        self.report = report
+    }
 
-    /// The rows of a version that a plan promises.
-    /// - Throws: `QueryEvaluationError` for a condition that the plan claims exact; the store's errors.
-    func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows
-}
-
-extension VersionedDataStore {
-    /// Plans to return all records of the entity.
-    public func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
-
-    /// All rows of the entity's family, table by table.
-    public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let entities =
-            plan.query.includesSubentities ? schema.stored.subtree(of: plan.query.entity) : [plan.query.entity]
-        var rows: [RecordReference] = []
-        for (table, name) in entities.enumerated() {
-            guard let source = version.rows(ofEntity: name) else { continue }
-            rows.reserveCapacity(rows.count + source.count)
-            for row in 0..<source.endRow where source.contains(row: row) {
-                rows.append(RecordReference(table: table, row: row))
-            }
-        }
-        return VersionRows(entities: entities, rows: rows, scanned: rows.count)
+    /// Makes an answer of identifiers alone; see `identifiers`.
+    public init(identifiers: [PersistentIdentifier], report: ExecutionReport) {
+        snapshots = []
+        self.identifiers = identifiers
+        self.report = report
     }
 }

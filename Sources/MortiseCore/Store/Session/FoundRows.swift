@@ -2,12 +2,11 @@
 struct FoundRows {
     var entities: [String] = []
     var rows: [RecordReference] = []
-    var scanned = 0
     /// The number of rows, if the store has only counted them.
     var count: Int?
-    /// What the store decided after planning; nil for what the plan says.
-    var detail: String?
-    var isFullScan: Bool?
+    /// Their identifiers, if the store has returned no values.
+    var identifiers: [PersistentIdentifier]?
+    var report = ExecutionReport(scanned: 0)
 
     /// Adds a row of an entity. Rows of one entity mostly come together.
     mutating func append(_ row: Int, ofEntity name: String) {

@@ -6,6 +6,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private struct Row {
         var identifier: PersistentIdentifier
         var values: ContiguousArray<StoredValue>
+        /// The record's version, as the store has told it; 0 if it has not.
+        var version: UInt64
         var isLive = true
     }
     private var rows: [Row] = []
@@ -27,18 +29,24 @@ final class SessionRows: RowSource, @unchecked Sendable {
     }
     func values(row: Int) -> ContiguousArray<StoredValue> { rows[row].values }
 
+    /// The version of a record that was read last; 0 if the store has told none, nil if the record was not read.
+    func version(of identifier: PersistentIdentifier) -> UInt64? {
+        index[identifier].flatMap { rows[$0].isLive ? rows[$0].version : nil }
+    }
+
     /// Stores a record's values, in a new row or in the one that the record has had.
     @discardableResult
-    func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) -> Int {
+    func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version: UInt64) -> Int {
         if let row = index[identifier] {
             rows[row].values = values
+            rows[row].version = version
             if !rows[row].isLive {
                 rows[row].isLive = true
                 liveCount += 1
             }
             return row
         }
-        rows.append(Row(identifier: identifier, values: values))
+        rows.append(Row(identifier: identifier, values: values, version: version))
         index[identifier] = rows.count - 1
         liveCount += 1
         return rows.count - 1

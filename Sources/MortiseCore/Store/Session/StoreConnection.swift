@@ -86,7 +86,7 @@ class StoreConnection: @unchecked Sendable {
     var followsDeleteRules: Bool { false }
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
     /// The aggregates of a query's records in a version; nil if the store leaves them to the framework.
-    func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? { nil }
+    func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? { nil }
     /// Whether `aggregate` may return an answer.
     var aggregates: Bool { false }
     /// Whether records can be saved for which there is no model object.

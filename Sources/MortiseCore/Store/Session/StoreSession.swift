@@ -8,6 +8,8 @@ final class StoreSession {
     private(set) var version: (any StoreVersion)?
     /// By entity; empty for a store with versions.
     private var read: [String: SessionRows] = [:]
+    /// See `settle(on:)`.
+    private var settledVersions: [PersistentIdentifier: UInt64] = [:]
     // The session belongs to it. A weak reference would make counting those to the context slower.
     private unowned let observer: any StoreSessionObserver
 
@@ -49,25 +51,52 @@ final class StoreSession {
 
     // MARK: Rows of a store without versions
 
-    /// Takes a record's values from a snapshot.
+    /// Takes a record's values from a snapshot, with the record's version if the store tells it.
     /// - Returns: the record's row.
     /// - Throws: `ModelContextError.storeContract` for a store with versions.
     @discardableResult
-    func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) throws -> Int {
+    func put(
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version recordVersion: UInt64 = 0
+    ) throws -> Int {
         guard version == nil else {
             throw ModelContextError.storeContract(
                 store: self.identifier, fault: "It hands out snapshots although it has versions.")
         }
         let name = identifier.entityName
         let rows = rows(ofEntity: name)
-        guard let row = rows.row(of: identifier) else { return rows.put(identifier, values) }
-        observer.replaceRow(row, ofEntity: name, in: rows, with: values) { rows.put(identifier, values) }
+        guard let row = rows.row(of: identifier) else {
+            return rows.put(identifier, values, version: recordVersion)
+        }
+        observer.replaceRow(row, ofEntity: name, in: rows, with: values) {
+            rows.put(identifier, values, version: recordVersion)
+        }
         return row
     }
 
-    /// Takes the values that a save of this context has written, which its models show already.
+    /// Takes the values that a save of this context has written, which its models show already. The store has not told
+    /// their versions.
     func takeWritten(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) {
-        if version == nil { rows(ofEntity: identifier.entityName).put(identifier, values) }
+        if version == nil { rows(ofEntity: identifier.entityName).put(identifier, values, version: 0) }
+    }
+
+    /// Notes the versions of records that a save is about to settle with what others have stored: those are what its changes
+    /// are based on, even if something reads the records again before they are saved.
+    func settle(on records: [PersistentIdentifier]) {
+        for record in records { settledVersions[record] = recordVersion(of: record) }
+    }
+
+    func beginSettling() { settledVersions = [:] }
+
+    /// The version of a record that this session has read; 0 if the store has told none.
+    func recordVersion(of identifier: PersistentIdentifier) -> UInt64 {
+        read[identifier.entityName]?.version(of: identifier) ?? 0
+    }
+
+    /// The versions of records on which a save's changes to them are based; empty if the store has told none.
+    func baseVersions(of records: [PersistentIdentifier]) -> [UInt64] {
+        if version != nil { return [] }
+        let versions = records.map { settledVersions[$0] ?? recordVersion(of: $0) }
+        return versions.allSatisfy { $0 == 0 } ? [] : versions
     }
 
     /// Forgets a record that is gone from the store; its values stay readable for its model.
@@ -118,18 +147,25 @@ final class StoreSession {
     /// The rows that a plan promises, and how many the store looked at.
     func execute(_ plan: FetchPlan) throws -> FoundRows { try connection.rows(for: plan, into: self) }
 
-    /// The aggregates of a query's records in the pinned version; nil if the store leaves them to the framework.
+    /// The aggregates of a query's records, in the pinned version if the store has versions; nil if the store leaves them to
+    /// the framework.
     func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
-        try version.flatMap { try connection.aggregate(query, in: $0) }
+        try connection.aggregate(query, in: version)
     }
 
-    /// Reads records of a store without versions by identifier.
+    /// Has the store carry out a batch.
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { try connection.execute(batch) }
+
+    /// Reads records of a store without versions by identifier: by queries, if it takes those.
     /// - Returns: the identifiers of those that exist.
     @discardableResult
     func load(
         _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type
     ) throws -> Set<PersistentIdentifier> {
-        try connection.load(identifiers, as: type, into: self)
+        if connection.plansQueries, version == nil, let layout = schema.layout(for: type) {
+            return try load(identifiers, of: layout)
+        }
+        return try connection.load(identifiers, as: type, into: self)
     }
 
     /// Takes the values that a store without versions last knew of records.

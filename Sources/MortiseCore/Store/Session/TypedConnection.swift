@@ -84,8 +84,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
             }
         }
         return FoundRows(
-            entities: found.entities, rows: found.rows, scanned: found.scanned, count: found.count,
-            detail: found.detail, isFullScan: found.isFullScan)
+            entities: found.entities, rows: found.rows, count: found.count, report: found.report)
     }
 
     private func snapshotRows<Q: QueryableDataStore>(
@@ -93,7 +92,8 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     ) throws -> FoundRows {
         let found = try locked { _ in try queryable.rows(for: plan) }
         let family = Set(session.schema.stored.subtree(of: plan.query.entity))
-        var result = FoundRows(scanned: found.scanned, detail: found.detail, isFullScan: found.isFullScan)
+        if let bare = try withoutValues(found.count, found.identifiers, plan, family, found.report) { return bare }
+        var result = FoundRows(report: found.report)
         result.rows.reserveCapacity(found.snapshots.count)
         for snapshot in found.snapshots {
             guard family.contains(snapshot.persistentIdentifier.entityName), let snapshot = snapshot as? Store.Snapshot
@@ -110,6 +110,34 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
             session.forgetAll(of: family, except: Set(found.snapshots.map(\.persistentIdentifier)))
         }
         return result
+    }
+
+    /// The answer of a store that has read no values; nil if there are snapshots.
+    private func withoutValues(
+        _ count: Int?, _ identifiers: [PersistentIdentifier]?, _ plan: FetchPlan, _ family: Set<String>,
+        _ report: ExecutionReport
+    ) throws -> FoundRows? {
+        func fault(_ text: String) -> ModelContextError { .storeContract(store: identifier, fault: text) }
+        if let count {
+            guard plan.query.purpose == .count, plan.isExact, count >= 0 else {
+                throw fault(
+                    "It counted \(count) rows of \(plan.query.entity) in place of returning them. Count only for the purpose "
+                        + "count, and if every condition is claimed as exact.")
+            }
+            return FoundRows(count: count, report: report)
+        }
+        guard let identifiers else { return nil }
+        guard plan.query.purpose == .identifiers, plan.isExact, plan.order == .total,
+            plan.appliesLimit || !plan.query.isLimited
+        else {
+            throw fault(
+                "It returned identifiers of \(plan.query.entity) without their records. Do so only for the purpose "
+                    + "identifiers, and if the plan leaves no condition, order or window to the framework.")
+        }
+        if let stranger = identifiers.first(where: { !family.contains($0.entityName) }) {
+            throw fault("A query for \(plan.query.entity) returned \(stranger).")
+        }
+        return FoundRows(identifiers: identifiers, report: report)
     }
 
     // MARK: Fetching
@@ -139,7 +167,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
             answer.found.append(row, ofEntity: name)
         }
         for (_, snapshot) in result.relatedSnapshots { _ = try register(snapshot, into: session) }
-        answer.found.scanned = answer.found.rows.count
+        answer.found.report.scanned = answer.found.rows.count
         if asked.predicate == nil, asked.fetchLimit == nil, asked.fetchOffset == nil {
             session.forgetAll(of: family, except: Set(result.fetchedSnapshots.map(\.persistentIdentifier)))
         }
@@ -199,7 +227,12 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
             throw ModelContextError.storeContract(
                 store: self.identifier, fault: "It returned \(identifier), whose entity is not in the schema.")
         }
-        return try session.put(identifier, try values(of: snapshot, in: layout))
+        return try session.put(identifier, try values(of: snapshot, in: layout), version: recordVersion(of: snapshot))
+    }
+
+    private func recordVersion(of snapshot: Store.Snapshot) -> UInt64 {
+        if let snapshot = snapshot as? DefaultSnapshot { return snapshot.recordVersion }
+        return (snapshot as? any RecordVersionTelling)?.recordVersion ?? 0
     }
 
     private func values(of snapshot: Store.Snapshot, in layout: ModelLayout) throws -> ContiguousArray<StoredValue> {
@@ -224,7 +257,9 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
                 changes.deleted.map {
                     DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
                 }, of: pending.deleted), editingState: session.editingState,
-            changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion)
+            changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion,
+            updatedVersions: session.baseVersions(of: changes.updated.map(\.record)),
+            deletedVersions: session.baseVersions(of: changes.deleted.map(\.record)))
         if let deferring, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot> {
             let deferred = try deferring.beginSave(request)
             var outcome = SaveOutcome(deferred.result)
@@ -241,10 +276,10 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         var outcome = SaveOutcome(result)
         for (identifier, snapshot) in result.snapshotsToReregister {
             guard let layout = session.schema.layouts[identifier.entityName] else { continue }
-            outcome.reregistered.append(
-                DefaultSnapshot(
-                    persistentIdentifier: identifier, layout: layout.record,
-                    values: try values(of: snapshot, in: layout)))
+            var taken = DefaultSnapshot(
+                persistentIdentifier: identifier, layout: layout.record, values: try values(of: snapshot, in: layout))
+            taken.recordVersion = recordVersion(of: snapshot)
+            outcome.reregistered.append(taken)
         }
         return outcome
     }
@@ -297,7 +332,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
                 entity: found.entity, properties: found.properties, model: found.record, other: found.other)
         }
     }
-    override func aggregate(_ query: AggregateQuery, in version: any StoreVersion) throws -> AggregateAnswer? {
+    override func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
         guard let aggregating = store as? any AggregatingDataStore else { return nil }
         return try locked { _ in try aggregating.aggregate(query, in: version) }
     }

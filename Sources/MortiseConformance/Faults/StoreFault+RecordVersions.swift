@@ -1,0 +1,68 @@
+import MortiseCore
+
+extension StoreFault {
+    private static func shared(
+        _ id: String, _ summary: String, _ change: @escaping @Sendable (inout ReferenceSteps) -> Void
+    ) -> StoreFault {
+        StoreFault(id, summary, in: .shared, change: change)
+    }
+
+    static let recordVersionFaults: [StoreFault] = [
+        shared("overwrites-what-others-changed", "takes a save whatever the versions of its records are") { steps in
+            steps.superseded = { _, _ in [] }
+        },
+        shared("deletes-what-others-changed", "looks at the versions of updated records alone") { steps in
+            steps.superseded = { request, current in
+                DataStoreSaveChangesRequest(
+                    updated: request.updated, editingState: request.editingState,
+                    updatedVersions: request.updatedVersions
+                ).superseded(current)
+            }
+        },
+        shared("names-the-first-superseded", "names only the first of several records that others have changed") {
+            $0.superseded = { Array($0.superseded($1).prefix(1)) }
+        },
+        shared("record-version-stays", "gives a changed record the version that it had") { steps in
+            steps.recordVersion = { old, save in old ?? save }
+        },
+        shared("refuses-unknown-versions", "takes version 0 for one that no record has") { steps in
+            steps.superseded = { request, current in
+                request.superseded(current)
+                    + zip(request.updated, request.updatedVersions).filter { $0.1 == 0 }.map(\.0.persistentIdentifier)
+            }
+        },
+        shared("passes-over-the-superseded", "saves what others have not changed, and says nothing of the rest") {
+            steps in
+            steps.superseded = { _, _ in [] }
+            steps.accept = { request in
+                let isOld = { (versions: [UInt64], place: Int) in place < versions.count && versions[place] > 0 }
+                return DataStoreSaveChangesRequest(
+                    inserted: request.inserted,
+                    updated: request.updated.enumerated().filter { !isOld(request.updatedVersions, $0.offset) }
+                        .map(\.element), deleted: request.deleted, editingState: request.editingState)
+            }
+        },
+        shared("tells-another-version", "compares another version of a record than it tells") { steps in
+            steps.superseded = { request, current in request.superseded { current($0).map { $0 + 1 } } }
+        },
+        shared("gone-is-nothing-to-do", "takes an update of a record that others have deleted, and does nothing") {
+            steps in
+            steps.superseded = { request, current in
+                request.superseded(current).filter { current($0) != nil }
+            }
+            steps.passesOverMissing = true
+        },
+        shared("reads-once", "answers a connection with what it has read of a record before") { $0.readsOnce = true },
+        shared("takes-a-thousand-updates", "refuses more than 1,000 updates in one save") { steps in
+            steps.accept = { request in
+                if request.updated.count > 1_000 { throw ReferenceStoreError.refused }
+                return request
+            }
+        },
+        shared("one-version-for-all", "gives all its records another version at every save") { steps in
+            steps.finish = { _, next in
+                for number in next.records.keys { next.recordVersions[number] = next.version + 1 }
+            }
+        },
+    ]
+}

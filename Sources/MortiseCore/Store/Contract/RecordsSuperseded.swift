@@ -1,0 +1,40 @@
+/// Others have changed or deleted records since the context that saves has read them, or have taken a unique value that it
+/// has found free. Nothing was changed.
+///
+/// Any store may throw it from `save(_:)` and `execute(_:)`. The context then reads the records again, settles conflicts by
+/// its merge policy, follows delete rules, looks for owners of unique values, and saves again.
+public struct RecordsSuperseded: Error, Sendable, Hashable {
+    /// The records that were changed or deleted, and those that now have the unique values.
+    public let identifiers: [PersistentIdentifier]
+
+    /// Makes the error. It names at least one record, and names all that are known.
+    public init(_ identifiers: [PersistentIdentifier]) { self.identifiers = identifiers }
+}
+
+extension RecordsSuperseded: CustomStringConvertible, SwiftDataErrorConvertible {
+    /// The first records, in one line.
+    public var description: String {
+        let names = identifiers.prefix(3).map { "\($0)" }.joined(separator: ", ")
+        let more = identifiers.count > 3 ? " and \(identifiers.count - 3) more" : ""
+        return "Another save has changed \(names)\(more) since the records were read. Read them again and save again."
+    }
+    /// The error of SwiftData that this one matches: `modelValidationFailure`.
+    public var swiftDataError: SwiftDataError { .modelValidationFailure }
+}
+
+extension DataStoreSaveChangesRequest {
+    /// The records of the request that are no longer at the version that the context has read. A store that numbers the
+    /// versions of its records throws `RecordsSuperseded` if there are any, within the transaction that makes the
+    /// changes.
+    /// - Parameter current: the version of a record that is stored now; nil if there is no such record.
+    public func superseded(_ current: (PersistentIdentifier) throws -> UInt64?) rethrows -> [PersistentIdentifier] {
+        func check(_ records: [SnapshotType], _ versions: [UInt64]) throws -> [PersistentIdentifier] {
+            try records.enumerated().compactMap { place, record in
+                let read = place < versions.count ? versions[place] : 0
+                guard let now = try current(record.persistentIdentifier) else { return record.persistentIdentifier }
+                return read == 0 || read == now ? nil : record.persistentIdentifier
+            }
+        }
+        return try check(updated, updatedVersions) + check(deleted, deletedVersions)
+    }
+}

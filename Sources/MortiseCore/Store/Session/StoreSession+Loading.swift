@@ -1,0 +1,58 @@
+/// The records that a session has read by the values in some of their slots, or by their identifiers.
+struct SelectedRows {
+    var records: [(source: RowSource, row: Int)] = []
+    /// Whether those are all records of the entity and its subentities, because the store cannot select any.
+    var isWhole = false
+}
+
+extension StoreSession {
+    /// How many values one query names.
+    private static let chunk = 1_000
+
+    /// Reads records of an entity and its subentities by identifier, from a store without versions that takes queries.
+    /// - Returns: the identifiers of those that exist.
+    func load(_ identifiers: [PersistentIdentifier], of layout: ModelLayout) throws -> Set<PersistentIdentifier> {
+        let wanted = Set(identifiers)
+        let found = try select(wanted.sorted(), of: layout) { identifiers in
+            let values = identifiers.map { QueryExpression.constant(.identifier($0)) }
+            let own = QueryExpression.identifier(.variable(0))
+            return values.count == 1 ? .compare(.equal, own, values[0]) : .contains(.list(values), own)
+        }
+        return Set(found.records.lazy.map { $0.source.identifier(ofRow: $0.row) }.filter(wanted.contains))
+    }
+
+    /// Reads the records of an entity and its subentities that a condition selects, which is made for some of the values at a
+    /// time. A store that leaves such a condition to the framework is asked once for all records.
+    func select<Value>(
+        _ values: [Value], of layout: ModelLayout, _ condition: ([Value]) -> QueryExpression
+    ) throws -> SelectedRows {
+        var selected = SelectedRows()
+        var first = 0
+        while first < values.count {
+            let end = min(first + Self.chunk, values.count)
+            let query = StoreQuery(layout.entityName, conjuncts: [condition(Array(values[first..<end]))])
+            guard let plan = try checkedPlan(query) else { throw DataStoreError.unsupportedFeature }
+            if plan.claim(of: query.conjuncts[0]) == .residual {
+                guard let scan = try checkedPlan(StoreQuery(layout.entityName)) else {
+                    throw DataStoreError.unsupportedFeature
+                }
+                return SelectedRows(records: try rows(of: scan), isWhole: true)
+            }
+            selected.records += try rows(of: plan)
+            first = end
+        }
+        return selected
+    }
+
+    private func checkedPlan(_ query: StoreQuery) throws -> FetchPlan? {
+        let plan = plan(query)
+        try plan?.validate(adapter: connection.typeName, for: query)
+        return plan
+    }
+
+    private func rows(of plan: FetchPlan) throws -> [(source: RowSource, row: Int)] {
+        let found = try execute(plan)
+        let sources = found.entities.map { source(ofEntity: $0) }
+        return found.rows.map { (sources[$0.table], $0.row) }
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import MortiseCore
+import Synchronization
+import Testing
+
+/// Stores that do not lie in memory: everything is read by queries of few records, and nothing that others save between a
+/// context's reading and its save is overwritten.
+@Suite struct QueriedStoreTests {
+    private static let schema = Schema([Author.self, Book.self, Shelf.self])
+
+    private func records() throws -> QueriedRecords { try QueriedRecords(Self.schema) }
+
+    private func context(_ records: QueriedRecords) throws -> ModelContext {
+        let container = try ModelContainer(for: Self.schema, configurations: [QueriedConfiguration(records)])
+        // Checking would ask for all records.
+        container.verifiesPushDown = false
+        return ModelContext(container)
+    }
+
+    /// Authors with a book each.
+    private func filled(_ count: Int) throws -> QueriedRecords {
+        let records = try records()
+        let context = try context(records)
+        for number in 0..<count {
+            context.insert(Book(title: "book \(number)", pages: number, author: Author(name: "author \(number)")))
+        }
+        try context.save()
+        _ = records.takeQueries()
+        return records
+    }
+
+    // MARK: What is read
+
+    @Test func aRelationshipIsFollowedByOneQueryForOneRecord() throws {
+        let records = try filled(500)
+        let context = try context(records)
+        let book = try #require(
+            try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == "book 77" })).first)
+        #expect(records.takeQueries().map(\.scanned) == [1])
+        #expect(book.author?.name == "author 77")
+        let asked = records.takeQueries()
+        #expect(asked.map(\.scanned) == [1] && asked.first?.query.entity == "Author")
+    }
+
+    @Test func whatIsPrefetchedTakesAQueryForEveryThousandRecords() throws {
+        let records = try filled(2_500)
+        let context = try context(records)
+        var descriptor = FetchDescriptor<Book>()
+        descriptor.relationshipKeyPathsForPrefetching = [\.author]
+        let books = try context.fetch(descriptor)
+        #expect(records.takeQueries().map(\.scanned) == [2_500, 1_000, 1_000, 500])
+        #expect(books.allSatisfy { $0.author?.name == $0.title.replacing("book", with: "author") })
+        #expect(records.takeQueries().isEmpty)
+    }
+
+    @Test func aSaveReadsTheOwnerOfItsUniqueValueAndNoOther() throws {
+        let records = try filled(500)
+        let context = try context(records)
+        context.insert(Author(name: "author 77", born: 1921))
+        context.insert(Author(name: "new", born: 1922))
+        try context.save()
+        #expect(records.takeQueries().allSatisfy { $0.scanned <= 1 })
+        let found = try context.fetch(FetchDescriptor<Author>(predicate: #Predicate { $0.name == "author 77" }))
+        #expect(found.map(\.born) == [1921] && found.first?.books.count == 1)
+        #expect(try context.fetchCount(FetchDescriptor<Author>()) == 501)
+    }
+
+    @Test func aSaveOfManyUniqueValuesAsksForAThousandAtATime() throws {
+        let records = try filled(10)
+        let context = try context(records)
+        for number in 0..<2_500 { context.insert(Author(name: "author \(number)", born: number)) }
+        try context.save()
+        let asked = records.takeQueries().filter { $0.query.entity == "Author" && !$0.query.conjuncts.isEmpty }
+        #expect(asked.count <= 4 && asked.reduce(0) { $0 + $1.scanned } <= 20)
+        #expect(try context.fetchCount(FetchDescriptor<Author>()) == 2_500)
+    }
+
+    @Test func seventyThousandIdentifiersAreLoadedInOneFetch() throws {
+        let records = try filled(1)
+        let context = try context(records)
+        let shelf = Shelf(label: "all")
+        context.insert(shelf)
+        shelf.books = (0..<70_000).map { Book(title: "\($0)") }
+        try context.save()
+        _ = records.takeQueries()
+        let other = try self.context(records)
+        let found = try #require(try other.fetch(FetchDescriptor<Shelf>()).first)
+        #expect(found.books.count == 70_000)
+        #expect(records.takeQueries().count <= 72)
+    }
+
+    // MARK: Others between the reading and the save
+
+    @Test(arguments: [MergePolicy.propertyWise, .objectWins, .storeWins, .error])
+    func nothingThatOthersSaveBetweenReadingAndSavingIsLost(_ policy: MergePolicy) throws {
+        let records = try filled(3)
+        let (here, there) = (try context(records), try context(records))
+        here.mergePolicy = policy
+        let title = #Predicate<Book> { $0.title == "book 1" }
+        let mine = try #require(try here.fetch(FetchDescriptor(predicate: title)).first)
+        let theirs = SendableBox(try #require(try there.fetch(FetchDescriptor(predicate: title)).first))
+        mine.title = "mine"
+        records.beforeSave.withLock { hook in
+            hook = {
+                theirs.value.pages = 99
+                try theirs.value.modelContext?.save()
+            }
+        }
+        var conflict: SaveConflict?
+        do { try here.save() } catch let error as SaveConflict { conflict = error }
+        let stored = try #require(
+            try context(records).fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title != "book 0" }))
+                .first { $0.title != "book 2" })
+        switch policy {
+        case .propertyWise: #expect(stored.title == "mine" && stored.pages == 99)
+        case .objectWins: #expect(stored.title == "mine" && stored.pages == 1)
+        case .storeWins: #expect(stored.title == "book 1" && stored.pages == 99)
+        case .error:
+            #expect(conflict?.properties.map(\.name) == ["pages"])
+            #expect(stored.title == "book 1" && stored.pages == 99)
+            #expect(here.hasChanges && mine.title == "mine")
+        }
+        #expect((conflict == nil) == (policy != .error))
+    }
+
+    @Test func whatOthersDeleteBetweenReadingAndSavingIsNamed() throws {
+        let records = try filled(3)
+        let (here, there) = (try context(records), try context(records))
+        let title = #Predicate<Book> { $0.title == "book 1" }
+        let mine = try #require(try here.fetch(FetchDescriptor(predicate: title)).first)
+        let theirs = SendableBox(try #require(try there.fetch(FetchDescriptor(predicate: title)).first))
+        let record = mine.persistentModelID
+        mine.pages = 7
+        records.beforeSave.withLock { hook in
+            hook = {
+                let context = theirs.value.modelContext
+                context?.delete(theirs.value)
+                try context?.save()
+            }
+        }
+        #expect(throws: ModelContextError.noSuchModel(record)) { try here.save() }
+        #expect(try context(records).fetchCount(FetchDescriptor<Book>()) == 2)
+    }
+
+    @Test func aStoreThatRefusesForEverIsNamed() throws {
+        let records = try filled(1)
+        let context = try context(records)
+        let book = try #require(try context.fetch(FetchDescriptor<Book>()).first)
+        let record = book.persistentModelID
+        book.pages = 5
+        @Sendable func refuse() {
+            records.beforeSave.withLock { hook in
+                hook = {
+                    refuse()
+                    throw RecordsSuperseded([record])
+                }
+            }
+        }
+        refuse()
+        let error = try #require(throws: ModelContextError.self) { try context.save() }
+        #expect("\(error)".contains("RecordsSuperseded, but \(record) had not changed when it was read again"))
+        records.beforeSave.withLock { $0 = nil }
+        #expect(context.hasChanges)
+        try context.save()
+        #expect(try self.context(records).fetch(FetchDescriptor<Book>()).map(\.pages) == [5])
+    }
+
+    @Test func manyConnectionsThatCountLoseNoCount() async throws {
+        let records = try filled(1)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    do {
+                        let context = try context(records)
+                        for _ in 0..<25 {
+                            // A counter is read and written again: under this policy nobody may have been in between.
+                            context.mergePolicy = .error
+                            while true {
+                                let book = try #require(try context.fetch(FetchDescriptor<Book>()).first)
+                                book.pages += 1
+                                do {
+                                    try context.save()
+                                    break
+                                } catch is SaveConflict {
+                                    context.rollback()
+                                }
+                            }
+                        }
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+            }
+        }
+        #expect(try context(records).fetch(FetchDescriptor<Book>()).map(\.pages) == [100])
+    }
+
+    // MARK: Without records
+
+    @Test func descriptorsAreAnsweredByPlans() throws {
+        let records = try filled(10)
+        var configuration = QueriedConfiguration(records)
+        configuration.schema = Self.schema
+        let store = try QueriedStore(configuration, migrationPlan: nil)
+        func request(_ descriptor: FetchDescriptor<Book>) -> DataStoreFetchRequest<Book> {
+            DataStoreFetchRequest(descriptor: descriptor, editingState: EditingState())
+        }
+        let one = FetchDescriptor<Book>(predicate: #Predicate { $0.pages == 3 })
+        #expect(try store.fetch(request(one)).fetchedSnapshots.map { $0[property: "pages"] } == [.integer(3)])
+        #expect(try store.fetchCount(request(one)) == 1)
+        var window = FetchDescriptor<Book>()
+        window.fetchOffset = 2
+        window.fetchLimit = 3
+        let found = try store.fetch(request(window)).fetchedSnapshots
+        #expect(found.map { $0[property: "pages"] } == [.integer(2), .integer(3), .integer(4)])
+        #expect(try store.fetchIdentifiers(request(window)) == found.map(\.persistentIdentifier))
+        #expect(try store.fetchCount(request(window)) == 3)
+        #expect(throws: DataStoreError.preferInMemoryFilter) {
+            try store.fetch(request(FetchDescriptor(predicate: #Predicate { $0.pages > 3 })))
+        }
+        #expect(throws: DataStoreError.preferInMemorySort) {
+            try store.fetch(request(FetchDescriptor(sortBy: [SortDescriptor(\.pages)])))
+        }
+    }
+}
+
+/// @unchecked Sendable: the tests use the value on one thread at a time.
+private final class SendableBox<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

@@ -15,7 +15,7 @@ import Testing
     ]
 
     /// The number of files in the largest circle, each of which can be reached from every other.
-    private static let largestCircle = 89
+    private static let largestCircle = 92
 
     @Test func filesNameOnlyWhatTheirFoldersMayKnow() throws {
         let sources = try Sources()

@@ -104,7 +104,7 @@ import Testing
 
     @Test func whatPredicatesAreLoweredToComesBack() throws {
         let queries = [
-            LoweredFetch(
+            PreparedQuery(
                 FetchDescriptor<Item>(
                     predicate: #Predicate { $0.place.city == "a" && $0.peers.contains { $0.load > 1 } || $0.flag },
                     sortBy: [SortDescriptor(\.box?.label, order: .reverse)])
@@ -124,7 +124,7 @@ import Testing
         let context = ModelContext(try makeLibrary())
         context.insert(Book(title: "Eden"))
         try context.save()
-        let lowered = LoweredFetch(
+        let lowered = PreparedQuery(
             FetchDescriptor<Book>(predicate: #Predicate { $0.title.hashValue == 0 || $0.pages == 0 })
         ).query
         let decoded = try JSONDecoder().decode(StoreQuery.self, from: JSONEncoder().encode(lowered))

@@ -63,29 +63,10 @@ final class ContextReader: RecordReader {
 
     /// Whether unsaved changes may affect the result of a query: some concern entities that it reads, or it has code
     /// that may read any.
-    func concern(_ query: StoreQuery) -> Bool {
+    func concern(_ reads: QueryReads) -> Bool {
         if touched.isEmpty { return false }
-        var read: Set<String> = [query.entity]
-        var readsAnything = false
-        for expression in query.conjuncts.map(\.expression) + query.order.map(\.expression) {
-            expression.forEachPart { part in
-                switch part {
-                case .onModels: readsAnything = true
-                case .property(_, let property):
-                    read.insert(property.entity)
-                    guard let layout = layout(of: property.entity), property.slot < layout.slots.count else {
-                        readsAnything = true
-                        return
-                    }
-                    if let relationship = layout.slots[property.slot].property.relationship {
-                        read.insert(relationship.destination)
-                    }
-                default: break
-                }
-            }
-        }
-        return readsAnything
-            || read.contains { !touched.isDisjoint(with: state.container.schema.stored.subtree(of: $0)) }
+        guard let families = reads.families(in: state.container.schema.stored, layout) else { return true }
+        return !touched.isDisjoint(with: families)
     }
 
     /// An upper bound of how many stored records of an entity's family are deleted or shown by changed models.

@@ -164,6 +164,11 @@ extension ContextState {
         change?.didSet()
     }
 
+    func hasModel(ofRow row: Int, entity name: String, in rows: SessionRows) -> Bool {
+        guard let table = table(named: name), table.source === rows else { return false }
+        return table.registered(row: row) != nil
+    }
+
     func rowIsGone(_ row: Int, ofEntity name: String, in rows: SessionRows) {
         guard let table = table(named: name), table.source === rows, let model = table.registered(row: row) else {
             return

@@ -179,7 +179,7 @@ extension ContextState {
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
         try refresh(session)
-        var lowered = LoweredFetch(descriptor)
+        var lowered = PreparedQuery(descriptor)
         lowered.query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
         guard lowered.conjunctCode.isEmpty, var plan = session.plan(lowered.query)
         else { return nil }
@@ -203,25 +203,31 @@ extension ContextState {
     private func residualAggregate<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, by keys: [QueryExpression], _ functions: [AggregateFunction]
     ) throws -> [AggregateGroup] {
-        let run = try QueryRun(descriptor, in: self)
-        let evaluator = QueryEvaluator(reader: run.reader)
         let states = functions.map(AggregateState.init)
         var groups = AggregateGroups()
         if keys.isEmpty { _ = groups.number(of: []) }
         for state in states { state.reserve(groups: groups.count) }
-        for record in run.records {
-            var group = 0
-            if !keys.isEmpty {
-                group = groups.number(of: try keys.map { try evaluator.sortKey($0, record) })
-                for state in states { state.reserve(groups: groups.count) }
-            }
-            for (state, function) in zip(states, functions) {
-                if let expression = function.expression {
-                    try state.add(evaluator.sortKey(expression, record), group: group)
-                } else {
-                    state.add(count: 1, group: group)
+        func add(_ records: [RecordReference], _ reader: ContextReader) throws {
+            let evaluator = QueryEvaluator(reader: reader)
+            for record in records {
+                var group = 0
+                if !keys.isEmpty {
+                    group = groups.number(of: try keys.map { try evaluator.sortKey($0, record) })
+                    for state in states { state.reserve(groups: groups.count) }
+                }
+                for (state, function) in zip(states, functions) {
+                    if let expression = function.expression {
+                        try state.add(evaluator.sortKey(expression, record), group: group)
+                    } else {
+                        state.add(count: 1, group: group)
+                    }
                 }
             }
+        }
+        let prepared = PreparedQuery(descriptor)
+        if try !QueryRun.stream(prepared, in: self, atMost: 512, add) {
+            let run = try QueryRun(prepared, in: self)
+            try add(run.records, run.reader)
         }
         try checkVersions()
         return try groups.results(states)

@@ -30,7 +30,7 @@ extension ModelContext {
     ) throws -> FetchResultsCollection<T> {
         try state.refuseBatches(descriptor)
         let references = try state.references(descriptor)
-        let hold = ContextHold(state)
+        let hold = ContextHold(state, rowsOf: references.first?.table.session)
         return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
             withExtendedLifetime(hold) { references[range].compactMap { $0.model as? T } }
         }
@@ -43,7 +43,7 @@ extension ModelContext {
     ) throws -> FetchResultsCollection<PersistentIdentifier> {
         try state.refuseBatches(descriptor)
         let references = try state.references(descriptor)
-        let hold = ContextHold(state)
+        let hold = ContextHold(state, rowsOf: references.first?.table.session)
         return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
             withExtendedLifetime(hold) { references[range].map { $0.source.identifier(ofRow: $0.row) } }
         }
@@ -75,26 +75,39 @@ extension ModelContext {
         block: (_ model: T) throws -> Void
     ) throws {
         if !allowEscapingMutations, hasChanges { throw ModelContextError.unsavedChanges }
-        let run = try QueryRun(fetch, in: state)
-        try state.prefetch(run)
         let size = max(batchSize, 1)
-        for (place, record) in run.records.enumerated() {
+        var place = 0
+        func visit(_ record: RecordReference, _ reader: ContextReader) throws {
             if place > 0, place % size == 0, !allowEscapingMutations, hasChanges {
                 throw ModelContextError.unsavedChanges
             }
+            place += 1
             // Records that the block has deleted and saved are gone.
-            guard run.reader.isThere(record), let model = run.reader.model(record) as? T else { continue }
+            guard reader.isThere(record), let model = reader.model(record) as? T else { return }
             try block(model)
         }
+        let prepared = PreparedQuery(fetch)
+        // A row stays as long as its model, so that the models of a portion are made before the block can do anything.
+        let isStreamed = try QueryRun.stream(prepared, in: state, atMost: min(size, 512)) { records, reader in
+            let models = try state.portion(records, reader, prefetching: prepared.query.prefetch, of: T.self)
+            try withExtendedLifetime(models) { for record in records { try visit(record, reader) } }
+        }
+        if isStreamed { return }
+        let run = try QueryRun(prepared, in: state)
+        try state.prefetch(run)
+        for record in run.records { try visit(record, run.reader) }
     }
 }
 
 /// Keeps what a context reads from as long as something may still ask for its models.
 final class ContextHold {
     private let state: ContextState
+    private let rows: RowHold?
 
-    init(_ state: ContextState) {
+    /// With `rowsOf` a session, the rows of its records keep their numbers too.
+    init(_ state: ContextState, rowsOf session: StoreSession? = nil) {
         self.state = state
+        rows = session.map(RowHold.init)
         state.hold()
     }
 
@@ -132,15 +145,29 @@ extension ContextState {
     /// Reads the targets of relationships to be prefetched, with one request for each entity, unless they are in
     /// memory; stores of snapshots need that.
     func prefetch<T: PersistentModel>(_ run: QueryRun<T>) throws {
-        let names = run.prefetchedRelationships
-        guard !names.isEmpty, let session = try tables(under: T.self).first?.session, session.version == nil else {
+        try prefetch(run.prefetchedRelationships, of: run.records, run.reader, T.self)
+    }
+
+    /// The models of a portion of records, with the targets of some relationships read.
+    fileprivate func portion<T: PersistentModel>(
+        _ records: [RecordReference], _ reader: ContextReader, prefetching names: [String], of type: T.Type
+    ) throws -> [(any PersistentModel)?] {
+        let models = records.map(reader.model)
+        try prefetch(names, of: records, reader, type)
+        return models
+    }
+
+    private func prefetch<T: PersistentModel>(
+        _ names: [String], of records: [RecordReference], _ reader: ContextReader, _ type: T.Type
+    ) throws {
+        guard !names.isEmpty, let session = try tables(under: type).first?.session, session.version == nil else {
             return
         }
         var missing: [String: Set<PersistentIdentifier>] = [:]
-        for record in run.records {
-            let layout = run.reader.tables[record.table].layout
+        for record in records {
+            let layout = reader.tables[record.table].layout
             for slot in names.compactMap(layout.slot(named:)) {
-                for target in run.reader.value(record, slot: slot).targets where !target.isTemporary {
+                for target in reader.value(record, slot: slot).targets where !target.isTemporary {
                     guard let table = table(of: target), table.source.row(of: target) == nil else { continue }
                     missing[table.layout.entityName, default: []].insert(target)
                 }

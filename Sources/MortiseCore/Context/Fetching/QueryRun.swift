@@ -12,7 +12,8 @@ struct QueryRun<Model: PersistentModel> {
     var count: Int { counted ?? named?.count ?? records.count }
     let reader: ContextReader
     private let state: ContextState
-    private let lowered: LoweredFetch<Model>
+    private let prepared: PreparedQuery<Model>
+    private var query: StoreQuery { prepared.query }
     /// Whether there are unsaved changes that may make a difference.
     private let mergesChanges: Bool
     private let hasChanges: Bool
@@ -20,61 +21,87 @@ struct QueryRun<Model: PersistentModel> {
     /// What the store was asked.
     private var asked: StoreQuery
     private var scanned = 0
-    private let store: StoreConnection?
+    /// Nil if no store holds the model.
+    private let session: StoreSession?
     private let readsStoredValues: Bool
 
-    /// Runs a fetch. With `isUnaided`, the store only hands out all records, and the framework does the rest. With
-    /// `needsValues` false, nothing but the identifiers of the records is asked for afterwards.
+    /// Runs a fetch; see `init(_:in:isUnaided:needsValues:)`.
     /// - Throws: what `ModelContext.fetch(_:)` throws.
     init(
         _ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows, in state: ContextState,
         isUnaided: Bool = false, needsValues: Bool = true
     ) throws {
+        try self.init(
+            PreparedQuery(descriptor, purpose: purpose), in: state, isUnaided: isUnaided, needsValues: needsValues)
+    }
+
+    /// Runs a query. With `isUnaided`, the store only hands out all records, and the framework does the rest. With
+    /// `needsValues` false, nothing but the identifiers of the records is asked for afterwards.
+    /// - Throws: what `ModelContext.fetch(_:)` throws.
+    init(
+        _ prepared: PreparedQuery<Model>, in state: ContextState, isUnaided: Bool = false, needsValues: Bool = true
+    ) throws {
         let start = state.fetchStart
+        try self.init(beginning: prepared, in: state, needsValues: needsValues)
+        guard let session else { return }
+        if isUnaided {
+            asked = query
+            let found = try Self.everything(of: &asked, session, state)
+            plan = .scanAll(asked)
+            try finish(reader.references(found), query)
+        } else {
+            try ask(session)
+        }
+        if query.purpose == .rows { try state.verify(records, in: reader) }
+        // The store knew only of what it read itself; the rest of the query may have read other records.
+        try state.checkVersions()
+        if isUnaided { return }
+        if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
+        if state.container.verifiesPushDown { try verify(query, session) }
+    }
+
+    /// Moves the context to what is stored now, and decides what the store is asked.
+    private init(beginning prepared: PreparedQuery<Model>, in state: ContextState, needsValues: Bool) throws {
+        let descriptor = prepared.descriptor
         try state.prepare()
         self.state = state
-        let tables = try state.tables(under: Model.self)
-        let session = tables.first?.session
-        store = session?.connection
+        self.prepared = prepared
+        session = try state.tables(under: Model.self).first?.session
         if let session { try state.refresh(session) }
         hasChanges = descriptor.includePendingChanges && state.hasChanges
         readsStoredValues = !descriptor.includePendingChanges && state.hasChanges
         reader = ContextReader(state: state, seesChanges: hasChanges)
-        lowered = LoweredFetch(descriptor, purpose: purpose)
-        let query = lowered.query
-        plan = .scanAll(query)
-        mergesChanges = hasChanges && reader.concern(query)
-        asked = query
+        plan = .scanAll(prepared.query)
+        mergesChanges = hasChanges && reader.concern(prepared.reads)
+        asked = prepared.query
         guard let session else { return }
         try query.checkDepth()
-
         if mergesChanges { asked = Self.mergeable(query, reader, state) }
         if asked.purpose == .identifiers, needsValues, session.version == nil { asked.purpose = .rows }
         asked.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
+    }
+
+    /// Takes over the store's plan, if it is legal and no policy forbids it.
+    private mutating func take(_ planned: FetchPlan, of session: StoreSession) throws {
+        try planned.validate(adapter: session.connection.typeName, for: asked)
+        plan = planned
+        try state.checkPolicy(planned, query, prepared.descriptor.fullScanPolicy)
+    }
+
+    /// Has the store answer, and does the rest.
+    private mutating func ask(_ session: StoreSession) throws {
+        let policy = prepared.descriptor.fullScanPolicy
         var found: FoundRows
-        if isUnaided {
-            asked = query
-            found = try Self.everything(of: &asked, session, state)
-            plan = .scanAll(asked)
-            try finish(reader.references(found), query)
-            if purpose == .rows { try state.verify(records, in: reader) }
-            try state.checkVersions()
-            return
-        }
         if let planned = session.plan(asked) {
-            try planned.validate(adapter: session.connection.typeName, for: asked)
-            plan = planned
-            try state.checkPolicy(planned, query, descriptor.fullScanPolicy)
+            try take(planned, of: session)
             found = try session.execute(planned)
-            scanned = found.report.scanned
             plan.note(found.report)
         } else {
-            let answer = try Self.ask(session, descriptor, query, asked, mergesChanges: mergesChanges, state)
-            found = answer.0
-            plan = answer.1
-            scanned = found.report.scanned
+            (found, plan) = try Self.ask(
+                session, prepared.descriptor, query, asked, mergesChanges: mergesChanges, state)
         }
-        try state.warn(plan, query, scanned: scanned, descriptor.fullScanPolicy)
+        scanned = found.report.scanned
+        try state.warn(plan, query, scanned: scanned, policy)
         if let count = found.count, asked.purpose == .count {
             if plan.isExact {
                 counted = plan.appliesLimit ? count : query.window(of: count).count
@@ -87,11 +114,56 @@ struct QueryRun<Model: PersistentModel> {
             }
         }
         if found.identifiers == nil { try finish(reader.references(found), query) } else { named = found.identifiers }
-        if purpose == .rows { try state.verify(records, in: reader) }
-        // The store knew only of what it read itself; the rest of the query may have read other records.
-        try state.checkVersions()
-        if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
-        if state.container.verifiesPushDown { try verify(descriptor, query, session) }
+    }
+
+    /// Runs a query of a store without versions in portions, if nothing needs all records at once. Rows that no model has
+    /// are let go after each portion.
+    /// - Parameters:
+    ///   - size: how many records the store is asked for at a time.
+    ///   - body: takes the records of a portion, in order.
+    /// - Returns: false if something needs all records; nothing was read then.
+    /// - Throws: what `ModelContext.fetch(_:)` throws; what the body throws.
+    static func stream(
+        _ prepared: PreparedQuery<Model>, in state: ContextState, atMost size: Int,
+        _ body: (_ records: [RecordReference], ContextReader) throws -> Void
+    ) throws -> Bool {
+        let start = state.fetchStart
+        var run = try QueryRun(beginning: prepared, in: state, needsValues: true)
+        guard let session = run.session, session.version == nil, !run.mergesChanges, !state.container.verifiesPushDown,
+            let planned = session.plan(run.asked), planned.order == .total
+        else { return false }
+        try run.take(planned, of: session)
+        let next = try session.cursor(for: planned)
+        let query = run.query
+        var skipped = planned.appliesLimit ? 0 : max(query.offset, 0)
+        var left = planned.appliesLimit ? Int.max : max(query.limit ?? .max, 0)
+        var returned = 0
+        try session.streaming { letGo in
+            while left > 0 {
+                let found = try next(size)
+                if found.rows.isEmpty { break }
+                run.scanned += found.report.scanned
+                var records = try run.finishedPortion(run.reader.references(found))
+                let first = min(skipped, records.count)
+                skipped -= first
+                records = Array(records[first..<(first + min(left, records.count - first))])
+                left -= records.count
+                returned += records.count
+                try state.verify(records, in: run.reader)
+                try body(records, run.reader)
+                letGo()
+            }
+        }
+        try state.warn(run.plan, query, scanned: run.scanned, prepared.descriptor.fullScanPolicy)
+        if let start { state.emitFetch(query, run.plan, since: start, scanned: run.scanned, returned: returned) }
+        return true
+    }
+
+    /// Those of a portion of records for which the conditions hold that the store has left to the framework.
+    private func finishedPortion(_ found: [RecordReference]) throws -> [RecordReference] {
+        if isPushed(query.conjuncts) { return found }
+        let pushed = Set(asked.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.id))
+        return try filter(found, by: query.conjuncts.filter { !pushed.contains($0.id) })
     }
 
     /// What a store can be asked of a query whose answer unsaved changes alter.
@@ -207,7 +279,7 @@ struct QueryRun<Model: PersistentModel> {
     ) throws -> [RecordReference] {
         let onValues = conjuncts.map(\.expression).filter { !$0.needsModels }
         let onModels = conjuncts.compactMap { conjunct -> (@Sendable (Model) throws -> Bool)? in
-            if case .onModels(let id, _) = conjunct.expression { lowered.conjunctCode[id] } else { nil }
+            if case .onModels(let id, _) = conjunct.expression { prepared.conjunctCode[id] } else { nil }
         }
         let matching = try QueryExecutor(reader: reader).filter(records, by: onValues)
         if onModels.isEmpty { return matching }
@@ -241,7 +313,7 @@ struct QueryRun<Model: PersistentModel> {
             for (index, key) in query.order.enumerated() {
                 var result = ComparisonResult.orderedSame
                 if case .onModels(let id, _) = key.expression {
-                    if let a = left.model, let b = right.model { result = lowered.orderCode[id].compare(a, b) }
+                    if let a = left.model, let b = right.model { result = prepared.orderCode[id].compare(a, b) }
                 } else {
                     result = key.compare(left.keys[index], right.keys[index])
                 }
@@ -276,7 +348,7 @@ struct QueryRun<Model: PersistentModel> {
     }
 
     /// Does the whole query again without the store's help and compares.
-    private func verify(_ descriptor: FetchDescriptor<Model>, _ query: StoreQuery, _ session: StoreSession) throws {
+    private func verify(_ query: StoreQuery, _ session: StoreSession) throws {
         var all = query
         let everything = try Self.everything(of: &all, session, state)
         let expected = try finished(
@@ -320,7 +392,7 @@ struct QueryRun<Model: PersistentModel> {
     }
 
     /// The names of the relationships that will be followed.
-    var prefetchedRelationships: [String] { lowered.query.prefetch }
+    var prefetchedRelationships: [String] { query.prefetch }
 
     func identifiers() -> [PersistentIdentifier] { named ?? records.map(reader.identifier) }
 
@@ -331,13 +403,13 @@ struct QueryRun<Model: PersistentModel> {
 
     var explanation: FetchExplanation {
         FetchExplanation(
-            entity: lowered.query.entity, store: store?.configurationName ?? "",
-            conjuncts: lowered.query.conjuncts.map {
+            entity: query.entity, store: session?.connection.configurationName ?? "",
+            conjuncts: query.conjuncts.map {
                 .init(text: "\($0.expression)", status: status(of: $0))
             },
-            order: lowered.query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
-            orderClaim: asked.order == lowered.query.order ? plan.order : .none, offset: lowered.query.offset,
-            limit: lowered.query.limit,
+            order: query.order.map { "\($0.expression)" + ($0.isAscending ? "" : " descending") },
+            orderClaim: asked.order == query.order ? plan.order : .none, offset: query.offset,
+            limit: query.limit,
             windowIsPushed: plan.appliesLimit && (!mergesChanges || asked.limit != nil),
             mergesPendingChanges: mergesChanges, isFullScan: plan.isFullScan, rowsScanned: scanned,
             rowsReturned: count, detail: plan.detail)

@@ -453,8 +453,14 @@ final class FrozenRow {
         ignoresPendingChanges: Bool = false
     ) {
         self.table = table
-        self.source = source
-        self.row = row
+        // The session gives a row's number to another record once no registered model has it.
+        if table.session.version == nil, let rows = source as? SessionRows {
+            self.source = RetainedRow(rows, row: row)
+            self.row = 0
+        } else {
+            self.source = source
+            self.row = row
+        }
         self.version = version
         self.ignoresPendingChanges = ignoresPendingChanges
         table.state.hold()

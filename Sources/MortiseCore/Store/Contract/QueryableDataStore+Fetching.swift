@@ -33,7 +33,7 @@ extension QueryableDataStore {
     private func answer<T: PersistentModel>(
         to descriptor: FetchDescriptor<T>, _ purpose: StoreQuery.Purpose
     ) throws -> StoreRows<Snapshot> {
-        let query = LoweredFetch(descriptor, purpose: purpose).query
+        let query = PreparedQuery(descriptor, purpose: purpose).query
         let plan = self.plan(query)
         try plan.validate(adapter: "\(Self.self)", for: query)
         guard plan.isExact else { throw DataStoreError.preferInMemoryFilter }

@@ -10,6 +10,11 @@ public protocol QueryableDataStore: DataStore {
     /// Returns the records that a plan of this store promises.
     /// - Throws: `QueryEvaluationError` for a condition that the plan claims exact; the store's errors.
     func rows(for plan: FetchPlan) throws -> StoreRows<Snapshot>
+
+    /// Returns the same records in portions. The framework asks for a cursor where it needs a record only for a while, as in
+    /// `ModelContext.enumerate`, and if the plan claims the whole order. The default reads all of them by `rows(for:)`.
+    /// - Throws: as `rows(for:)`.
+    func cursor(for plan: FetchPlan) throws -> any RowCursor<Snapshot>
 }
 
 extension QueryableDataStore {

@@ -1,10 +1,13 @@
+import Synchronization
+
 /// The rows of a store that hands out snapshots: what one session has read of an entity so far. Not shared with other
 /// sessions, and changed only by its own.
 final class SessionRows: RowSource, @unchecked Sendable {
     // @unchecked: belongs to one session and is used only where its context is.
 
     private struct Row {
-        var identifier: PersistentIdentifier
+        /// Nil for a row that was let go and waits for another record.
+        var identifier: PersistentIdentifier?
         var values: ContiguousArray<StoredValue>
         /// The record's version, as the store has told it; 0 if it has not.
         var version: UInt64
@@ -13,11 +16,16 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private var rows: [Row] = []
     private var index: [PersistentIdentifier: Int] = [:]
     private var liveCount = 0
+    private var free: [Int] = []
+    /// The rows that were added since `beginNoting()`; nil before that.
+    private var added: [Int]?
 
     override var endRow: Int { rows.count }
     override var count: Int { liveCount }
     override func contains(row: Int) -> Bool { row >= 0 && row < rows.count && rows[row].isLive }
-    override func identifier(ofRow row: Int) -> PersistentIdentifier { rows[row].identifier }
+    override func identifier(ofRow row: Int) -> PersistentIdentifier {
+        rows[row].identifier ?? super.identifier(ofRow: row)
+    }
     override func row(of identifier: PersistentIdentifier) -> Int? {
         index[identifier].flatMap { rows[$0].isLive ? $0 : nil }
     }
@@ -46,10 +54,13 @@ final class SessionRows: RowSource, @unchecked Sendable {
             }
             return row
         }
-        rows.append(Row(identifier: identifier, values: values, version: version))
-        index[identifier] = rows.count - 1
+        let new = Row(identifier: identifier, values: values, version: version)
+        let row = free.popLast() ?? rows.count
+        if row < rows.count { rows[row] = new } else { rows.append(new) }
+        index[identifier] = row
         liveCount += 1
-        return rows.count - 1
+        added?.append(row)
+        return row
     }
 
     /// Discards everything that was read; the values stay readable for the models of their rows.
@@ -64,4 +75,49 @@ final class SessionRows: RowSource, @unchecked Sendable {
         rows[row].isLive = false
         liveCount -= 1
     }
+
+    // MARK: Letting go
+
+    /// Begins to note which rows are added.
+    func beginNoting() { added = added ?? [] }
+
+    /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records.
+    func letGo(unless isUsed: (Int) -> Bool) {
+        guard let noted = added else { return }
+        var kept: [Int] = []
+        for row in noted {
+            guard let identifier = rows[row].identifier else { continue }
+            if isUsed(row) {
+                kept.append(row)
+                continue
+            }
+            if rows[row].isLive { liveCount -= 1 }
+            index[identifier] = nil
+            rows[row] = Row(identifier: nil, values: [], version: 0, isLive: false)
+            free.append(row)
+        }
+        added = kept
+    }
+
+    /// Ends noting. What was not let go stays.
+    func endNoting() { added = nil }
+}
+
+/// The values of a record that was read from a store without versions, apart from the session's rows.
+final class RetainedRow: RowSource, @unchecked Sendable {
+    // @unchecked: nothing in it changes.
+    private let record: PersistentIdentifier
+    private let values: ContiguousArray<StoredValue>
+
+    init(_ rows: SessionRows, row: Int) {
+        record = rows.identifier(ofRow: row)
+        values = rows.values(row: row)
+    }
+
+    override var endRow: Int { 1 }
+    override var count: Int { 1 }
+    override func contains(row: Int) -> Bool { row == 0 }
+    override func identifier(ofRow row: Int) -> PersistentIdentifier { record }
+    override func row(of identifier: PersistentIdentifier) -> Int? { identifier == record ? 0 : nil }
+    override func value(row: Int, slot: Int) -> StoredValue { slot < values.count ? values[slot] : .null }
 }

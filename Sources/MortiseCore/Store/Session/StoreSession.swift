@@ -7,11 +7,14 @@ final class StoreSession {
     /// The pinned version; nil for a store without versions, and as long as nothing was asked of one with versions.
     private(set) var version: (any StoreVersion)?
     /// By entity; empty for a store with versions.
-    private var read: [String: SessionRows] = [:]
+    var read: [String: SessionRows] = [:]
+    let rowHolds = RowHolds()
+    /// See `streaming(_:)`.
+    var isStreaming = false
     /// See `settle(on:)`.
     private var settledVersions: [PersistentIdentifier: UInt64] = [:]
     // The session belongs to it. A weak reference would make counting those to the context slower.
-    private unowned let observer: any StoreSessionObserver
+    unowned let observer: any StoreSessionObserver
 
     init(_ connection: StoreConnection, _ schema: Schema, observer: any StoreSessionObserver) {
         self.connection = connection
@@ -45,6 +48,7 @@ final class StoreSession {
     private func rows(ofEntity name: String) -> SessionRows {
         if let rows = read[name] { return rows }
         let rows = SessionRows()
+        if isStreaming { rows.beginNoting() }
         read[name] = rows
         return rows
     }
@@ -147,6 +151,12 @@ final class StoreSession {
     /// The rows that a plan promises, and how many the store looked at.
     func execute(_ plan: FetchPlan) throws -> FoundRows { try connection.rows(for: plan, into: self) }
 
+    /// The rows that a plan promises, in portions; to be called with the number of rows wanted next. For a store of queries
+    /// without versions.
+    func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows {
+        try connection.cursor(for: plan, into: self)
+    }
+
     /// The aggregates of a query's records, in the pinned version if the store has versions; nil if the store leaves them to
     /// the framework.
     func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
@@ -195,4 +205,6 @@ protocol StoreSessionObserver: AnyObject {
         _ body: () -> Void)
     /// The record of a row was found to be gone.
     func rowIsGone(_ row: Int, ofEntity name: String, in rows: SessionRows)
+    /// Whether a row has a model.
+    func hasModel(ofRow row: Int, entity name: String, in rows: SessionRows) -> Bool
 }

@@ -94,22 +94,52 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         let family = Set(session.schema.stored.subtree(of: plan.query.entity))
         if let bare = try withoutValues(found.count, found.identifiers, plan, family, found.report) { return bare }
         var result = FoundRows(report: found.report)
-        result.rows.reserveCapacity(found.snapshots.count)
-        for snapshot in found.snapshots {
-            guard family.contains(snapshot.persistentIdentifier.entityName), let snapshot = snapshot as? Store.Snapshot
-            else {
-                throw ModelContextError.storeContract(
-                    store: identifier,
-                    fault: "A query for \(plan.query.entity) returned \(snapshot.persistentIdentifier).")
-            }
-            result.append(try register(snapshot, into: session), ofEntity: snapshot.persistentIdentifier.entityName)
-        }
+        try take(found.snapshots, of: plan.query.entity, family, into: session, &result)
         if plan.query.conjuncts.allSatisfy({ plan.claim(of: $0) == .residual }),
             !(plan.appliesLimit && plan.query.isLimited), plan.query.includesSubentities
         {
             session.forgetAll(of: family, except: Set(found.snapshots.map(\.persistentIdentifier)))
         }
         return result
+    }
+
+    override func cursor(for plan: FetchPlan, into session: StoreSession) throws -> (Int) throws -> FoundRows {
+        guard versioned == nil, let queryable else { throw DataStoreError.unsupportedFeature }
+        return try cursor(of: queryable, plan, into: session)
+    }
+
+    private func cursor<Q: QueryableDataStore>(
+        of queryable: Q, _ plan: FetchPlan, into session: StoreSession
+    ) throws -> (Int) throws -> FoundRows {
+        let cursor = try locked { _ in try queryable.cursor(for: plan) }
+        let family = Set(session.schema.stored.subtree(of: plan.query.entity))
+        return { [self] count in
+            let portion = try locked { _ in try cursor.next(atMost: count) }
+            guard portion.count <= count else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "Its cursor returned \(portion.count) rows where \(count) were asked for."
+                )
+            }
+            var result = FoundRows(report: ExecutionReport(scanned: portion.count))
+            try take(portion, of: plan.query.entity, family, into: session, &result)
+            return result
+        }
+    }
+
+    /// Takes snapshots that a query has returned into a session.
+    private func take<Snapshot: DataStoreSnapshot>(
+        _ snapshots: [Snapshot], of entity: String, _ family: Set<String>, into session: StoreSession,
+        _ result: inout FoundRows
+    ) throws {
+        result.rows.reserveCapacity(result.rows.count + snapshots.count)
+        for snapshot in snapshots {
+            let record = snapshot.persistentIdentifier
+            guard family.contains(record.entityName), let snapshot = snapshot as? Store.Snapshot else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "A query for \(entity) returned \(record).")
+            }
+            result.append(try register(snapshot, into: session), ofEntity: record.entityName)
+        }
     }
 
     /// The answer of a store that has read no values; nil if there are snapshots.

@@ -1,7 +1,9 @@
 import Foundation
 
-/// A fetch descriptor as a store query, and the code for what could not be said in one.
-struct LoweredFetch<Model: PersistentModel> {
+/// A fetch descriptor as a store query, the code for what could not be said in one, and what it reads. It belongs to no
+/// context and may be run any number of times.
+struct PreparedQuery<Model: PersistentModel> {
+    let descriptor: FetchDescriptor<Model>
     var query: StoreQuery
     /// The code of conjuncts, by the number in `QueryExpression.onModels`.
     var conjunctCode: [@Sendable (Model) throws -> Bool]
@@ -9,6 +11,7 @@ struct LoweredFetch<Model: PersistentModel> {
     var orderCode: [SortDescriptor<Model>]
 
     init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows) {
+        self.descriptor = descriptor
         let layout = ModelLayout.of(Model.self)
         let predicate = LoweredPredicate(descriptor.predicate)
         conjunctCode = predicate.code
@@ -27,6 +30,9 @@ struct LoweredFetch<Model: PersistentModel> {
             projection: layout.names(of: descriptor.propertiesToFetch),
             prefetch: layout.names(of: descriptor.relationshipKeyPathsForPrefetching))
     }
+
+    /// What the query reads.
+    var reads: QueryReads { QueryReads(query) }
 
     private static func lower(_ key: SortDescriptor<Model>, _ layout: ModelLayout) -> StoreQuery.Order? {
         guard let keyPath = key.keyPath else { return nil }

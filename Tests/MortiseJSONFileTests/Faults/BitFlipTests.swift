@@ -1,12 +1,19 @@
 import FaultWorkload
+import Foundation
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
+import TestSupport
 import Testing
 
-/// Every bit of a small store is flipped, every length cut off, and the store opened.
+/// Bits of every byte of a small store are flipped, every length cut off, and the store opened.
 struct BitFlipCheck {
     var integrity = JSONFileIntegrity.required
+    /// All bits at full size; one of each byte, by a seed, where time counts.
+    private let isFull = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
+    private let seed = testSeed("BitFlipCheck")
+
+    init(integrity: JSONFileIntegrity = .required) { self.integrity = integrity }
 
     func run() throws -> Findings {
         var findings = Findings()
@@ -15,7 +22,9 @@ struct BitFlipCheck {
         let expected = Workload.lines(of: 2)
         // One object for all openings, so that a leaked one would be noticed by the next.
         let configuration = JSONFileConfiguration(path: Depot.path, integrity: integrity, in: depot.disk)
-        for bit in 0..<(document.count * 8) {
+        var generator = SeededGenerator(seed: seed)
+        let chosen = document.map { _ in Int.random(in: 0..<8, using: &generator) }
+        for bit in 0..<(document.count * 8) where isFull || chosen[bit / 8] == bit % 8 {
             var damaged = document
             damaged[bit / 8] ^= 1 << UInt8(bit % 8)
             try check(damaged, "bit \(bit % 8) of byte \(bit / 8)", configuration, depot, expected, &findings)

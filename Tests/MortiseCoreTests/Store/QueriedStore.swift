@@ -59,6 +59,8 @@ final class QueriedStore: QueryableDataStore {
         for conjunct in query.conjuncts where Self.test(conjunct.expression) != nil {
             plan.claims[conjunct.id] = .exact
         }
+        // The table hands out records in the order of their numbers.
+        if query.order.isEmpty { plan.order = .total }
         plan.isFullScan = plan.claims.isEmpty
         return plan
     }

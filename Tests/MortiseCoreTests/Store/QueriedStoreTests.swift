@@ -142,6 +142,70 @@ import Testing
         #expect(try context(records).fetchCount(FetchDescriptor<Book>()) == 2)
     }
 
+    /// The store's cursor has read all records before the block saves.
+    @Test func anEnumerationShowsWhatItsBlockHasSaved() throws {
+        let records = try filled(1_500)
+        let context = try context(records)
+        var seen: [Int: String] = [:]
+        var kept: Book?
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            seen[book.pages] = book.title
+            guard book.pages == 0 else { return }
+            let some = try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.pages >= 1_200 }))
+            for other in some where other.pages < 1_210 { context.delete(other) }
+            for other in some where other.pages >= 1_490 { other.title = "new \(other.pages)" }
+            kept = some.last
+            try context.save()
+        }
+        #expect(seen.count == 1_490 && !seen.keys.contains { 1_200..<1_210 ~= $0 })
+        #expect((1_490..<1_500).allSatisfy { seen[$0] == "new \($0)" })
+        #expect(kept?.title == "new 1499" && seen[1_480] == "book 1480")
+        #expect(try context.fetchCount(FetchDescriptor<Book>()) == 1_490)
+    }
+
+    @Test func aBatchAfterASaveIsBasedOnWhatItReads() throws {
+        let records = try filled(3)
+        let context = try context(records)
+        let book = try #require(
+            try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.pages == 1 })).first)
+        book.title = "changed"
+        try context.save()
+        book.title = "dropped"
+        context.rollback()
+        let count = try context.update(
+            Book.self, where: #Predicate { $0.pages == 1 }
+        ) { $0.set(\.title, to: "by a batch") }
+        #expect(count == 1 && book.title == "by a batch")
+        #expect(
+            try self.context(records).fetchCount(
+                FetchDescriptor<Book>(predicate: #Predicate { $0.title == "by a batch" })) == 1)
+    }
+
+    /// A member that others have moved to a deleted owner, and changed again since it was read here.
+    @Test(arguments: [false, true]) func whatOnlyADeleteRuleChangesIsReadAgainToo(isWrittenHere: Bool) throws {
+        let records = try records()
+        let setup = try context(records)
+        setup.insert(Author(name: "owner"))
+        setup.insert(Book(title: "member", pages: 1))
+        try setup.save()
+        let (here, there) = (try context(records), try context(records))
+        let owner = try #require(try here.fetch(FetchDescriptor<Author>()).first)
+        let theirs = try #require(try there.fetch(FetchDescriptor<Book>()).first)
+        theirs.author = try there.fetch(FetchDescriptor<Author>()).first
+        try there.save()
+        let mine = try #require(try here.fetch(FetchDescriptor<Book>()).first)
+        if isWrittenHere {
+            mine.genre = .poem
+            try here.save()
+        }
+        here.delete(owner)
+        theirs.pages = 2
+        try there.save()
+        try here.save()
+        #expect(try context(records).fetchCount(FetchDescriptor<Author>()) == 0)
+        #expect(try context(records).fetchCount(FetchDescriptor<Book>()) == 0)
+    }
+
     @Test func aStoreThatRefusesForEverIsNamed() throws {
         let records = try filled(1)
         let context = try context(records)

@@ -132,6 +132,10 @@ struct BatchInsertion<Model: PersistentModel> {
                 } catch is VersionSuperseded {
                     try attempts.note(session, on: changes.baseVersion)
                     continue
+                } catch let superseded as RecordsSuperseded {
+                    try state.reread(superseded.identifiers, in: session)
+                    try attempts.note(superseded, session, on: changes.baseVersion)
+                    continue
                 }
                 saved.append(changes, by: session.connection, outcome, outcome.historyToken)
                 try state.refresh(session)

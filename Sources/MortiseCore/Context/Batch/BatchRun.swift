@@ -108,6 +108,7 @@ struct BatchRun<Model: PersistentModel> {
         try state.changing(session) { saved in
             var attempts = SaveAttempts()
             while true {
+                session.beginSettling()
                 let run = try QueryRun(descriptor, purpose: .identifiers, in: state)
                 let records = matches(of: run)
                 var changes = ChangeSet(baseVersion: session.version?.number, author: state.editingState.author)
@@ -123,6 +124,7 @@ struct BatchRun<Model: PersistentModel> {
                     try attempts.note(session, on: changes.baseVersion)
                     continue
                 } catch let superseded as RecordsSuperseded {
+                    try state.reread(superseded.identifiers, in: session)
                     try attempts.note(superseded, session, on: changes.baseVersion)
                     continue
                 }
@@ -283,6 +285,7 @@ struct BatchRun<Model: PersistentModel> {
                 try attempts.note(session, on: session.version?.number)
                 continue
             } catch let superseded as RecordsSuperseded {
+                try state.reread(superseded.identifiers, in: session)
                 try attempts.note(superseded, session, on: session.version?.number)
                 continue
             }

@@ -166,7 +166,7 @@ extension ContextState {
 
     func hasModel(ofRow row: Int, entity name: String, in rows: SessionRows) -> Bool {
         guard let table = table(named: name), table.source === rows else { return false }
-        return table.registered(row: row) != nil
+        return table.isOccupied(row: row)
     }
 
     func rowIsGone(_ row: Int, ofEntity name: String, in rows: SessionRows) {

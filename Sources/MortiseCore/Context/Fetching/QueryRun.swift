@@ -119,6 +119,8 @@ struct QueryRun<Model: PersistentModel> {
     /// Runs a query of a store without versions in portions, if nothing needs all records at once. Rows that no model has
     /// are let go after each portion.
     /// - Parameters:
+    ///   - prepared: the query.
+    ///   - state: the context that runs it.
     ///   - size: how many records the store is asked for at a time.
     ///   - body: takes the records of a portion, in order.
     /// - Returns: false if something needs all records; nothing was read then.
@@ -140,8 +142,8 @@ struct QueryRun<Model: PersistentModel> {
         var returned = 0
         try session.streaming { letGo in
             while left > 0 {
-                let found = try next(size)
-                if found.rows.isEmpty { break }
+                try state.container.checkOpen()
+                guard let found = try next(size) else { break }
                 run.scanned += found.report.scanned
                 var records = try run.finishedPortion(run.reader.references(found))
                 let first = min(skipped, records.count)

@@ -41,6 +41,12 @@ struct ModelRegistry {
         return page.object(row: row)
     }
 
+    /// Whether a row has an object, also one that is being released.
+    func isOccupied(row: Int) -> Bool {
+        guard row >= 0, let page = page(Self.page(of: row)) else { return false }
+        return page.objects[Self.place(of: row)] != nil
+    }
+
     /// What came of registering an object.
     enum Outcome {
         /// The object is the model of the row, in this generation.

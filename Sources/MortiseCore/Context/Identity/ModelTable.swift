@@ -180,6 +180,9 @@ public final class ModelTable {
         return cast(layout.type)
     }
 
+    /// Whether a row has a model, also one whose last release has begun on another thread.
+    func isOccupied(row: Int) -> Bool { locked { registry.isOccupied(row: row) } }
+
     /// Makes a new model that of the row that its save gave it.
     /// - Returns: the model that the row already has and keeps; nil if it had none.
     func adopt(_ model: any PersistentModel, row: Int) -> (any PersistentModel)? {

@@ -152,17 +152,29 @@ extension ContextState {
             touched[ObjectIdentifier(table), default: (table, [])].identifiers.append(model.persistentModelID)
         }
         for (table, identifiers) in touched.values {
-            let present = try table.session.load(identifiers, as: table.layout.type)
+            try reread(identifiers, in: table.session)
             table.session.settle(on: identifiers)
-            for identifier in identifiers where !present.contains(identifier) {
-                guard let row = table.source.row(of: identifier), let model = table.registered(row: row) else {
-                    continue
-                }
-                detach(model, table: table)
-                table.session.forget(identifier)
-            }
         }
         try settleSnapshots()
+    }
+
+    /// Reads records of a store without versions again. Models of those that are gone leave the context.
+    func reread(_ records: [PersistentIdentifier], in session: StoreSession) throws {
+        if session.version != nil { return }
+        var known: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
+        for record in records {
+            guard let table = table(of: record), table.session === session else { continue }
+            known[ObjectIdentifier(table), default: (table, [])].identifiers.append(record)
+        }
+        for (table, identifiers) in known.values {
+            let present = try session.load(identifiers, as: table.layout.type)
+            for identifier in identifiers where !present.contains(identifier) {
+                if let row = table.source.row(of: identifier), let model = table.registered(row: row) {
+                    detach(model, table: table)
+                }
+                session.forget(identifier)
+            }
+        }
     }
 
     /// Settles what others have changed on the other side of relationships that were set here, as moving to a newer version

@@ -57,7 +57,10 @@ extension ContextState {
             for store in locked.reversed() { store.saveLock.unlock() }
             locked = []
         }
-        defer { unlock() }
+        defer {
+            unlock()
+            for session in sessions { session.beginSettling() }
+        }
         for session in sessions {
             session.connection.saveLock.lock()
             locked.append(session.connection)
@@ -89,6 +92,10 @@ extension ContextState {
             try settleConflicts()
             try repeatDeleteRules()
             let aliases = try UniqueUpsert(state: self).resolve()
+            if try rereadNewcomers(&progress) {
+                undoSettling(except: done)
+                return false
+            }
             try validate()
             for session in sessions {
                 let pending = pendingChanges(for: session)
@@ -102,8 +109,9 @@ extension ContextState {
                     undoSettling(except: done)
                     return false
                 } catch let superseded as RecordsSuperseded {
-                    try progress.attempts.note(superseded, session, on: pending.changes.baseVersion)
                     undoSettling(except: done)
+                    try reread(superseded.identifiers, in: session)
+                    try progress.attempts.note(superseded, session, on: pending.changes.baseVersion)
                     return false
                 }
                 var version = outcome.version
@@ -130,6 +138,25 @@ extension ContextState {
             undoSettling(except: done)
             throw error
         }
+    }
+
+    /// Reads again what only settling has changed, if the store numbers versions and has told none of these: their values are
+    /// those that this context has written, and others may have written since.
+    /// - Returns: whether there is any; the save then settles anew.
+    private func rereadNewcomers(_ progress: inout SaveProgress) throws -> Bool {
+        var newcomers: [ObjectIdentifier: (session: StoreSession, records: [PersistentIdentifier])] = [:]
+        for session in sessions where session.tellsRecordVersions {
+            for model in Array(changed) + Array(deleted) {
+                guard let table = model._modelState.table, table.session === session else { continue }
+                let record = model.persistentModelID
+                if session.isSettled(record) || session.recordVersion(of: record) != 0 { continue }
+                // Once: a store may number the versions of some records only.
+                guard progress.reread.insert(record).inserted else { continue }
+                newcomers[ObjectIdentifier(session), default: (session, [])].records.append(record)
+            }
+        }
+        for (session, records) in newcomers.values { try reread(records, in: session) }
+        return !newcomers.isEmpty
     }
 
     /// Follows the rules of what is deleted here to what others have saved since.
@@ -367,6 +394,8 @@ extension PersistentModel {
 /// What the attempts of one save have in common.
 private struct SaveProgress {
     var attempts = SaveAttempts()
+    /// The records that were read again because settling has changed them.
+    var reread: Set<PersistentIdentifier> = []
     /// Whether there were new models, and no store has saved its part yet.
     var hasInsertions: Bool
 }

@@ -104,8 +104,9 @@ extension UniqueClaim {
             switch value {
             case .double(let number): !number.isNaN
             case .float(let number): !number.isNaN
+            case .decimal(let number): !number.isNaN
             case .date(let date): !date.timeIntervalSinceReferenceDate.isNaN
-            case .bool, .integer, .unsigned, .decimal, .string, .data, .uuid, .url, .identifier: true
+            case .bool, .integer, .unsigned, .string, .data, .uuid, .url, .identifier: true
             default: false
             }
         }

@@ -4,6 +4,7 @@
 /// record. It hands the number out with the values, and gets it back with a save; see
 /// `DataStoreSaveChangesRequest.updatedVersions`.
 public protocol RecordVersionTelling: DataStoreSnapshot {
-    /// The version of the record: another number whenever its stored values are others. 0 if the store does not tell.
+    /// The version of the record: a different number whenever its stored values differ, and none that it has had before. 0 if
+    /// the store does not tell.
     var recordVersion: UInt64 { get }
 }

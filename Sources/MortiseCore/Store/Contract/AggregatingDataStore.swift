@@ -4,8 +4,11 @@
 /// The framework asks only for records that the store's plan selects with every condition claimed as exact, and only while
 /// the context has no unsaved changes that count.
 public protocol AggregatingDataStore: DataStore {
-    /// The groups of an aggregation; nil if the store leaves it to the framework.
-    /// - Parameter version: the version of a versioned store to read; nil for a store without versions.
+    /// Aggregates the records of a query.
+    /// - Parameters:
+    ///   - query: what to aggregate, and how.
+    ///   - version: the version of a versioned store to read; nil for a store without versions.
+    /// - Returns: the groups; nil if the store leaves the aggregation to the framework.
     /// - Throws: `QueryEvaluationError`; the store's errors.
     func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer?
 }

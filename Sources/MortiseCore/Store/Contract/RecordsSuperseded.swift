@@ -1,5 +1,5 @@
-/// Others have changed or deleted records since the context that saves has read them, or have taken a unique value that it
-/// has found free. Nothing was changed.
+/// Others have changed or deleted records since the saving context read them, or have taken a unique value that it found
+/// free. Nothing was changed.
 ///
 /// Any store may throw it from `save(_:)` and `execute(_:)`. The context then reads the records again, settles conflicts by
 /// its merge policy, follows delete rules, looks for owners of unique values, and saves again.
@@ -7,7 +7,7 @@ public struct RecordsSuperseded: Error, Sendable, Hashable {
     /// The records that were changed or deleted, and those that now have the unique values.
     public let identifiers: [PersistentIdentifier]
 
-    /// Makes the error. It names at least one record, and names all that are known.
+    /// Makes the error. Name at least one record, and all that are known.
     public init(_ identifiers: [PersistentIdentifier]) { self.identifiers = identifiers }
 }
 
@@ -23,10 +23,11 @@ extension RecordsSuperseded: CustomStringConvertible, SwiftDataErrorConvertible 
 }
 
 extension DataStoreSaveChangesRequest {
-    /// The records of the request that are no longer at the version that the context has read. A store that numbers the
-    /// versions of its records throws `RecordsSuperseded` if there are any, within the transaction that makes the
-    /// changes.
+    /// Compares the versions that the request is based on with the stored ones. A store that numbers the versions of its
+    /// records throws `RecordsSuperseded` with the result unless that is empty, within the transaction that makes the changes.
     /// - Parameter current: the version of a record that is stored now; nil if there is no such record.
+    /// - Returns: the records that have another version or are gone.
+    /// - Throws: what `current` throws.
     public func superseded(_ current: (PersistentIdentifier) throws -> UInt64?) rethrows -> [PersistentIdentifier] {
         func check(_ records: [SnapshotType], _ versions: [UInt64]) throws -> [PersistentIdentifier] {
             try records.enumerated().compactMap { place, record in

@@ -1,7 +1,8 @@
 /// The records of a query, in portions: for a store that need not have all of them at once.
 ///
-/// A record that matches as long as the cursor is used is returned once. One that is changed, inserted or deleted meanwhile is
-/// returned at most once. A cursor is used on one thread at a time, and released when no more is wanted.
+/// A record that matches throughout is returned once, with the values of any moment since the cursor was made. One that is
+/// changed, inserted or deleted meanwhile is returned at most once. A cursor is used and released as the store is: one call at
+/// a time unless that is a `ConcurrentDataStore`. Other calls, saves included, may come between two portions.
 public protocol RowCursor<Snapshot>: AnyObject {
     /// The form of the records.
     associatedtype Snapshot: DataStoreSnapshot

@@ -12,6 +12,22 @@ final class SessionRows: RowSource, @unchecked Sendable {
         /// The record's version, as the store has told it; 0 if it has not.
         var version: UInt64
         var isLive = true
+        var mark = Mark.none
+        /// The number of the noting in which the mark was made; it counts in no other.
+        var noting = 0
+    }
+
+    /// What has happened to a row while rows are noted. A cursor may hand out what its record was before.
+    private enum Mark {
+        case none
+        /// A cursor has handed it out.
+        case passed
+        /// It was read by something else.
+        case read
+        /// This context has written it.
+        case written
+        /// The record was deleted.
+        case gone
     }
     private var rows: [Row] = []
     private var index: [PersistentIdentifier: Int] = [:]
@@ -19,6 +35,9 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private var free: [Int] = []
     /// The rows that were added since `beginNoting()`; nil before that.
     private var added: [Int]?
+    private var noting = 0
+    /// Whether the store has told the version of a record.
+    private(set) var tellsVersions = false
 
     override var endRow: Int { rows.count }
     override var count: Int { liveCount }
@@ -42,9 +61,52 @@ final class SessionRows: RowSource, @unchecked Sendable {
         index[identifier].flatMap { rows[$0].isLive ? rows[$0].version : nil }
     }
 
-    /// Stores a record's values, in a new row or in the one that the record has had.
+    /// Stores a record's values, in a new row or in the one that the record has had. `isWritten` says that a save of this
+    /// context has written them.
     @discardableResult
-    func put(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version: UInt64) -> Int {
+    func put(
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version: UInt64,
+        isWritten: Bool = false
+    ) -> Int {
+        if version != 0 { tellsVersions = true }
+        let row = place(identifier, values, version)
+        if added != nil { note(isWritten ? .written : .read, row) }
+        return row
+    }
+
+    /// The row of a record that a cursor hands out: the one that was read or written since the cursor was opened, which may be
+    /// newer; nil if none of those is there.
+    /// - Returns: nil within an optional if the record was deleted since.
+    func newerRow(of identifier: PersistentIdentifier) -> Int?? {
+        guard let row = index[identifier] else { return nil }
+        switch mark(row) {
+        case .gone: return .some(nil)
+        case .read, .written: return .some(rows[row].isLive ? row : nil)
+        case .none, .passed: return nil
+        }
+    }
+
+    /// Notes that a cursor has handed out a row.
+    func notePassed(_ row: Int) {
+        if added != nil {
+            rows[row].mark = .passed
+            rows[row].noting = noting
+        }
+    }
+
+    private func mark(_ row: Int) -> Mark { added != nil && rows[row].noting == noting ? rows[row].mark : .none }
+
+    /// A cursor hands out no record twice, so that what it has passed needs no mark.
+    private func note(_ new: Mark, _ row: Int) {
+        let old = mark(row)
+        if old == .passed || (old == .written && new == .read) { return }
+        rows[row].mark = new
+        rows[row].noting = noting
+    }
+
+    private func place(
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, _ version: UInt64
+    ) -> Int {
         if let row = index[identifier] {
             rows[row].values = values
             rows[row].version = version
@@ -74,12 +136,17 @@ final class SessionRows: RowSource, @unchecked Sendable {
         guard let row = index[identifier], rows[row].isLive else { return }
         rows[row].isLive = false
         liveCount -= 1
+        if added != nil { note(.gone, row) }
     }
 
     // MARK: Letting go
 
     /// Begins to note which rows are added.
-    func beginNoting() { added = added ?? [] }
+    func beginNoting() {
+        guard added == nil else { return }
+        added = []
+        noting += 1
+    }
 
     /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records.
     func letGo(unless isUsed: (Int) -> Bool) {
@@ -87,7 +154,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
         var kept: [Int] = []
         for row in noted {
             guard let identifier = rows[row].identifier else { continue }
-            if isUsed(row) {
+            let mark = mark(row)
+            if isUsed(row) || mark == .written || mark == .gone {
                 kept.append(row)
                 continue
             }

@@ -59,7 +59,7 @@ class StoreConnection: @unchecked Sendable {
     func rows(for plan: FetchPlan, into session: StoreSession) throws -> FoundRows {
         throw DataStoreError.unsupportedFeature
     }
-    func cursor(for plan: FetchPlan, into session: StoreSession) throws -> (Int) throws -> FoundRows {
+    func cursor(for plan: FetchPlan, into session: StoreSession) throws -> (Int) throws -> FoundRows? {
         throw DataStoreError.unsupportedFeature
     }
     /// The store's type, for messages.

@@ -80,8 +80,25 @@ final class StoreSession {
     /// Takes the values that a save of this context has written, which its models show already. The store has not told
     /// their versions.
     func takeWritten(_ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>) {
-        if version == nil { rows(ofEntity: identifier.entityName).put(identifier, values, version: 0) }
+        if version == nil {
+            rows(ofEntity: identifier.entityName).put(identifier, values, version: 0, isWritten: true)
+        }
     }
+
+    /// As `put(_:_:version:)`, for a record that a cursor has handed out.
+    /// - Returns: the record's row; nil if this context has learned since that the record is gone.
+    func putPassing(
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version recordVersion: UInt64
+    ) throws -> Int? {
+        let rows = rows(ofEntity: identifier.entityName)
+        if let newer = rows.newerRow(of: identifier) { return newer }
+        let row = try put(identifier, values, version: recordVersion)
+        rows.notePassed(row)
+        return row
+    }
+
+    /// Whether the store has told a version of any record that was read.
+    var tellsRecordVersions: Bool { version == nil && read.values.contains { $0.tellsVersions } }
 
     /// Notes the versions of records that a save is about to settle with what others have stored: those are what its changes
     /// are based on, even if something reads the records again before they are saved.
@@ -89,7 +106,10 @@ final class StoreSession {
         for record in records { settledVersions[record] = recordVersion(of: record) }
     }
 
+    /// Forgets what `settle(on:)` has noted.
     func beginSettling() { settledVersions = [:] }
+
+    func isSettled(_ record: PersistentIdentifier) -> Bool { settledVersions[record] != nil }
 
     /// The version of a record that this session has read; 0 if the store has told none.
     func recordVersion(of identifier: PersistentIdentifier) -> UInt64 {
@@ -151,9 +171,9 @@ final class StoreSession {
     /// The rows that a plan promises, and how many the store looked at.
     func execute(_ plan: FetchPlan) throws -> FoundRows { try connection.rows(for: plan, into: self) }
 
-    /// The rows that a plan promises, in portions; to be called with the number of rows wanted next. For a store of queries
+    /// The rows that a plan promises, in portions; to be called with the number of rows wanted next, and nil at the end. For a store of queries
     /// without versions.
-    func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows {
+    func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? {
         try connection.cursor(for: plan, into: self)
     }
 

@@ -103,33 +103,33 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         return result
     }
 
-    override func cursor(for plan: FetchPlan, into session: StoreSession) throws -> (Int) throws -> FoundRows {
+    override func cursor(for plan: FetchPlan, into session: StoreSession) throws -> (Int) throws -> FoundRows? {
         guard versioned == nil, let queryable else { throw DataStoreError.unsupportedFeature }
         return try cursor(of: queryable, plan, into: session)
     }
 
     private func cursor<Q: QueryableDataStore>(
         of queryable: Q, _ plan: FetchPlan, into session: StoreSession
-    ) throws -> (Int) throws -> FoundRows {
-        let cursor = try locked { _ in try queryable.cursor(for: plan) }
+    ) throws -> (Int) throws -> FoundRows? {
+        let cursor = LockedCursor(try locked { _ in try queryable.cursor(for: plan) }, lock)
         let family = Set(session.schema.stored.subtree(of: plan.query.entity))
         return { [self] count in
-            let portion = try locked { _ in try cursor.next(atMost: count) }
+            let portion = try cursor.next(atMost: count)
             guard portion.count <= count else {
                 throw ModelContextError.storeContract(
                     store: identifier, fault: "Its cursor returned \(portion.count) rows where \(count) were asked for."
                 )
             }
             var result = FoundRows(report: ExecutionReport(scanned: portion.count))
-            try take(portion, of: plan.query.entity, family, into: session, &result)
-            return result
+            try take(portion, of: plan.query.entity, family, into: session, &result, isPassing: true)
+            return portion.isEmpty ? nil : result
         }
     }
 
     /// Takes snapshots that a query has returned into a session.
     private func take<Snapshot: DataStoreSnapshot>(
         _ snapshots: [Snapshot], of entity: String, _ family: Set<String>, into session: StoreSession,
-        _ result: inout FoundRows
+        _ result: inout FoundRows, isPassing: Bool = false
     ) throws {
         result.rows.reserveCapacity(result.rows.count + snapshots.count)
         for snapshot in snapshots {
@@ -138,7 +138,9 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
                 throw ModelContextError.storeContract(
                     store: identifier, fault: "A query for \(entity) returned \(record).")
             }
-            result.append(try register(snapshot, into: session), ofEntity: record.entityName)
+            if let row = try register(snapshot, into: session, isPassing: isPassing) {
+                result.append(row, ofEntity: record.entityName)
+            }
         }
     }
 
@@ -250,14 +252,30 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
 
-    /// - Returns: the record's row.
     private func register(_ snapshot: Store.Snapshot, into session: StoreSession) throws -> Int {
+        let values = try checkedValues(of: snapshot, in: session)
+        return try session.put(snapshot.persistentIdentifier, values, version: recordVersion(of: snapshot))
+    }
+
+    /// The record's row. If a cursor has handed it out, `isPassing`, nil says that the record has gone since.
+    private func register(
+        _ snapshot: Store.Snapshot, into session: StoreSession, isPassing: Bool
+    ) throws -> Int? {
+        if !isPassing { return try register(snapshot, into: session) }
+        let values = try checkedValues(of: snapshot, in: session)
+        return try session.putPassing(
+            snapshot.persistentIdentifier, values, version: recordVersion(of: snapshot))
+    }
+
+    private func checkedValues(
+        of snapshot: Store.Snapshot, in session: StoreSession
+    ) throws -> ContiguousArray<StoredValue> {
         let identifier = snapshot.persistentIdentifier
         guard let layout = session.schema.layouts[identifier.entityName] else {
             throw ModelContextError.storeContract(
                 store: self.identifier, fault: "It returned \(identifier), whose entity is not in the schema.")
         }
-        return try session.put(identifier, try values(of: snapshot, in: layout), version: recordVersion(of: snapshot))
+        return try values(of: snapshot, in: layout)
     }
 
     private func recordVersion(of snapshot: Store.Snapshot) -> UInt64 {
@@ -418,5 +436,28 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         guard let descriptor = descriptor as? HistoryDescriptor<P.HistoryType> else { return false }
         try provider.deleteHistory(descriptor)
         return true
+    }
+}
+
+/// A cursor that is used and released under the lock of its store's connection, if there is one.
+private final class LockedCursor<Snapshot: DataStoreSnapshot> {
+    private var cursor: (any RowCursor<Snapshot>)?
+    private let lock: NSRecursiveLock?
+
+    init(_ cursor: any RowCursor<Snapshot>, _ lock: NSRecursiveLock?) {
+        self.cursor = cursor
+        self.lock = lock
+    }
+
+    deinit {
+        lock?.lock()
+        cursor = nil
+        lock?.unlock()
+    }
+
+    func next(atMost count: Int) throws -> [Snapshot] {
+        lock?.lock()
+        defer { lock?.unlock() }
+        return try cursor?.next(atMost: count) ?? []
     }
 }

@@ -21,14 +21,14 @@ struct PlanningReferenceConfiguration: DataStoreConfiguration, Sendable {
 }
 
 /// A store that takes every query whole, hands out snapshots, keeps a history and enforces its constraints.
-final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, ClosableDataStore, HistoryProviding {
+final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, ClosableDataStore, ReferenceHistory {
     typealias Configuration = PlanningReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 
     let configuration: PlanningReferenceConfiguration
     var schema: Schema { work.schema }
     var identifier: String { work.identifier }
-    private let work: ReferenceWork
+    let work: ReferenceWork
 
     init(_ configuration: PlanningReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
@@ -67,20 +67,6 @@ final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, Closa
         if request.predicate != nil, !work.steps.deletesWhateverMatches { throw DataStoreError.preferInMemoryFilter }
         try work.deleteAll(of: Schema.entityName(for: T.self), includingSubentities: request.includeSubclasses)
     }
-
-    // MARK: History
-
-    static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
-
-    func fetchHistory(
-        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
-    ) throws -> [DefaultHistoryTransaction] {
-        try work.history(descriptor)
-    }
-
-    func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
-        try work.deleteHistory(descriptor)
-    }
 }
 
 /// Opens a reference store of versions.
@@ -103,14 +89,14 @@ struct VersionedReferenceConfiguration: DataStoreConfiguration, Sendable {
 }
 
 /// A store whose states can be held, that may be called from several threads at once, and that carries out batches.
-final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore, BatchChangingDataStore, HistoryProviding {
+final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore, BatchChangingDataStore, ReferenceHistory {
     typealias Configuration = VersionedReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 
     let configuration: VersionedReferenceConfiguration
     var schema: Schema { work.schema }
     var identifier: String { work.identifier }
-    private let work: ReferenceWork
+    let work: ReferenceWork
 
     init(_ configuration: VersionedReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
@@ -146,16 +132,4 @@ final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore, Ba
     func erase() throws { try work.erase() }
 
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult { try work.execute(batch) }
-
-    // MARK: History
-
-    static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
-
-    func fetchHistory(
-        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
-    ) throws -> [DefaultHistoryTransaction] { try work.history(descriptor) }
-
-    func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
-        try work.deleteHistory(descriptor)
-    }
 }

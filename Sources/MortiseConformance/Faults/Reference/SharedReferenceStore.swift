@@ -28,14 +28,14 @@ struct SharedReferenceConfiguration: DataStoreConfiguration, Sendable {
 
 /// A store as one behind a connection is: it takes queries and aggregations, answers with values, a number or identifiers
 /// alone, numbers the versions of its records, and has no versions of itself. What it answers to descriptors is Core's.
-final class SharedReferenceStore: QueryableDataStore, AggregatingDataStore, ClosableDataStore, HistoryProviding {
+final class SharedReferenceStore: QueryableDataStore, AggregatingDataStore, ClosableDataStore, ReferenceHistory {
     typealias Configuration = SharedReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 
     let configuration: SharedReferenceConfiguration
     var schema: Schema { work.schema }
     var identifier: String { work.identifier }
-    private let work: ReferenceWork
+    let work: ReferenceWork
     private let chaos: ReferenceChaos?
     /// What a connection with a fault has read.
     private let read = Mutex<[PersistentIdentifier: DefaultSnapshot]>([:])
@@ -105,16 +105,4 @@ final class SharedReferenceStore: QueryableDataStore, AggregatingDataStore, Clos
 
     func erase() throws { try work.erase() }
     func close() throws { work.close() }
-
-    // MARK: History
-
-    static var historyType: DefaultHistoryTransaction.Type { DefaultHistoryTransaction.self }
-
-    func fetchHistory(
-        _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
-    ) throws -> [DefaultHistoryTransaction] { try work.history(descriptor) }
-
-    func deleteHistory(_ descriptor: HistoryDescriptor<DefaultHistoryTransaction>) throws {
-        try work.deleteHistory(descriptor)
-    }
 }

@@ -22,7 +22,7 @@ struct StoredClaims {
     /// `models` are those that the save writes.
     init(of models: [any PersistentModel]) { self.models = models }
 
-    /// The record that has the values of a claim; nil if there is none.
+    /// The record that has the values of a claim; nil if no record has them.
     mutating func owner(
         of claim: UniqueClaim, _ slots: [Int], _ table: ModelTable
     ) throws -> PersistentIdentifier? {

@@ -85,7 +85,8 @@ import Testing
             }
             #expect(outer.title == "book \(outer.pages)")
         }
-        #expect(seen == 4_000 && rows().books <= 1_100)
+        // The inner one reads all of its records at once.
+        #expect(seen == 4_000 && rows().books <= 100 * 11)
     }
 
     @Test func anAggregationThatTheStoreLeavesKeepsNoRows() throws {

@@ -40,7 +40,7 @@ struct QueriedConfiguration: DataStoreConfiguration {
 
 /// Finds records by identifier and by equality of attributes without looking at others, numbers their versions, and leaves
 /// everything else to the framework.
-final class QueriedStore: QueryableDataStore {
+final class QueriedStore: QueryableDataStore, DataStoreBatching {
     typealias Snapshot = DefaultSnapshot
     let identifier: String
     let schema: Schema
@@ -104,6 +104,15 @@ final class QueriedStore: QueryableDataStore {
         case .identifier(.variable(0)): { .identifier($0.persistentIdentifier) }
         case .property(.variable(0), let property): { $0[property: property.name] ?? .null }
         default: nil
+        }
+    }
+
+    func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
+        if request.predicate != nil { throw DataStoreError.preferInMemoryFilter }
+        try records.state.withLock { state in
+            let all = state.table.snapshots(of: Schema.entityName(for: T.self))
+            _ = try state.table.apply(
+                DataStoreSaveChangesRequest(deleted: all, editingState: request.editingState))
         }
     }
 

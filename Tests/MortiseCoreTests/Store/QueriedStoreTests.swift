@@ -1,7 +1,8 @@
 import Foundation
-import MortiseCore
 import Synchronization
 import Testing
+
+@testable import MortiseCore
 
 /// Stores that do not lie in memory: everything is read by queries of few records, and nothing that others save between a
 /// context's reading and its save is overwritten.
@@ -161,6 +162,66 @@ import Testing
         #expect((1_490..<1_500).allSatisfy { seen[$0] == "new \($0)" })
         #expect(kept?.title == "new 1499" && seen[1_480] == "book 1480")
         #expect(try context.fetchCount(FetchDescriptor<Book>()) == 1_490)
+    }
+
+    @Test func anEnumerationShowsWhatAnotherWithinItHasSaved() throws {
+        let records = try filled(1_500)
+        let context = try context(records)
+        var seen: [Int: String] = [:]
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            seen[book.pages] = book.title
+            guard book.pages == 0 else { return }
+            try context.enumerate(FetchDescriptor<Book>(), allowEscapingMutations: true) { other in
+                if 1_200..<1_210 ~= other.pages { context.delete(other) }
+                if other.pages >= 1_490 { other.title = "new \(other.pages)" }
+            }
+            try context.save()
+        }
+        #expect(seen.count == 1_490 && !seen.keys.contains { 1_200..<1_210 ~= $0 })
+        #expect((1_490..<1_500).allSatisfy { seen[$0] == "new \($0)" })
+    }
+
+    @Test func anEnumerationShowsWhatABatchWithinItHasChanged() throws {
+        let records = try filled(1_500)
+        let context = try context(records)
+        var seen: [Int: String] = [:]
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            seen[book.pages] = book.title
+            guard book.pages == 0 else { return }
+            _ = try context.update(Book.self, where: #Predicate { $0.pages >= 1_400 }) {
+                $0.set(\.title, to: "by a batch")
+            }
+        }
+        #expect(seen.count == 1_500)
+        #expect((1_400..<1_500).allSatisfy { seen[$0] == "by a batch" } && seen[1_399] == "book 1399")
+    }
+
+    /// The store says nothing of what its own deletion took.
+    @Test func anEnumerationSkipsWhatTheStoreHasDeletedItself() throws {
+        let records = try filled(1_500)
+        let context = try context(records)
+        var seen: Set<Int> = []
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            seen.insert(book.pages)
+            guard book.pages == 150 else { return }
+            try context.delete(model: Book.self)
+            for number in 0..<10 { context.insert(Book(title: "late", pages: 9_000 + number)) }
+            try context.save()
+        }
+        #expect(seen == Set(0...150))
+        #expect(try context.fetchCount(FetchDescriptor<Book>()) == 10)
+    }
+
+    @Test func anEnumerationWithSavesKeepsNoRowsAfterIt() throws {
+        let records = try filled(2_000)
+        let context = try context(records)
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            context.insert(Shelf(label: book.title))
+            if book.pages % 100 == 99 { try context.save() }
+        }
+        let session = try #require(context.state.sessions.first)
+        #expect(session.read["Shelf"]?.count ?? 0 <= 100 && session.read["Book"]?.count ?? 0 <= 100)
+        #expect(try self.context(records).fetchCount(FetchDescriptor<Shelf>()) == 2_000)
     }
 
     @Test func aBatchAfterASaveIsBasedOnWhatItReads() throws {

@@ -155,11 +155,12 @@ struct BatchRun<Model: PersistentModel> {
 
     private func takeOver(_ changes: ChangeSet, _ outcome: SaveOutcome) throws {
         if session.version != nil { return try state.refresh(session) }
-        let written =
-            changes.updated.map { ($0.record, $0.values) }
-            + outcome.reregistered.map { ($0.persistentIdentifier, $0.values) }
-        for (identifier, values) in written {
-            try session.put(identifier, values)
+        for update in changes.updated {
+            try session.put(update.record, update.values, version: 0, isWritten: true)
+        }
+        for snapshot in outcome.reregistered {
+            try session.put(
+                snapshot.persistentIdentifier, snapshot.values, version: snapshot.recordVersion, isWritten: true)
         }
     }
 

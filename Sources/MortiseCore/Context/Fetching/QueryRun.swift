@@ -131,7 +131,9 @@ struct QueryRun<Model: PersistentModel> {
     ) throws -> Bool {
         let start = state.fetchStart
         var run = try QueryRun(beginning: prepared, in: state, needsValues: true)
-        guard let session = run.session, session.version == nil, !run.mergesChanges, !state.container.verifiesPushDown,
+        // What is read and written since a cursor was made is told from what it hands out: for one at a time.
+        guard let session = run.session, session.version == nil, !session.isStreaming, !run.mergesChanges,
+            !state.container.verifiesPushDown,
             let planned = session.plan(run.asked), planned.order == .total
         else { return false }
         try run.take(planned, of: session)

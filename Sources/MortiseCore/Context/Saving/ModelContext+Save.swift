@@ -92,8 +92,11 @@ extension ContextState {
             try settleConflicts()
             try repeatDeleteRules()
             let aliases = try UniqueUpsert(state: self).resolve()
-            if try rereadNewcomers(&progress) {
+            let newcomers = newcomers(&progress)
+            if !newcomers.isEmpty {
+                // First, because it takes back notifications too.
                 undoSettling(except: done)
+                for (session, records) in newcomers { try reread(records, in: session) }
                 return false
             }
             try validate()
@@ -140,10 +143,11 @@ extension ContextState {
         }
     }
 
-    /// Reads again what only settling has changed, if the store numbers versions and has told none of these: their values are
-    /// those that this context has written, and others may have written since.
-    /// - Returns: whether there is any; the save then settles anew.
-    private func rereadNewcomers(_ progress: inout SaveProgress) throws -> Bool {
+    /// What only settling has changed and has to be read again, because the store numbers versions and has told none of these:
+    /// their values are those that this context has written, and others may have written since.
+    private func newcomers(
+        _ progress: inout SaveProgress
+    ) -> [(session: StoreSession, records: [PersistentIdentifier])] {
         var newcomers: [ObjectIdentifier: (session: StoreSession, records: [PersistentIdentifier])] = [:]
         for session in sessions where session.tellsRecordVersions {
             for model in Array(changed) + Array(deleted) {
@@ -155,8 +159,7 @@ extension ContextState {
                 newcomers[ObjectIdentifier(session), default: (session, [])].records.append(record)
             }
         }
-        for (session, records) in newcomers.values { try reread(records, in: session) }
-        return !newcomers.isEmpty
+        return Array(newcomers.values)
     }
 
     /// Follows the rules of what is deleted here to what others have saved since.

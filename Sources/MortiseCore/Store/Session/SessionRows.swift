@@ -36,6 +36,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// The rows that were added since `beginNoting()`; nil before that.
     private var added: [Int]?
     private var noting = 0
+    /// Whether everything was discarded since `beginNoting()`, so that what a cursor hands out may be out of date.
+    private(set) var isStale = false
     /// Whether the store has told the version of a record.
     private(set) var tellsVersions = false
 
@@ -81,7 +83,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
         guard let row = index[identifier] else { return nil }
         switch mark(row) {
         case .gone: return .some(nil)
-        case .read, .written: return .some(rows[row].isLive ? row : nil)
+        case .read, .written: return rows[row].isLive ? .some(row) : nil
         case .none, .passed: return nil
         }
     }
@@ -129,6 +131,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
     func removeAll() {
         for row in rows.indices { rows[row].isLive = false }
         liveCount = 0
+        if added != nil { isStale = true }
     }
 
     /// Notes that the record is gone from the store; its values stay readable for the model of its row.
@@ -146,16 +149,18 @@ final class SessionRows: RowSource, @unchecked Sendable {
         guard added == nil else { return }
         added = []
         noting += 1
+        isStale = false
     }
 
-    /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records.
-    func letGo(unless isUsed: (Int) -> Bool) {
+    /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records. What the cursor may
+    /// still hand out as it was before stays until `isLast`.
+    func letGo(isLast: Bool, unless isUsed: (Int) -> Bool) {
         guard let noted = added else { return }
         var kept: [Int] = []
         for row in noted {
             guard let identifier = rows[row].identifier else { continue }
             let mark = mark(row)
-            if isUsed(row) || mark == .written || mark == .gone {
+            if isUsed(row) || (!isLast && (mark == .written || mark == .gone)) {
                 kept.append(row)
                 continue
             }

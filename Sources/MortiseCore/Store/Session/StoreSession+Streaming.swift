@@ -18,20 +18,56 @@ final class RowHolds: Sendable {
 }
 
 extension StoreSession {
-    /// Runs a body during which rows that are read need to stay only as long as a model has them. The body calls what it is
-    /// given whenever it refers to no row by number, to let go of those that no model has.
+    /// Runs a body, which reads by one cursor, and during which rows that are read need to stay only as long as a model has
+    /// them. The body calls what it is given whenever it refers to no row by number, to let go of those that no model has.
     func streaming<R>(_ body: (_ letGo: () -> Void) throws -> R) rethrows -> R {
-        // Within another one, that one lets go.
-        if isStreaming { return try body({}) }
         isStreaming = true
         for rows in read.values { rows.beginNoting() }
         defer {
             isStreaming = false
+            letGo(isLast: true)
             for rows in read.values { rows.endNoting() }
         }
-        return try body {
-            if rowHolds.count.load(ordering: .relaxed) > 0 { return }
-            for (name, rows) in read { rows.letGo { observer.hasModel(ofRow: $0, entity: name, in: rows) } }
+        return try body { letGo(isLast: false) }
+    }
+
+    private func letGo(isLast: Bool) {
+        if rowHolds.count.load(ordering: .relaxed) > 0 { return }
+        for (name, rows) in read {
+            rows.letGo(isLast: isLast) { observer.hasModel(ofRow: $0, entity: name, in: rows) }
         }
+    }
+
+    /// Takes the values of a record that the cursor has handed out, unless this context has read or written it since.
+    /// - Returns: the record's row; nil if this context has learned since that the record is gone.
+    func putPassing(
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version recordVersion: UInt64
+    ) throws -> Int? {
+        let rows = rows(ofEntity: identifier.entityName)
+        let row: Int
+        if let newer = rows.newerRow(of: identifier) {
+            guard let newer else { return nil }
+            row = newer
+        } else {
+            row = try put(identifier, values, version: recordVersion)
+        }
+        rows.notePassed(row)
+        return row
+    }
+
+    /// Reads those of a portion's records again whose entities a batch of this context has changed since the cursor was made.
+    /// - Returns: for each of them its row; nil if it is gone.
+    func rereadStale(_ records: [PersistentIdentifier]) throws -> [PersistentIdentifier: Int?] {
+        var found: [PersistentIdentifier: Int?] = [:]
+        for (name, records) in Dictionary(grouping: records, by: \.entityName) {
+            guard let rows = read[name], rows.isStale, let layout = schema.layouts[name] else { continue }
+            let present = try load(records, of: layout)
+            for record in records {
+                let row = present.contains(record) ? rows.row(of: record) : nil
+                if let row { rows.notePassed(row) }
+                found[record] = .some(row)
+            }
+        }
+        return found
     }
 }

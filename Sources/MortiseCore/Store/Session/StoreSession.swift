@@ -45,7 +45,7 @@ final class StoreSession {
         return rows(ofEntity: name)
     }
 
-    private func rows(ofEntity name: String) -> SessionRows {
+    func rows(ofEntity name: String) -> SessionRows {
         if let rows = read[name] { return rows }
         let rows = SessionRows()
         if isStreaming { rows.beginNoting() }
@@ -55,12 +55,14 @@ final class StoreSession {
 
     // MARK: Rows of a store without versions
 
-    /// Takes a record's values from a snapshot, with the record's version if the store tells it.
+    /// Takes a record's values from a snapshot, with the record's version if the store tells it; or those that a save of this
+    /// context has written, `isWritten`, and that its models do not show yet.
     /// - Returns: the record's row.
     /// - Throws: `ModelContextError.storeContract` for a store with versions.
     @discardableResult
     func put(
-        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version recordVersion: UInt64 = 0
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version recordVersion: UInt64,
+        isWritten: Bool = false
     ) throws -> Int {
         guard version == nil else {
             throw ModelContextError.storeContract(
@@ -69,10 +71,10 @@ final class StoreSession {
         let name = identifier.entityName
         let rows = rows(ofEntity: name)
         guard let row = rows.row(of: identifier) else {
-            return rows.put(identifier, values, version: recordVersion)
+            return rows.put(identifier, values, version: recordVersion, isWritten: isWritten)
         }
         observer.replaceRow(row, ofEntity: name, in: rows, with: values) {
-            rows.put(identifier, values, version: recordVersion)
+            rows.put(identifier, values, version: recordVersion, isWritten: isWritten)
         }
         return row
     }
@@ -83,18 +85,6 @@ final class StoreSession {
         if version == nil {
             rows(ofEntity: identifier.entityName).put(identifier, values, version: 0, isWritten: true)
         }
-    }
-
-    /// As `put(_:_:version:)`, for a record that a cursor has handed out.
-    /// - Returns: the record's row; nil if this context has learned since that the record is gone.
-    func putPassing(
-        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version recordVersion: UInt64
-    ) throws -> Int? {
-        let rows = rows(ofEntity: identifier.entityName)
-        if let newer = rows.newerRow(of: identifier) { return newer }
-        let row = try put(identifier, values, version: recordVersion)
-        rows.notePassed(row)
-        return row
     }
 
     /// Whether the store has told a version of any record that was read.

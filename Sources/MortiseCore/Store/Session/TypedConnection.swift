@@ -132,8 +132,13 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         _ result: inout FoundRows, isPassing: Bool = false
     ) throws {
         result.rows.reserveCapacity(result.rows.count + snapshots.count)
+        let reread = isPassing ? try session.rereadStale(snapshots.map(\.persistentIdentifier)) : [:]
         for snapshot in snapshots {
             let record = snapshot.persistentIdentifier
+            if let row = reread[record] {
+                if let row { result.append(row, ofEntity: record.entityName) }
+                continue
+            }
             guard family.contains(record.entityName), let snapshot = snapshot as? Store.Snapshot else {
                 throw ModelContextError.storeContract(
                     store: identifier, fault: "A query for \(entity) returned \(record).")

@@ -212,6 +212,35 @@ import Testing
         #expect(try context.fetchCount(FetchDescriptor<Book>()) == 10)
     }
 
+    /// A batch discards what was read: of the other entities too.
+    @Test func anEnumerationGoesOnAfterTheStoreHasDeletedOthersItself() throws {
+        let records = try filled(300)
+        let context = try context(records)
+        var (outer, inner) = (0, 0)
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            outer += 1
+            guard book.pages == 0 else { return }
+            try context.enumerate(FetchDescriptor<Author>(), batchSize: 100) { author in
+                inner += 1
+                if author.name == "author 7" { try context.delete(model: Shelf.self) }
+            }
+        }
+        #expect(outer == 300 && inner == 300)
+    }
+
+    @Test func aDeletedModelLeadsToADeletedOneAfterTheEnumeration() throws {
+        let records = try filled(300)
+        let context = try context(records)
+        var kept: Book?
+        try context.enumerate(FetchDescriptor<Book>(), batchSize: 100) { book in
+            guard book.pages == 5, let author = book.author else { return }
+            kept = book
+            context.delete(author)
+            try context.save()
+        }
+        #expect(kept?.isDeleted == true && kept?.title == "book 5" && kept?.author?.name == "author 5")
+    }
+
     @Test func anEnumerationWithSavesKeepsNoRowsAfterIt() throws {
         let records = try filled(2_000)
         let context = try context(records)

@@ -83,7 +83,7 @@ extension ModelContext {
             }
             place += 1
             // Records that the block has deleted and saved are gone.
-            guard reader.isThere(record), let model = reader.model(record) as? T else { return }
+            guard let model = try state.present(record, reader) as? T else { return }
             try block(model)
         }
         let prepared = PreparedQuery(fetch)
@@ -146,6 +146,18 @@ extension ContextState {
     /// memory; stores of snapshots need that.
     func prefetch<T: PersistentModel>(_ run: QueryRun<T>) throws {
         try prefetch(run.prefetchedRelationships, of: run.records, run.reader, T.self)
+    }
+
+    /// The model of a record that was found before; nil if the record is gone. A batch discards the rows of a store without
+    /// versions, so that a record may have to be read again.
+    fileprivate func present(_ record: RecordReference, _ reader: ContextReader) throws -> (any PersistentModel)? {
+        if reader.isThere(record) { return reader.model(record) }
+        guard let table = table(named: reader.tables[record.table].entityName), table.session.version == nil else {
+            return nil
+        }
+        let identifier = reader.identifier(record)
+        guard try table.session.load([identifier], as: table.layout.type).contains(identifier) else { return nil }
+        return table.source.row(of: identifier).map { table.model(row: $0) }
     }
 
     /// The models of a portion of records, with the targets of some relationships read.

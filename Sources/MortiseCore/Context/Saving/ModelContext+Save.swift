@@ -341,7 +341,7 @@ extension ContextState {
         if session.version == nil {
             for snapshot in outcome.reregistered {
                 try session.put(
-                    snapshot.persistentIdentifier, snapshot.values, version: snapshot.recordVersion)
+                    snapshot.persistentIdentifier, snapshot.values, version: snapshot.recordVersion, isWritten: true)
             }
         }
         finish(pending)

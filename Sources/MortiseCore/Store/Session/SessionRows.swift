@@ -101,7 +101,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// A cursor hands out no record twice, so that what it has passed needs no mark.
     private func note(_ new: Mark, _ row: Int) {
         let old = mark(row)
-        if old == .passed || (old == .written && new == .read) { return }
+        if new != .gone, old == .passed || (old == .written && new == .read) { return }
         rows[row].mark = new
         rows[row].noting = noting
     }
@@ -152,15 +152,16 @@ final class SessionRows: RowSource, @unchecked Sendable {
         isStale = false
     }
 
-    /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records. What the cursor may
-    /// still hand out as it was before stays until `isLast`.
+    /// Lets go of the rows that were noted and that nothing uses. Their numbers are given to other records. Deleted records stay,
+    /// and until `isLast` what the cursor may still hand out as it was before.
     func letGo(isLast: Bool, unless isUsed: (Int) -> Bool) {
         guard let noted = added else { return }
         var kept: [Int] = []
         for row in noted {
             guard let identifier = rows[row].identifier else { continue }
             let mark = mark(row)
-            if isUsed(row) || (!isLast && (mark == .written || mark == .gone)) {
+            // Deleted models still lead to deleted records.
+            if isUsed(row) || mark == .gone || (!isLast && mark == .written) {
                 kept.append(row)
                 continue
             }

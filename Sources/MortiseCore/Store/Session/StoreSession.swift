@@ -70,7 +70,8 @@ final class StoreSession {
         }
         let name = identifier.entityName
         let rows = rows(ofEntity: name)
-        guard let row = rows.row(of: identifier) else {
+        // Also one that was discarded: its model shows the old values until now.
+        guard let row = rows.lastRow(of: identifier) else {
             return rows.put(identifier, values, version: recordVersion, isWritten: isWritten)
         }
         observer.replaceRow(row, ofEntity: name, in: rows, with: values) {

@@ -135,15 +135,11 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         let reread = isPassing ? try session.rereadStale(snapshots.map(\.persistentIdentifier)) : [:]
         for snapshot in snapshots {
             let record = snapshot.persistentIdentifier
-            if let row = reread[record] {
-                if let row { result.append(row, ofEntity: record.entityName) }
-                continue
-            }
             guard family.contains(record.entityName), let snapshot = snapshot as? Store.Snapshot else {
                 throw ModelContextError.storeContract(
                     store: identifier, fault: "A query for \(entity) returned \(record).")
             }
-            if let row = try register(snapshot, into: session, isPassing: isPassing) {
+            if let row = try reread[record] ?? register(snapshot, into: session, isPassing: isPassing) {
                 result.append(row, ofEntity: record.entityName)
             }
         }

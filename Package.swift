@@ -51,22 +51,15 @@ let package = Package(
             name: "MortiseEngine", dependencies: ["CMortisePlatform", "MortiseCore"],
             // Declares the functions of CMortisePlatform itself: who imports the module would ask for it of every client.
             swiftSettings: [.enableExperimentalFeature("Extern")]),
-        // Apart from the plugin: tests that depend on a macro target are built for the host, with all that they use.
-        .target(
-            name: "MortiseMacroExpansion",
+        .macro(
+            name: "MortiseMacros",
             dependencies: [
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-            ], path: "Sources/MortiseMacros/Expansion"),
-        .macro(
-            name: "MortiseMacros",
-            dependencies: [
-                "MortiseMacroExpansion",
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
-            ], path: "Sources/MortiseMacros/Plugin"),
+            ]),
         .target(name: "MortiseInMemory", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/InMemory"),
         .target(
             name: "MortiseJSONFile", dependencies: ["MortiseCore", "MortiseEngine"], path: "Adapters/JSONFile",
@@ -144,10 +137,16 @@ let package = Package(
         .testTarget(
             name: "MortiseEngineTests",
             dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory", "TestSupport"]),
+        // Its folder Expansion is a link to that of MortiseMacros, whose sources it compiles itself: a dependency on a macro
+        // would build the whole test bundle for the host, and a library for both would build swift-syntax twice for all.
         .testTarget(
             name: "MortiseMacrosTests",
             dependencies: [
-                "MortiseMacroExpansion",
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),

@@ -7,8 +7,6 @@ import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import MortiseMacroExpansion
-
 /// What the compiler passes to `@Model` on a class that has no model above it.
 private let rootConformances: [TypeSyntax] = ["PersistentModel", "Sendable"]
 

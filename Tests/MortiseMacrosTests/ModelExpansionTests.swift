@@ -1,4 +1,3 @@
-@testable import MortiseMacroExpansion
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacroExpansion

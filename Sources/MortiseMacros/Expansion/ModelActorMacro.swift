@@ -4,11 +4,11 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@ModelActor`: gives an actor its own model context.
-open class ModelActorMacro {}
+struct ModelActorMacro {}
 
 extension ModelActorMacro: MemberMacro {
     /// Adds executor, container and initializer.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax],
@@ -52,7 +52,7 @@ extension ModelActorMacro: MemberMacro {
 
 extension ModelActorMacro: ExtensionMacro {
     /// Adds the conformance to `ModelActor`.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol,

@@ -12,9 +12,9 @@ import SwiftSyntaxMacros
 ///
 /// Until all properties of a class have a value, assignments in a designated initializer go through init accessors. An init
 /// accessor does not know the object, so that the other sides of relationships follow when the initializer ends.
-open class ModelInitializerMacro: BodyMacro {
+struct ModelInitializerMacro: BodyMacro {
     /// Rewrites the body.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingBodyFor declaration: some DeclSyntaxProtocol & WithOptionalCodeBlockSyntax,
         in context: some MacroExpansionContext

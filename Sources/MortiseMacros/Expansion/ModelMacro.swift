@@ -3,11 +3,11 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@Model`: makes a class a persistent model.
-open class ModelMacro {}
+struct ModelMacro {}
 
 extension ModelMacro: MemberMacro {
     /// Adds the members of a model: its state, initializers and schema metadata.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax],
@@ -36,7 +36,7 @@ extension ModelMacro: MemberMacro {
 
 extension ModelMacro: MemberAttributeMacro {
     /// Marks the stored properties, so that they are persisted.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingAttributesFor member: some DeclSyntaxProtocol,
@@ -83,7 +83,7 @@ extension ModelMacro: MemberAttributeMacro {
 
 extension ModelMacro: ExtensionMacro {
     /// Adds the conformance to `PersistentModel`.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol,

@@ -3,11 +3,11 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@_PersistedProperty(slot)`, which `@Model` puts on each property it keeps.
-open class PersistedPropertyMacro {}
+struct PersistedPropertyMacro {}
 
 extension PersistedPropertyMacro: AccessorMacro {
     /// Replaces storage by accessors that read and write the model's state.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
@@ -103,7 +103,7 @@ extension PersistedPropertyMacro: AccessorMacro {
 
 extension PersistedPropertyMacro: PeerMacro {
     /// Adds the property's storage, its key path as a constant, and the property without observers, if it has any.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext

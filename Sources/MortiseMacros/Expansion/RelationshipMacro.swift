@@ -2,9 +2,9 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@Relationship`, which adds a function that holds its arguments: the schema calls it.
-open class RelationshipMacro: PeerMacro {
+struct RelationshipMacro: PeerMacro {
     /// Adds the options of the property. Reports misuse.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext

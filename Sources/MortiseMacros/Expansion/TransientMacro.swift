@@ -2,9 +2,9 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `@Transient`, which adds nothing itself: `@Model` leaves the property alone.
-open class TransientMacro: PeerMacro {
+struct TransientMacro: PeerMacro {
     /// Expands to nothing; `@Model` leaves the property alone. Reports misuse.
-    public static func expansion(
+    static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext

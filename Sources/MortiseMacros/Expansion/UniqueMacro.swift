@@ -2,9 +2,9 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// `#Unique`, which adds nothing itself: `@Model` reads its arguments.
-open class UniqueMacro: DeclarationMacro {
+struct UniqueMacro: DeclarationMacro {
     /// Expands to nothing; `@Model` reads the declaration. Reports misuse.
-    public static func expansion(
+    static func expansion(
         of node: some FreestandingMacroExpansionSyntax, in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         ConstraintPlacement.check(node, in: context)

@@ -2,6 +2,11 @@
 import CompilerPluginSupport
 import PackageDescription
 
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
+let metrics: Target.Dependency = .product(
+    name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
+
 let package = Package(
     name: "Mortise",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -23,7 +28,16 @@ let package = Package(
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
         .executable(name: "remote-store", targets: ["RemoteStore"]),
     ],
+    // Off by default: an app fetches and builds only what Mortise itself needs.
     traits: [
+        .trait(
+            name: "Tool",
+            description: "The tool mortise, the library MortiseCommands, and the samples with a command line.",
+            enabledTraits: ["Configuration"]),
+        .trait(
+            name: "Configuration",
+            description: "The library MortiseConfiguration: where stores are, from arguments, environment and files."),
+        .trait(name: "Metrics", description: "The library MortiseMetrics: what happens in stores, for swift-metrics."),
         .trait(
             name: "BenchmarkPeers",
             description: "Lets mortise-bench measure GRDB and SQLite as well. Needs libsqlite3-dev on Linux."),
@@ -33,11 +47,11 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.11.0"),
+        // For a trait each; without it they are not even fetched.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        // For the trait RemoteStore alone; without it they are not even fetched.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.65.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
@@ -77,17 +91,19 @@ let package = Package(
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
         .target(
             name: "MortiseCommands",
-            dependencies: ["MortiseCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: ["MortiseCore", argumentParser],
             exclude: ["Predicates/GRAMMAR.md"]),
         .target(name: "MortiseConfiguration", dependencies: ["MortiseCore", "MortiseEngine"]),
         .target(
-            name: "MortiseMetrics", dependencies: ["MortiseCore", .product(name: "Metrics", package: "swift-metrics")]),
+            name: "MortiseMetrics", dependencies: ["MortiseCore", metrics]),
         .executableTarget(
             name: "MortiseProgram",
             dependencies: [
                 "MortiseCommands", "MortiseConfiguration", "MortiseCore", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog",
+                "MortiseAppendLog", "MissingTrait",
             ]),
+        // For programs alone: no app builds it.
+        .target(name: "MissingTrait"),
         .target(
             name: "PackageSubjects",
             dependencies: [
@@ -100,15 +116,11 @@ let package = Package(
 
         .executableTarget(
             name: "FileCatalog",
-            dependencies: [
-                "Mortise", "MortiseConfiguration", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
             path: "Samples/FileCatalog"),
         .executableTarget(
             name: "MusicLibrary",
-            dependencies: [
-                "Mortise", "MortiseConfiguration", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
         .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
@@ -214,7 +226,7 @@ let package = Package(
                 "MortiseCommands", "MortiseConfiguration", "MortiseProgram", "MortiseCore", "MortiseEngine",
                 "MortiseInMemory",
                 "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics", "TestSupport",
-                .product(name: "Logging", package: "swift-log"), .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"), metrics,
             ]),
         .testTarget(
             name: "MortiseAppendLogTests",
@@ -236,7 +248,9 @@ package.dependencies.append(
 // For settings in YAML.
 package.dependencies.append(.package(url: "https://github.com/jpsim/Yams", "5.4.0"..<"7.0.0"))
 package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
-    .product(name: "Configuration", package: "swift-configuration"), .product(name: "Yams", package: "Yams"),
+    .product(
+        name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
+    .product(name: "Yams", package: "Yams", condition: .when(traits: ["Configuration"])),
 ]
 #endif
 

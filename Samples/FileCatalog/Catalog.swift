@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Mortise
 import MortiseConfiguration
@@ -89,3 +90,4 @@ enum CatalogError: Error, Equatable, CustomStringConvertible {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Mortise
 
@@ -144,3 +145,4 @@ struct CatalogScan {
         }
     }
 }
+#endif

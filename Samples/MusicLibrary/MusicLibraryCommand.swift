@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import Mortise
@@ -107,3 +108,11 @@ enum LibraryError: Error, Equatable, CustomStringConvertible {
         }
     }
 }
+#else
+import MissingTrait
+
+@main
+struct MusicLibraryCommand {
+    static func main() { endForMissingTrait("Tool", program: "music-library") }
+}
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 public import MortiseCore
@@ -148,3 +149,4 @@ public enum ToolExitStatus {
         }
     }
 }
+#endif

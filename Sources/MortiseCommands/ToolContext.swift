@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// What the verbs of one run have in common.
@@ -20,3 +21,4 @@ struct ToolContext: @unchecked Sendable {
         try Self.$bound.withValue(self, operation: body)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 public import MortiseCore
 
 /// A request that the tool itself refuses.
@@ -66,3 +67,4 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         }
     }
 }
+#endif

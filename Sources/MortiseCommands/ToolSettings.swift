@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Where stores are that the command line calls by a name.
@@ -20,3 +21,4 @@ public struct ToolSettings: Sendable {
             "no store named \"\(name.shown())\" is configured; set stores.\(name.shown()).url, or pass a URL")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Configuration
 /// The name of a setting, spelled as in its source: for finding settings that have no effect.
 struct SettingName: Sendable {
     /// As it was written.
@@ -47,3 +48,4 @@ struct SettingName: Sendable {
         }.joined(separator: "_")
     }
 }
+#endif

@@ -1,4 +1,4 @@
-#if canImport(Configuration)
+#if Configuration && canImport(Configuration)
 import Configuration
 import Foundation
 import MortiseEngine

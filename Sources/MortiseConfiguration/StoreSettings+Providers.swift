@@ -1,4 +1,4 @@
-#if canImport(Configuration)
+#if Configuration && canImport(Configuration)
 public import Configuration
 public import Foundation
 
@@ -41,7 +41,7 @@ extension StoreSettings {
         throw StoreSettingsError.wrongType(key: key.components.joined(separator: "."), provider: provider.providerName)
     }
 }
-#else
+#elseif Configuration
 public import Foundation
 
 extension StoreSettings {

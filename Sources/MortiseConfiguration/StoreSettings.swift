@@ -1,3 +1,4 @@
+#if Configuration
 import Foundation
 public import MortiseCore
 
@@ -127,3 +128,4 @@ extension StoreSettingsError: CustomStringConvertible, ClassifiedStoreError {
 extension String {
     fileprivate func dropping(prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Metrics
 import Metrics
 import MortiseCore
 
@@ -62,3 +63,4 @@ extension Duration {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 @testable import MortiseCommands
 import MortiseCore
 import MortiseInMemory
@@ -55,3 +56,4 @@ import Testing
         #expect(try !areEqual(a, window(2, 1), b, window(2, 1), dataIsEqual: false))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -300,3 +301,4 @@ import Testing
         #expect(text.contains("output cannot be written"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -159,3 +160,4 @@ import Testing
         #expect(try ToolRun("compare", b, a).status == ToolExitStatus.different)
     }
 }
+#endif

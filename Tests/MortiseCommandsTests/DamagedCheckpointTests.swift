@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseAppendLog
 import MortiseCommands
@@ -68,3 +69,4 @@ import Testing
         #expect(try ToolRun("fetch", sound, "Trip", "--count", "--where", "seats > 3").status == 0)
     }
 }
+#endif

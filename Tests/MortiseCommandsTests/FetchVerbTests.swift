@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -171,3 +172,4 @@ import Testing
         #expect(completions.output.contains("mortise"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseAppendLog
 import MortiseCommands
@@ -81,3 +82,4 @@ import Testing
         #expect(refused > 10, "\(refused) refused, \(accepted) opened, seed \(seed)")
     }
 }
+#endif

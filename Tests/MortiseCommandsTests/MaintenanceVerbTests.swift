@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseAppendLog
 @testable import MortiseCommands
@@ -159,3 +160,4 @@ import Testing
         #expect(try Data(contentsOf: url) == bytes)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -68,3 +69,4 @@ import Testing
         try expectLittleMemory(resumed, [source, target], "into \(name), resumed after signal \(signal)")
     }
 }
+#endif

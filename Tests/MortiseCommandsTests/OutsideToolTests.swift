@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -159,3 +160,4 @@ import Testing
         #expect(unknown.status == ToolExitStatus.usage && unknown.output.contains("shelf:"), "\(unknown.output)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 @testable import MortiseCore
@@ -47,3 +48,4 @@ import Testing
         #expect(few == LoweredPredicate<MemoFolder>(#Predicate { $0.memos.filter { $0.size > 3 }.count < 2 }).conjuncts)
     }
 }
+#endif

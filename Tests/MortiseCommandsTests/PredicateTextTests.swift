@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -198,3 +199,4 @@ import Testing
         }
     }
 }
+#endif

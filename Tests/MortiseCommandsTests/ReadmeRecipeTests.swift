@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseAppendLog
 import MortiseCore
@@ -82,3 +83,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseAppendLog
 import MortiseCore
@@ -197,3 +198,4 @@ private final class PlannedStore: EngineDataStore {
         engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: "planned")))
     }
 }
+#endif

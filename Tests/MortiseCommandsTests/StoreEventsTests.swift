@@ -1,3 +1,4 @@
+#if Metrics
 import Foundation
 import Logging
 import Metrics
@@ -205,3 +206,4 @@ private final class CountingMetrics: MetricsFactory, CounterHandler, RecorderHan
     func record(_ value: Double) { note() }
     func recordNanoseconds(_ duration: Int64) { note() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseAppendLog
@@ -201,3 +202,4 @@ import Testing
     }
     #endif
 }
+#endif

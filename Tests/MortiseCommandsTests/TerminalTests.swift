@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import Testing
@@ -102,3 +103,4 @@ private enum ProgramScript {
         #endif
     }()
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 @testable import MortiseCommands
 import MortiseCore
@@ -59,3 +60,4 @@ import Testing
         #expect(run.output == "")
     }
 }
+#endif

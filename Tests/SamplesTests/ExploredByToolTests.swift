@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -89,3 +90,4 @@ struct ExploredByToolTests {
         #expect(!answers.errors.contains("hunter2"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -116,3 +117,4 @@ func expectOneLineFailure(
     #expect(lines.count == 1, "\(outcome.errors)", sourceLocation: sourceLocation)
     #expect(outcome.errors.contains(word), "\(outcome.errors)", sourceLocation: sourceLocation)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -142,3 +143,4 @@ struct FileCatalogTests {
         }
     }
 }
+#endif

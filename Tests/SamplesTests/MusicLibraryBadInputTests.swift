@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -93,3 +94,4 @@ struct MusicLibraryBadInputTests {
         """
     }
 }
+#endif

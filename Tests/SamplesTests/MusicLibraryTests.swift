@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import Testing
 
@@ -56,3 +57,4 @@ struct MusicLibraryTests {
         }
     }
 }
+#endif

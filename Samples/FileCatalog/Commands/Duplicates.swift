@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 extension FileCatalogCommand {
@@ -34,3 +35,4 @@ extension FileCatalogCommand {
         }
     }
 }
+#endif

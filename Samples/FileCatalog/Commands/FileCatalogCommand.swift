@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// A catalog of the files in a folder that knows what has happened since it last looked.
@@ -38,3 +39,11 @@ struct LimitOption: ParsableArguments {
     /// The limit in the form that `FetchDescriptor.fetchLimit` takes.
     var fetchLimit: Int? { limit == 0 ? nil : limit }
 }
+#else
+import MissingTrait
+
+@main
+struct FileCatalogCommand {
+    static func main() { endForMissingTrait("Tool", program: "file-catalog") }
+}
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import Mortise
@@ -20,3 +21,4 @@ extension FileCatalogCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 extension FileCatalogCommand {
@@ -19,3 +20,4 @@ extension FileCatalogCommand {
         }
     }
 }
+#endif

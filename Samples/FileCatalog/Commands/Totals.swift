@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import Mortise
@@ -26,3 +27,4 @@ extension FileCatalogCommand {
         }
     }
 }
+#endif

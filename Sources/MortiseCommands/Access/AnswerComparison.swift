@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Whether two stores gave the same answer to one query: the same records in the same order.
@@ -39,3 +40,4 @@ struct AnswerComparison {
         }
     }
 }
+#endif

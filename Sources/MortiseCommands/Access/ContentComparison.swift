@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Compares the records of two stores of one schema: values, relationships and order. Numbers may be others on both sides.
@@ -79,3 +80,4 @@ struct ContentComparison {
         }
     }
 }
+#endif

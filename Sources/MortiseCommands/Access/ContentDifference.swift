@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 extension ChangeSet {
@@ -63,3 +64,4 @@ struct StoreState {
         layouts = store.layouts
     }
 }
+#endif

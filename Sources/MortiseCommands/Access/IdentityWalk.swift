@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// All records of a version in identity order, which is the order of insertion where the store numbers its records.
@@ -59,3 +60,4 @@ struct IdentityWalk: Sequence, IteratorProtocol {
         return element
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// A store that was opened from its URL alone, through the schema that it keeps in itself.
@@ -82,3 +83,4 @@ final class OpenStore {
 
     func close() throws { try (store as? any ClosableDataStore)?.close() }
 }
+#endif

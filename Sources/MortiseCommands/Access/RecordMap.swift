@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Which record of one store another one's record became, by the rows of the first.
@@ -26,3 +27,4 @@ struct RecordMap {
         return entity.targets[row]
     }
 }
+#endif

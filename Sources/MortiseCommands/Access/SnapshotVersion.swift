@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// The records of a store that hands out snapshots, read once, as a version.
@@ -55,3 +56,4 @@ private final class SnapshotTable: RowSource, @unchecked Sendable {
         return snapshots[row].values[place]
     }
 }
+#endif

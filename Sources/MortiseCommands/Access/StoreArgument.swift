@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// A store as the command line names it.
@@ -64,3 +65,4 @@ struct StoreArgument {
     /// Where two URLs lead, to tell whether they lead to the same place.
     var location: String? { (configuration as? any SelfDescribingConfiguration)?.location }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseCore
 
@@ -167,3 +168,4 @@ final class StoreFollower {
         }
     }
 }
+#endif

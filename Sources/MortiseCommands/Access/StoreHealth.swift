@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// What a look at a store says of its health, and how much of it was looked at.
@@ -51,3 +52,4 @@ struct StoreHealth {
         ])
     }
 }
+#endif

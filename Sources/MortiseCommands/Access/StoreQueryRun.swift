@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// A query carried out on a store without its models: planned by the store, checked, run, and finished here.
@@ -101,3 +102,4 @@ extension QueryExpression {
         return children.contains { $0.matchesPatterns }
     }
 }
+#endif

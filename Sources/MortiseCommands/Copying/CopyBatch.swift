@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseCore
 
@@ -92,3 +93,4 @@ extension StoredValue {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Makes sure that a target holds the beginning of a source, as a copy leaves it that was interrupted: nothing else, and
@@ -73,3 +74,4 @@ struct CopyBeginning {
         return ContentComparison.areEqual(value, copy, map)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Copies all records of one store into another in batches, in the order of insertion.
@@ -160,3 +161,4 @@ extension StoredValue {
         }
     }
 }
+#endif

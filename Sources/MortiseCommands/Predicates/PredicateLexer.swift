@@ -1,3 +1,4 @@
+#if Tool
 /// A word, number, text or sign of a predicate's text.
 struct PredicateToken: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
@@ -181,3 +182,4 @@ extension Character {
     fileprivate var isNameStart: Bool { isLetter || self == "_" }
     fileprivate var isDigit: Bool { isASCII && isNumber }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseCore
 
@@ -125,3 +126,4 @@ extension StorageKind {
     /// Whether values are before and after one another in comparisons.
     var isOrdered: Bool { ![.bool, .data, .url, .coded].contains(self) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// A part of a predicate while it is read: what it says, and of what type it is.
@@ -68,3 +69,4 @@ enum PredicateLiteral: Hashable, Sendable {
         }
     }
 }
+#endif

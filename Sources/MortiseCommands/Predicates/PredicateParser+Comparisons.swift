@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseCore
 
@@ -313,3 +314,4 @@ extension PredicateParser {
         return PredicateOperand(comparison == .equal ? test : .not(test), .condition, place)
     }
 }
+#endif

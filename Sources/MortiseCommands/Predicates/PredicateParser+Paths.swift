@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 extension PredicateParser {
@@ -221,3 +222,4 @@ extension PredicateParser {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// Reads tokens into an expression, from what binds least to what binds most.
@@ -248,3 +249,4 @@ struct PredicateParser {
             .arithmetic(operation, a.expression, b.expression, kind), .value(kind, isOptional: false), place)
     }
 }
+#endif

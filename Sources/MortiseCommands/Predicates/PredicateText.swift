@@ -1,3 +1,4 @@
+#if Tool
 public import MortiseCore
 
 /// Reads predicates and orders from text into the expressions that `#Predicate` and `SortDescriptor` are lowered to.
@@ -98,3 +99,4 @@ enum Suggestion {
         return row[b.count]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 public import MortiseCore
 
 /// What is wrong with the text of a predicate or an order, and where.
@@ -75,3 +76,4 @@ extension String {
         return result
     }
 }
+#endif

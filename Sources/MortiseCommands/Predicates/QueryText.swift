@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 /// A whole query as text: `Entity where PREDICATE sort KEYS limit N`.
@@ -67,3 +68,4 @@ struct QueryText {
             order: try order.map { try text.order($0, entity: entity) } ?? [], limit: limit)
     }
 }
+#endif

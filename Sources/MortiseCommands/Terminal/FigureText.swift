@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 
 /// Numbers as people read them.
@@ -61,3 +62,4 @@ extension Duration {
         return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Dispatch
 import Foundation
 import Synchronization
@@ -28,3 +29,4 @@ final class Interruption {
 
     var isRequested: Bool { flag.isSet.load(ordering: .relaxed) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 /// A report's JSON, members in the order given.
 indirect enum JSONText: CustomStringConvertible {
     case null
@@ -21,3 +22,4 @@ indirect enum JSONText: CustomStringConvertible {
         }
     }
 }
+#endif

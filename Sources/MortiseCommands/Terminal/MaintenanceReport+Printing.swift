@@ -1,3 +1,4 @@
+#if Tool
 import MortiseCore
 
 extension MaintenanceReport {
@@ -21,3 +22,4 @@ extension MaintenanceReport {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 
 /// Writes to a file descriptor through a buffer, and says so where that fails.
@@ -64,3 +65,4 @@ enum TextStyle: String {
     case green = "32"
     case yellow = "33"
 }
+#endif

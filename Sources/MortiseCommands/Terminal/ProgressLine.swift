@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 
@@ -81,3 +82,4 @@ final class ProgressLine {
         try? errors.flush()
     }
 }
+#endif

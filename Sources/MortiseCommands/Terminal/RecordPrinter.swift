@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -122,3 +123,4 @@ struct RecordPrinter {
         try output.line(output.styled(FigureText.plural(records.count, "record"), .dim))
     }
 }
+#endif

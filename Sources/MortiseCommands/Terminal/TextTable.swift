@@ -1,3 +1,4 @@
+#if Tool
 /// Rows in aligned columns.
 struct TextTable {
     private let headings: [String]
@@ -73,3 +74,4 @@ extension Character {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import Foundation
 import MortiseCore
 
@@ -92,3 +93,4 @@ enum ValueText {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -25,3 +26,4 @@ struct Compact: ParsableCommand {
         try configuration.compactStore().print(format, summary: "compacted")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -193,3 +194,4 @@ private struct QueryComparison {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import MortiseCore
@@ -155,3 +156,4 @@ enum SchemaDifferences {
         return found
     }
 }
+#endif

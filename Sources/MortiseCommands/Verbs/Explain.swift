@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -50,3 +51,4 @@ struct Explain: ParsableCommand {
         ]).description
     }
 }
+#endif

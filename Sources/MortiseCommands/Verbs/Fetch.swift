@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -89,3 +90,4 @@ struct Fetch: ParsableCommand {
         try store.close()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import MortiseCore
@@ -221,3 +222,4 @@ enum TransactionText {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// The tool's verbs.
@@ -36,3 +37,4 @@ enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json
 }
+#endif

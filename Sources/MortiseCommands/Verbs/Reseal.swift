@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -25,3 +26,4 @@ struct Reseal: ParsableCommand {
         try configuration.resealStore().print(format, summary: "resealed")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -32,3 +33,4 @@ struct Salvage: ParsableCommand {
         if !report.problems.isEmpty { throw StoreDamage(store: argument.name, problems: report.problems) }
     }
 }
+#endif

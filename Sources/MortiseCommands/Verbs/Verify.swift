@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import MortiseCore
 
@@ -38,3 +39,4 @@ struct StoreDamage: ClassifiedStoreError, CustomStringConvertible {
     /// The problems themselves are on the standard output.
     var description: String { "\(store) is damaged: found \(FigureText.plural(problems.count, "problem"))" }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Foundation
 import MortiseCore
@@ -135,3 +136,4 @@ private struct ChangePrinter {
         }
     }
 }
+#endif

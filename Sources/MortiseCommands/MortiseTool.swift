@@ -5,7 +5,8 @@ public import MortiseCore
 
 /// The command-line tool over the stores of a registry.
 ///
-/// A package with its own store builds its tool in a few lines:
+/// A package with its own store builds its tool in a few lines, and depends on this one with its trait `Tool`,
+/// `.package(url: …, traits: ["Tool"])`:
 ///
 /// ```swift
 /// import MortiseCommands

@@ -19,6 +19,8 @@ public import MortiseCore
 /// scheme does not have is ignored if another scheme has it; a name that is not an option of any scheme is probably
 /// misspelled, and is an error that lists what is allowed.
 ///
+/// The module needs the trait `Configuration`: `.package(url: …, traits: ["Configuration"])`.
+///
 /// Values come through swift-configuration, for which a toolchain before Swift 6.2 is too old: with one, `standard()` knows
 /// the environment only.
 public struct StoreSettings: Sendable {

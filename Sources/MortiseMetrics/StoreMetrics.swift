@@ -20,6 +20,8 @@ import MortiseCore
 /// | `mortise.remote_changes` | counter, of changes by other processes, once for those close together | `store` |
 ///
 /// The dimensions are names of configurations and entities; no value of a record is ever among them.
+///
+/// The module needs the trait `Metrics`: `.package(url: …, traits: ["Metrics"])`.
 public enum StoreMetrics {
     /// Sends the events of all stores of this process to the metrics system. Replaces the handler of `StoreEvents`.
     /// - Parameter limit: a fetch that takes longer counts as slow.

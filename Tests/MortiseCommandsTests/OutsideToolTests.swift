@@ -16,7 +16,7 @@ import Testing
         let package = Package(
             name: "outside",
             platforms: [.macOS(.v15)],
-            dependencies: [.package(name: "Mortise", path: "\(root.path)")],
+            dependencies: [.package(name: "Mortise", path: "\(root.path)", traits: ["Tool"])],
             targets: [
                 .target(name: "Shelf", dependencies: [.product(name: "MortiseCore", package: "Mortise")]),
                 .executableTarget(

@@ -33,7 +33,7 @@ import Testing
 
     /// The lines of README that run the tool, without the program's name.
     private static func lines() throws -> [String] {
-        let mark = "swift run mortise "
+        let mark = "swift run --traits Tool mortise "
         return try String(contentsOf: readme, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
     }

@@ -38,10 +38,10 @@ import Testing
 
     @Test func theCommandsOfTheFirstScreenExist() throws {
         let commands = try #require(try Readme().blocks.first { $0.language == "sh" })
-        #expect(commands.text.contains("swift run file-catalog ."))
+        #expect(commands.text.contains("swift run trips"))
         #expect(commands.text.contains("Tests/run"))
         let manifest = try String(contentsOf: Readme.package.appending(path: "Package.swift"), encoding: .utf8)
-        #expect(manifest.contains("\"file-catalog\""))
+        #expect(manifest.contains("\"trips\""))
         let tests = Readme.package.appending(path: "Tests/run").path(percentEncoded: false)
         #expect(FileManager.default.isExecutableFile(atPath: tests))
     }

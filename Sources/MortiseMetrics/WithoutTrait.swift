@@ -1,5 +1,8 @@
 #if !Metrics
 /// In this module only with the package's trait `Metrics`.
 @available(*, unavailable, message: "depend on Mortise with its trait: .package(url: …, traits: [\"Metrics\"])")
-public enum StoreMetrics {}
+public enum StoreMetrics {
+    /// Needs the trait.
+    public static func start(slowFetchLimit limit: Duration = .zero) {}
+}
 #endif

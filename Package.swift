@@ -271,6 +271,11 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
         }
     }
     package.products = []
+    // A package of which nothing is used would be fetched: only conditions on traits spare that.
+    package.dependencies.removeAll { dependency in
+        if case .sourceControl(_, let location, _) = dependency.kind { !location.hasSuffix("/swift-log") } else { true }
+    }
+    package.traits = []
 }
 
 for target in package.targets where target.name != "CMortisePlatform" {

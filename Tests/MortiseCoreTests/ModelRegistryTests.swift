@@ -3,7 +3,7 @@ import Testing
 @testable import MortiseCore
 
 /// Which object is the model of a row while another one goes.
-struct ModelRegistryTests {
+struct IdentityMapTests {
     private final class Departing {
         private let atLast: () -> Void
         init(_ atLast: @escaping () -> Void) { self.atLast = atLast }
@@ -11,7 +11,7 @@ struct ModelRegistryTests {
     }
 
     private final class Registered {
-        var registry = ModelRegistry()
+        var registry = IdentityMap()
         var generation: UInt16?
     }
 

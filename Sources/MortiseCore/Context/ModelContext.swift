@@ -16,7 +16,7 @@ public import Foundation
 public final class ModelContext: Equatable, SendableMetatype {
     let state: ContextState
     /// Held here alone.
-    private let unsaved = UnsavedModels()
+    let tracker = ChangeTracker()
 
     /// The author that the history records for this context's changes; nil records no author.
     public var author: String? {
@@ -61,8 +61,8 @@ public final class ModelContext: Equatable, SendableMetatype {
         set {
             guard newValue != savesAutomatically else { return }
             savesAutomatically = newValue
-            state.onChange = newValue ? { [autosave] in autosave.schedule() } : nil
-            if newValue, state.hasChanges { autosave.schedule() }
+            tracker.onChange = newValue ? { [autosave] in autosave.schedule() } : nil
+            if newValue, tracker.hasChanges { autosave.schedule() }
         }
     }
     let autosave = Autosave()
@@ -81,7 +81,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     convenience init(mainOf container: ModelContainer) { self.init(container, isMain: true) }
 
     private init(_ container: ModelContainer, isMain: Bool) {
-        state = ContextState(container: container, isKept: isMain, unsaved: unsaved)
+        state = ContextState(container: container, isKept: isMain, tracker: tracker)
         state.hold()
         state.context = self
         autosave.attach(to: self)
@@ -99,41 +99,41 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// Whether there are unsaved insertions, changes or deletions. Also true while a save would throw because a changed
     /// model's record was deleted by others; `rollback()` drops that change.
     public var hasChanges: Bool {
-        state.propagateDeletes()
-        return state.hasChanges
+        tracker.propagateDeletes()
+        return tracker.hasChanges
     }
 
     /// The models inserted since the last save, in order of insertion.
     public var insertedModelsArray: [any PersistentModel] {
-        state.propagateDeletes()
-        return Array(state.inserted)
+        tracker.propagateDeletes()
+        return Array(tracker.inserted)
     }
     /// The saved models that have unsaved changes.
     public var changedModelsArray: [any PersistentModel] {
-        state.propagateDeletes()
-        return Array(state.changed)
+        tracker.propagateDeletes()
+        return Array(tracker.changed)
     }
     /// The saved models that the next save deletes, including those deleted by delete rules.
     public var deletedModelsArray: [any PersistentModel] {
-        state.propagateDeletes()
-        return Array(state.deleted)
+        tracker.propagateDeletes()
+        return Array(tracker.deleted)
     }
 
     /// Adds a model to this context, with every model without a context that it reaches; the next save stores them.
     ///
     /// Inserting a model of this context does nothing, except that it undoes an unsaved deletion, including the
     /// deletions by its delete rules. A model of another context is not inserted, and the next fetch or save throws.
-    public func insert<T: PersistentModel>(_ model: T) { state.insert(model, isRequested: true) }
+    public func insert<T: PersistentModel>(_ model: T) { tracker.insert(model, isRequested: true) }
 
     /// Deletes a model at the next save. The delete rules of its relationships are followed before the next fetch or
     /// save; they do not apply to models that are removed from the relationship before then.
     ///
     /// For a model that was merged into another with the same unique values, that other one is deleted. Deleting a model
     /// whose insertion was refused undoes the request.
-    public func delete<T: PersistentModel>(_ model: T) { state.delete(model) }
+    public func delete<T: PersistentModel>(_ model: T) { tracker.delete(model) }
 
     /// Follows the delete rules of deleted models. Fetches and saves do this themselves.
-    public func processPendingChanges() { state.propagateDeletes() }
+    public func processPendingChanges() { tracker.propagateDeletes() }
 
     /// The model with that identifier, if this context has it in memory; nil otherwise.
     public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
@@ -280,7 +280,7 @@ extension ContextState {
             model._modelState.flags = []
             model._modelState.draft = nil
         }
-        clearChanges()
+        tracker?.clear()
         restore(touched)
         for drop in drops { drop.didSet() }
         do {

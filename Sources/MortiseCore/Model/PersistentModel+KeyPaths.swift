@@ -62,21 +62,21 @@ extension PersistentModel {
     }
     /// Sets the related model and updates the inverse.
     public func setValue<Value>(forKey key: KeyPath<Self, Value>, to newValue: Value) where Value: PersistentModel {
-        _setTarget(newValue, at: Self.slot(for: key))
+        RelationshipEditor(self).setTarget(newValue, at: Self.slot(for: key))
     }
     /// Sets or clears the related model and updates the inverse.
     public func setValue<Value>(forKey key: KeyPath<Self, Value?>, to newValue: Value?) where Value: PersistentModel {
-        _setTarget(newValue, at: Self.slot(for: key))
+        RelationshipEditor(self).setTarget(newValue, at: Self.slot(for: key))
     }
     /// Replaces the related models and updates their inverses. Duplicates count once.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Self, Value>, to newValue: Value)
     where Value: RelationshipCollection, OtherModel == Value.PersistentElement {
-        _setMembers(PropertyAccess.members(newValue), at: Self.slot(for: key))
+        RelationshipEditor(self).setMembers(PropertyAccess.members(newValue), at: Self.slot(for: key))
     }
     /// Replaces the related models and updates their inverses; nil clears the relationship.
     public func setValue<Value, OtherModel>(forKey key: KeyPath<Self, Value>, to newValue: Value)
     where Value: Encodable, Value: RelationshipCollection, OtherModel == Value.PersistentElement {
-        _setMembers(PropertyAccess.members(newValue), at: Self.slot(for: key))
+        RelationshipEditor(self).setMembers(PropertyAccess.members(newValue), at: Self.slot(for: key))
     }
     /// Sets a property that a value transformer stores. The transformer runs at the next save.
     public func setTransformableValue<Value>(forKey key: KeyPath<Self, Value>, to newValue: Value) {

@@ -178,28 +178,6 @@ extension PersistentModel {
         let layout = ModelLayout.of(type(of: self))
         _write(layout.transformed(value, at: slot).map(Draft.Value.value) ?? .unencodable(value), at: slot)
     }
-
-    /// Puts a value into the model's draft and reports the model's first change to the context.
-    func _write(_ value: Draft.Value, at slot: Int) {
-        if case .value(let stored) = value { return _write(stored: stored, at: slot) }
-        _noteChange()
-        _modelState.set(value, at: slot)
-        _holdWeaklyAfterContext()
-    }
-
-    /// Like `_write`, for a stored value. Setting the value that the record has changes nothing.
-    @usableFromInline
-    func _write(stored value: consuming StoredValue, at slot: Int) {
-        if _modelState.row >= 0, _modelState.hasInRow(value, at: slot) { return }
-        _noteChange()
-        _modelState.set(stored: value, at: slot)
-    }
-
-    private func _noteChange() {
-        if let table = _modelState.table, _modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted]) {
-            table.state.noteChange(of: self)
-        }
-    }
 }
 
 extension Schema.Attribute {
@@ -247,10 +225,10 @@ extension ModelLayout {
 
 extension PersistentModel {
     /// Used by macro expansions: reads an optional to-one relationship by slot.
-    public func _value<T: PersistentModel>(at slot: Int) -> T? { _target(at: slot) as? T }
+    public func _value<T: PersistentModel>(at slot: Int) -> T? { RelationshipEditor(self).target(at: slot) as? T }
     /// Used by macro expansions: reads a required to-one relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> T {
-        if let model = _target(at: slot) as? T { return model }
+        if let model = RelationshipEditor(self).target(at: slot) as? T { return model }
         if case .requiredButCleared(last: let last)? = _modelState.draft?[slot], let model = last as? T { return model }
         if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
             if let table = (_modelState.table ?? _modelState.frozen?.table)?.state.table(of: identifier),
@@ -272,7 +250,7 @@ extension PersistentModel {
         {
             return members
         }
-        return _members(at: slot).compactMap { $0 as? T }
+        return RelationshipEditor(self).members(at: slot).compactMap { $0 as? T }
     }
     /// Used by macro expansions: reads an optional to-many relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> [T]? {
@@ -282,19 +260,19 @@ extension PersistentModel {
 
     /// Used by macro expansions: sets an optional to-one relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: T?, at slot: Int) {
-        _notifying(slot, T?.self) { _setTarget(value, at: slot) }
+        _notifying(slot, T?.self) { RelationshipEditor(self).setTarget(value, at: slot) }
     }
     /// Used by macro expansions: sets a required to-one relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: T, at slot: Int) {
-        _notifying(slot, T.self) { _setTarget(value, at: slot) }
+        _notifying(slot, T.self) { RelationshipEditor(self).setTarget(value, at: slot) }
     }
     /// Used by macro expansions: sets a to-many relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: [T], at slot: Int) {
-        _notifying(slot, [T].self) { _setMembers(value, at: slot) }
+        _notifying(slot, [T].self) { RelationshipEditor(self).setMembers(value, at: slot) }
     }
     /// Used by macro expansions: sets an optional to-many relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: [T]?, at slot: Int) {
-        _notifying(slot, [T]?.self) { _setMembers(value ?? [], at: slot) }
+        _notifying(slot, [T]?.self) { RelationshipEditor(self).setMembers(value ?? [], at: slot) }
     }
 }
 

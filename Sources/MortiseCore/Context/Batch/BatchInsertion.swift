@@ -187,7 +187,7 @@ struct BatchInsertion<Model: PersistentModel> {
         // All drafts first: nothing is inserted where one leads nowhere.
         try zip(records.snapshots, records.assigned).map { try draft($0.values, $1) }.map { draft in
             let model = Materializing.make(Model.self, ModelState(draft: draft))
-            state.insert(model)
+            state.tracker?.insert(model)
             return model
         }
     }

@@ -99,7 +99,7 @@ struct BatchRun<Model: PersistentModel> {
         if case .identifier(let identifier) = value { target = targets[identifier] }
         let change = ValueChange(settingSlot: slot, of: model, layout: layout)
         change?.willSet()
-        model._setTarget(target, at: slot)
+        RelationshipEditor(model).setTarget(target, at: slot)
         change?.didSet()
     }
 
@@ -234,7 +234,7 @@ struct BatchRun<Model: PersistentModel> {
     private func deleteModels() throws {
         let run = try QueryRun(descriptor, in: state)
         for record in matches(of: run) {
-            if let model = run.reader.model(record) { state.delete(model) }
+            if let model = run.reader.model(record) { state.tracker?.delete(model) }
         }
     }
 

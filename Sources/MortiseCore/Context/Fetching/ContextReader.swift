@@ -1,10 +1,10 @@
 /// A context's view for queries: the rows of its pinned versions under its unsaved changes.
 ///
-/// An unsaved model is found by its row or, if it has none, by its place in the context's list, so that nothing has to be
+/// An tracker model is found by its row or, if it has none, by its place in the context's list, so that nothing has to be
 /// prepared for a query: a program that looks up each record before it inserts it does so between many changes.
 final class ContextReader: RecordReader {
     private let state: ContextState
-    private let unsaved: UnsavedModels?
+    private let tracker: ChangeTracker?
     /// The entities that unsaved changes may concern.
     private let touched: Set<String>
     /// The context's tables by number, as far as they have been asked for; nil for those that no change concerns.
@@ -13,14 +13,14 @@ final class ContextReader: RecordReader {
     /// Creates a reader of the versions that the context has now. `seesChanges` says whether unsaved changes count.
     init(state: ContextState, seesChanges: Bool) {
         self.state = state
-        unsaved = seesChanges ? state.unsaved : nil
-        touched = seesChanges ? state.unsavedEntities : []
+        tracker = seesChanges ? state.tracker : nil
+        touched = seesChanges ? state.tracker?.entities ?? [] : []
         super.init(schema: state.container.schema.stored, layouts: state.container.schema.recordLayouts) { name in
             state.table(named: name)?.source
         }
     }
 
-    /// The context's table of that number; nil if no unsaved change concerns it.
+    /// The context's table of that number; nil if no tracker change concerns it.
     private func touchedTable(_ number: Int) -> ModelTable? {
         if touched.isEmpty { return nil }
         while touchedTables.count <= number {
@@ -39,12 +39,12 @@ final class ContextReader: RecordReader {
     }
 
     private func isDeleted(_ record: RecordReference) -> Bool {
-        guard let table = touchedTable(record.table), unsaved?.deleted.isEmpty == false else { return false }
+        guard let table = touchedTable(record.table), tracker?.deleted.isEmpty == false else { return false }
         return unsavedModel(table, row: record.row)?._modelState.flags.contains(.isDeleted) == true
     }
 
     private func insertedModel(_ record: RecordReference) -> (any PersistentModel)? {
-        unsaved?.inserted.model(at: -record.row)
+        tracker?.inserted.model(at: -record.row)
     }
 
     /// Whether the value of an expression for an unchanged record can differ because other records have changed.
@@ -71,16 +71,16 @@ final class ContextReader: RecordReader {
 
     /// An upper bound of how many stored records of an entity's family are deleted or shown by changed models.
     func overlaidCount(in family: Set<String>) -> Int {
-        guard let unsaved else { return 0 }
+        guard let tracker else { return 0 }
         return family.intersection(touched).reduce(0) { count, name in
             guard let table = state.table(named: name) else { return count }
-            return count + unsaved.changed.count(of: table) + unsaved.deleted.count(of: table)
+            return count + tracker.changed.count(of: table) + tracker.deleted.count(of: table)
         }
     }
 
     /// The records of some tables that differ from the stored ones. With conjuncts, those that they rule out may be missing.
     func changedRecords(in numbers: Set<Int>, matching conjuncts: [StoreQuery.Conjunct] = []) -> [RecordReference] {
-        guard let unsaved else { return [] }
+        guard let tracker else { return [] }
         let key = conjuncts.lazy.compactMap { LookupKey($0.expression) }.first
         var found: [RecordReference] = []
         for number in numbers {
@@ -94,11 +94,11 @@ final class ContextReader: RecordReader {
             // Rows of snapshots change in place when they are read again.
             let changed = fitting.flatMap { key in
                 table.session.version == nil
-                    ? nil : unsaved.changed.candidates(in: table, at: key.slot, key.values)
+                    ? nil : tracker.changed.candidates(in: table, at: key.slot, key.values)
             }
-            let inserted = fitting.flatMap { unsaved.inserted.candidates(in: table, at: $0.slot, $0.values) }
-            if let changed { changed.forEach(add) } else { models(of: table, in: unsaved.changed).forEach(add) }
-            if let inserted { inserted.forEach(add) } else { models(of: table, in: unsaved.inserted).forEach(add) }
+            let inserted = fitting.flatMap { tracker.inserted.candidates(in: table, at: $0.slot, $0.values) }
+            if let changed { changed.forEach(add) } else { models(of: table, in: tracker.changed).forEach(add) }
+            if let inserted { inserted.forEach(add) } else { models(of: table, in: tracker.inserted).forEach(add) }
         }
         return found
     }
@@ -124,7 +124,7 @@ final class ContextReader: RecordReader {
     }
 
     override func unchangedRows(ofTable table: Int) -> RowSource? {
-        if let unsaved, touchedTable(table) != nil, !unsaved.changed.isEmpty || !unsaved.inserted.isEmpty { return nil }
+        if let tracker, touchedTable(table) != nil, !tracker.changed.isEmpty || !tracker.inserted.isEmpty { return nil }
         return super.unchangedRows(ofTable: table)
     }
 
@@ -144,7 +144,7 @@ final class ContextReader: RecordReader {
 
     override func record(_ identifier: PersistentIdentifier) -> RecordReference? {
         if identifier.isTemporary {
-            guard let model = unsaved?.inserted.first(identifier), let table = model._modelState.table,
+            guard let model = tracker?.inserted.first(identifier), let table = model._modelState.table,
                 let number = self.table(named: table.layout.entityName)
             else { return nil }
             return RecordReference(table: number, row: -Int(model._modelState.place))

@@ -97,14 +97,14 @@ extension ContextState {
         }
         session.move(to: latest)
         if !sources.isEmpty {
-            unsaved?.changed.forgetValues()
+            tracker?.changed.forgetValues()
             storedMembers = StoredMembers()
         }
         for (table, source) in sources {
             table.source = source
             table.verifiesRows = table.layout.needsVerification && source.needsVerification(for: table.layout)
         }
-        if !deleted.isEmpty { hasStaleDeletions = true }
+        if let tracker, !tracker.deleted.isEmpty { tracker.hasStaleDeletions = true }
         if !isTakingOver { settlePartners(in: session) }
         for change in differing { change.willSet() }
         for change in differing { change.didSet() }
@@ -114,7 +114,7 @@ extension ContextState {
     func settlePartners(in session: StoreSession) {
         for model in Array(changed) + Array(deleted) {
             guard let table = model._modelState.table, table.session === session else { continue }
-            model._settlePartners(in: table.layout)
+            RelationshipEditor(model).settlePartners(in: table.layout)
         }
     }
 
@@ -139,9 +139,9 @@ extension ContextState {
         if model._modelState.flags.contains(.isChanged) {
             // No change is lost if only the deletion of another model had changed it.
             let isReleased = draft.released.isSuperset(of: draft.changed)
-            if isReleased { removeChanged(model) } else { markDeletedElsewhere(model) }
+            if isReleased { tracker?.changed.remove(model) } else { tracker?.noteDeletedElsewhere(model) }
         }
-        if isTakingOver { forgetDeletion(of: model) } else { markGone(model) }
+        if isTakingOver { tracker?.forgetDeletion(of: model) } else { tracker?.noteGone(model) }
         model._modelState.flags = .isDeleted
         model._modelState.row = -1
         table.forget(row: row, generation: model._modelState.generation)

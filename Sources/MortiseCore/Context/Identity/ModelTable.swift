@@ -31,7 +31,7 @@ public final class ModelTable {
     // Models take themselves out on the thread of their last release; all else happens where the context is used. No model
     // is released under the lock: it would wait for it.
     private let lock = Mutex(())
-    private var registry = ModelRegistry()
+    private var identityMap = IdentityMap()
     /// What the temporary identifiers of new models have in common.
     private(set) lazy var temporaryNamespace = IdentifierNamespace(temporaryOf: layout.entityName).namespace
 
@@ -54,7 +54,7 @@ public final class ModelTable {
     func model(row: Int) -> any PersistentModel { model(of: layout.type, row: row) }
 
     private func model<T: PersistentModel>(of type: T.Type, row: Int) -> T {
-        if let known = locked({ registry.object(row: row) }) { return unsafeDowncast(known, to: T.self) }
+        if let known = locked({ identityMap.object(row: row) }) { return unsafeDowncast(known, to: T.self) }
         let model = Materializing.make(type, ModelState(table: self, row: row))
         return register(model, row: row).map { unsafeDowncast($0, to: T.self) } ?? model
     }
@@ -62,12 +62,12 @@ public final class ModelTable {
     /// Makes a model stand for a row.
     /// - Returns: the one that does so already; the model given then no longer counts as the row's.
     private func register(_ model: any PersistentModel, row: Int) -> AnyObject? {
-        switch locked({ registry.register(model, row: row) }) {
+        switch locked({ identityMap.register(model, row: row) }) {
         case .registered(let generation):
             if generation != 0 { model._modelState.generation = generation }
             return nil
         case .present(let present):
-            model._modelState.generation = ModelRegistry.surplus
+            model._modelState.generation = IdentityMap.surplus
             return present
         }
     }
@@ -97,7 +97,7 @@ public final class ModelTable {
         return rows.withUnsafeBufferPointer { rows in models(count: rows.count, of: type) { rows[$0] } }
     }
 
-    /// Goes to the registry twice for each of its pages that the rows lie in: models are made without the lock, because
+    /// Goes to the identityMap twice for each of its pages that the rows lie in: models are made without the lock, because
     /// making them runs the default values of their properties.
     @inline(__always)
     private func models<T: PersistentModel>(count: Int, of type: T.Type, _ row: (Int) -> Int) -> [T] {
@@ -106,12 +106,12 @@ public final class ModelTable {
             [T](unsafeUninitializedCapacity: count) { models, made in
                 guard let models = models.baseAddress else { return }
                 while made < count {
-                    let number = ModelRegistry.page(of: row(made))
+                    let number = IdentityMap.page(of: row(made))
                     var end = made + 1
-                    while end < count, ModelRegistry.page(of: row(end)) == number { end += 1 }
+                    while end < count, IdentityMap.page(of: row(end)) == number { end += 1 }
                     missing.removeAll(keepingCapacity: true)
                     let hasPage = locked {
-                        guard let page = registry.page(number) else { return false }
+                        guard let page = identityMap.page(number) else { return false }
                         for place in made..<end {
                             if let known = page.object(row: row(place)) {
                                 // Only models of the layout's type are ever registered.
@@ -144,12 +144,12 @@ public final class ModelTable {
             beginNext()
             (models + place).initialize(to: type.init(_modelState: ModelState(countedIn: self, row: row(place))))
         }
-        var others: [(place: Int, outcome: ModelRegistry.Outcome)] = []
+        var others: [(place: Int, outcome: IdentityMap.Outcome)] = []
         locked {
-            let page = registry.beginFilling(number)
+            let page = identityMap.beginFilling(number)
             for place in places {
                 if let page, page.put(models[place], row: row(place)) { continue }
-                let outcome = registry.register(models[place], row: row(place))
+                let outcome = identityMap.register(models[place], row: row(place))
                 if case .registered(0) = outcome { continue }
                 others.append((place, outcome))
             }
@@ -159,7 +159,7 @@ public final class ModelTable {
             case .registered(let generation): models[place]._modelState.generation = generation
             case .present(let present):
                 // The same row again, or made meanwhile by a default value.
-                models[place]._modelState.generation = ModelRegistry.surplus
+                models[place]._modelState.generation = IdentityMap.surplus
                 models[place] = unsafeDowncast(present, to: T.self)
             }
         }
@@ -175,13 +175,13 @@ public final class ModelTable {
 
     func registered(row: Int) -> (any PersistentModel)? {
         func cast<T: PersistentModel>(_ type: T.Type) -> (any PersistentModel)? {
-            locked { registry.object(row: row) }.map { unsafeDowncast($0, to: T.self) }
+            locked { identityMap.object(row: row) }.map { unsafeDowncast($0, to: T.self) }
         }
         return cast(layout.type)
     }
 
     /// Whether a row has a model, also one whose last release has begun on another thread.
-    func isOccupied(row: Int) -> Bool { locked { registry.isOccupied(row: row) } }
+    func isOccupied(row: Int) -> Bool { locked { identityMap.isOccupied(row: row) } }
 
     /// Makes a new model that of the row that its save gave it.
     /// - Returns: the model that the row already has and keeps; nil if it had none.
@@ -193,33 +193,33 @@ public final class ModelTable {
 
     /// Notes that an unsaved model is about to have another value in an indexed slot.
     func noteValue(_ value: StoredValue, at slot: Int, of model: borrowing ModelState) {
-        guard let unsaved = state.unsaved else { return }
+        guard let tracker = state.tracker else { return }
         if model.flags.contains(.isInserted) {
-            unsaved.inserted.noteValue(value, at: slot, in: self, place: Int(model.place))
+            tracker.inserted.noteValue(value, at: slot, in: self, place: Int(model.place))
         } else if model.flags.contains(.isChanged) {
-            unsaved.changed.noteValue(value, at: slot, in: self, place: Int(model.place))
+            tracker.changed.noteValue(value, at: slot, in: self, place: Int(model.place))
         }
     }
 
     /// Forgets what was noted of the values of unsaved models, because they have changed in some other way.
-    func forgetValues() { state.unsaved?.forgetValues() }
+    func forgetValues() { state.tracker?.forgetValues() }
 
     func forget(row: Int, generation: UInt16) {
-        lock.withLock { _ in registry.forget(row: row, generation: generation) }
+        lock.withLock { _ in identityMap.forget(row: row, generation: generation) }
     }
 
-    var hasModels: Bool { locked { !registry.isEmpty } }
+    var hasModels: Bool { locked { !identityMap.isEmpty } }
 
     /// The rows that have models; in `ranges` only, unless that is nil.
     func registeredRows(in ranges: [Range<Int>]? = nil) -> [Int] {
-        locked { (ranges ?? [0..<Int.max]).flatMap(registry.objects(in:)) }.map(\.row)
+        locked { (ranges ?? [0..<Int.max]).flatMap(identityMap.objects(in:)) }.map(\.row)
     }
 
     /// The registered models with their rows; in `ranges` only, unless that is nil. A copy, so that models may be
     /// registered and released meanwhile.
     func registeredModels(in ranges: [Range<Int>]? = nil) -> [(row: Int, model: any PersistentModel)] {
         func cast<T: PersistentModel>(_ type: T.Type) -> [(row: Int, model: any PersistentModel)] {
-            locked { (ranges ?? [0..<Int.max]).flatMap(registry.objects(in:)) }.map {
+            locked { (ranges ?? [0..<Int.max]).flatMap(identityMap.objects(in:)) }.map {
                 ($0.row, unsafeDowncast($0.object, to: T.self))
             }
         }

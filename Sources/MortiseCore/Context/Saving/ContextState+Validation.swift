@@ -36,7 +36,7 @@ extension ContextState {
                 case .transformable: false
                 default:
                     description.role == .toOne
-                        ? model._target(at: slot).map(hasNoRecord) ?? true
+                        ? RelationshipEditor(model).target(at: slot).map(hasNoRecord) ?? true
                         : model._modelState.storedValue(at: slot).isNull
                             && description.property.attribute?.options.contains(.ephemeral) != true
                 }
@@ -58,7 +58,7 @@ extension ContextState {
         guard let relationship = description.property.relationship,
             relationship.minimumCount != nil || relationship.maximumCount != nil
         else { return }
-        let count = model._members(at: slot).count
+        let count = RelationshipEditor(model).members(at: slot).count
         if let minimum = relationship.minimumCount, count < minimum {
             throw ModelValidationError.tooFew(
                 entity: layout.entityName, property: description.name, model: model.persistentModelID, count: count,
@@ -78,10 +78,13 @@ extension ContextState {
                 relationship.deleteRule == .deny || relationship.deleteRule == .noAction
             else { continue }
             let related =
-                (relationship.isToMany ? model._members(at: slot) : model._target(at: slot).map { [$0] } ?? [])
+                (relationship.isToMany
+                ? RelationshipEditor(model).members(at: slot)
+                : RelationshipEditor(model).target(at: slot).map { [$0] } ?? [])
                 // What others have stored there may have another partner here.
                 .filter {
-                    !$0._modelState.flags.contains(.isDeleted) && model._isMutual(with: $0, at: slot, layout)
+                    !$0._modelState.flags.contains(.isDeleted)
+                        && RelationshipEditor(model).isMutual(with: $0, at: slot, layout)
                 }
             if related.isEmpty { continue }
             if relationship.deleteRule == .deny {

@@ -97,12 +97,12 @@ extension ContextState {
     /// Settles conflicting changes of the context and the store before a save.
     /// - Throws: `SaveConflict` under the policy `error`; `ModelContextError.noSuchModel` for a changed record that is gone.
     func settleConflicts() throws {
-        if changed.isEmpty, deleted.isEmpty, deletedElsewhere.isEmpty { return }
+        if changed.isEmpty, deleted.isEmpty, tracker?.deletedElsewhere.isEmpty ?? true { return }
         let policy = context?.mergePolicy ?? .propertyWise
-        if let gone = deletedElsewhere.min() {
+        if let gone = tracker?.deletedElsewhere.min() {
             guard policy == .storeWins else { throw ModelContextError.noSuchModel(gone) }
             beginSettling()
-            forgetDeletedElsewhere()
+            tracker?.deletedElsewhere = []
         }
         for model in Array(changed) { try settle(model, policy, isDeletion: false) }
         for model in Array(deleted) { try settle(model, policy, isDeletion: true) }
@@ -130,7 +130,7 @@ extension ContextState {
         case .storeWins:
             beginSettling()
             // A model may have been changed before it was deleted.
-            if isDeletion { insert(model) }
+            if isDeletion { tracker?.insert(model) }
             model._dropChanges(table.layout)
         case .objectWins:
             guard !isDeletion else { return }
@@ -209,8 +209,7 @@ extension PersistentModel {
         for slot in _modelState.draft?.changed.slots ?? [] {
             let role = layout.record.slots[slot].role
             if role == .attribute {
-                _modelState.draft?[slot] = .unset
-                _modelState.draft?.changed.remove(slot)
+                ChangeTracker.apply(.forget, to: self, at: slot)
             } else if role != .toManyDerived {
                 _restore(_modelState.rowValue(at: slot), at: slot, role: role)
             }
@@ -222,10 +221,11 @@ extension PersistentModel {
         let state = _modelState.table?.state
         switch (role, value) {
         case (.attribute, _): _write(.value(value), at: slot)
-        case (.toOne, .identifier(let target)): _setTarget(state?.model(for: target), at: slot)
-        case (.toOne, _): _setTarget(nil, at: slot)
-        case (_, .identifiers(let members)): _setMembers(state?.models(for: members) ?? [], at: slot)
-        default: _setMembers([], at: slot)
+        case (.toOne, .identifier(let target)): RelationshipEditor(self).setTarget(state?.model(for: target), at: slot)
+        case (.toOne, _): RelationshipEditor(self).setTarget(nil, at: slot)
+        case (_, .identifiers(let members)):
+            RelationshipEditor(self).setMembers(state?.models(for: members) ?? [], at: slot)
+        default: RelationshipEditor(self).setMembers([], at: slot)
         }
     }
 }

@@ -22,15 +22,15 @@ extension ModelContext {
 extension ContextState {
     func save() throws {
         try prepare()
-        try throwRefused()
+        try tracker?.throwRefused()
         guard hasChanges else {
-            unsaved?.cascades = Cascades()
+            tracker?.cascades = Cascades()
             return
         }
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         propagateDeletes()
         try throwLatched()
-        try throwRefused()
+        try tracker?.throwRefused()
         var saved = SavedChanges()
         // A handler may save on another thread and wait for it, so no lock is held any more.
         do {
@@ -68,7 +68,7 @@ extension ContextState {
         try checkWritable()
         var progress = SaveProgress(hasInsertions: !inserted.isEmpty)
         while try !attempt(&progress, &saved, unlock) {}
-        forgetUndoneRefusals()
+        tracker?.forgetUndoneRefusals()
     }
 
     /// - Throws: `ModelContextError.readOnly` if there are changes for a read-only store.
@@ -135,7 +135,7 @@ extension ContextState {
                 try takeOver(pending, outcome, session, version)
                 finish(aliases, in: session)
             }
-            saveUndo = nil
+            tracker?.saveUndo = nil
             return true
         } catch {
             undoSettling(except: done)
@@ -165,18 +165,20 @@ extension ContextState {
     /// Follows the rules of what is deleted here to what others have saved since.
     private func repeatDeleteRules() throws {
         // Records of a store without versions may have changed unnoticed.
-        guard !deleted.isEmpty, hasStaleDeletions || sessions.contains(where: { $0.version == nil }) else { return }
+        guard let tracker, !tracker.deleted.isEmpty,
+            tracker.hasStaleDeletions || sessions.contains(where: { $0.version == nil })
+        else { return }
         beginSettling()
-        hasStaleDeletions = false
+        tracker.hasStaleDeletions = false
         returnMovedModels()
-        propagateDeletes(again: Array(deleted))
+        tracker.propagateDeletes(again: Array(tracker.deleted))
         try throwLatched()
     }
 
     /// Takes back the deletion of models that others have moved away from the deleted ones whose cascades took them. Those
     /// that were moved to another one that is deleted here go with that.
     private func returnMovedModels() {
-        while let moved = unsaved?.cascades.released(from: deleted), !moved.isEmpty {
+        while let moved = tracker?.cascades.released(from: deleted), !moved.isEmpty {
             var leaders: [PersistentIdentifier: (model: any PersistentModel, record: LedRecord)] = [:]
             for model in Array(deleted) {
                 guard let record = LedRecord(model) else { continue }
@@ -185,9 +187,9 @@ extension ContextState {
             // One may have come back with another.
             for model in moved where model._modelState.flags.contains(.isDeleted) {
                 if let leader = leaders[model.persistentModelID], leader.model !== model {
-                    unsaved?.cascades.note(model, deletedWith: leader.model, leader.record)
+                    tracker?.cascades.note(model, deletedWith: leader.model, leader.record)
                 } else {
-                    insert(model)
+                    tracker?.insert(model)
                 }
             }
         }
@@ -362,10 +364,11 @@ extension ContextState {
     }
 
     private func finish(_ pending: ModelChanges) {
-        clearInserted(pending.inserted)
-        for model in pending.updated { removeChanged(model) }
-        for model in pending.deleted { forgetDeletion(of: model) }
-        if deleted.isEmpty { unsaved?.cascades = Cascades() }
+        guard let tracker else { return }
+        tracker.forgetInsertions(of: pending.inserted)
+        for model in pending.updated { tracker.changed.remove(model) }
+        for model in pending.deleted { tracker.forgetDeletion(of: model) }
+        if tracker.deleted.isEmpty { tracker.cascades = Cascades() }
     }
 }
 
@@ -381,11 +384,12 @@ extension PersistentModel {
             return _modelState.storedValue(at: slot)
         case .toOne:
             if case .unset = _modelState.draft?[slot] ?? .unset { return _modelState.storedValue(at: slot) }
-            return _target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
+            return RelationshipEditor(self).target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
         case .toManyStored, .toManyDerived:
-            let members = _members(at: slot)
+            let members = RelationshipEditor(self).members(at: slot)
             // What cannot be shown was not taken out.
-            let identifiers = members.map(\.persistentModelID) + _unreadable(at: slot).map(\.identifier)
+            let identifiers =
+                members.map(\.persistentModelID) + RelationshipEditor(self).unreadable(at: slot).map(\.identifier)
             // A model that was merged away has the identifier of the one that may be a member already.
             guard members.contains(where: { $0._survivor != nil }) else { return .identifiers(identifiers) }
             var seen = Set<PersistentIdentifier>()

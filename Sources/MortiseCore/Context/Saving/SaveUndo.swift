@@ -25,14 +25,14 @@ final class SaveUndo {
     private let hasStaleDeletions: Bool
     private let notifications: Int
 
-    init(_ state: ContextState) {
-        inserted = state.inserted
-        changed = state.changed
-        deleted = state.deleted
-        cascades = state.unsaved?.cascades ?? Cascades()
-        refusals = state.unsaved?.refusals ?? Refusals()
-        deletedElsewhere = state.deletedElsewhere
-        hasStaleDeletions = state.hasStaleDeletions
+    init(_ tracker: ChangeTracker, _ state: ContextState) {
+        inserted = tracker.inserted
+        changed = tracker.changed
+        deleted = tracker.deleted
+        cascades = tracker.cascades
+        refusals = tracker.refusals
+        deletedElsewhere = tracker.deletedElsewhere
+        hasStaleDeletions = tracker.hasStaleDeletions
         notifications = state.deferredNotificationCount
         for list in [inserted, changed, deleted] {
             for model in list { note(model) }
@@ -96,28 +96,27 @@ final class SaveUndo {
             }
             return remaining
         }
-        state.deletedElsewhere = deletedElsewhere + goneElsewhere.filter { !deletedElsewhere.contains($0) }
-        state.hasStaleDeletions = hasStaleDeletions
         state.dropDeferredNotifications(after: notifications)
-        guard let unsaved = state.unsaved else { return }
-        unsaved.inserted = remaining(inserted, unsaved.inserted)
-        unsaved.changed = remaining(changed, unsaved.changed)
-        unsaved.deleted = remaining(deleted, unsaved.deleted)
-        unsaved.cascades = cascades
-        unsaved.refusals = refusals
+        guard let tracker = state.tracker else { return }
+        tracker.deletedElsewhere = deletedElsewhere + goneElsewhere.filter { !deletedElsewhere.contains($0) }
+        tracker.hasStaleDeletions = hasStaleDeletions
+        tracker.restore(
+            inserted: remaining(inserted, tracker.inserted), changed: remaining(changed, tracker.changed),
+            deleted: remaining(deleted, tracker.deleted), cascades, refusals)
     }
 }
 
 extension ContextState {
     /// Called before a save changes models on its own account; once or more often.
     func beginSettling() {
-        if saveUndo == nil { saveUndo = SaveUndo(self) }
+        guard let tracker, tracker.saveUndo == nil else { return }
+        tracker.saveUndo = SaveUndo(tracker, self)
     }
 
     /// Puts back what a save has changed on its own account, except in the stores that have already saved.
     func undoSettling(except saved: [StoreSession]) {
-        let undo = saveUndo
-        saveUndo = nil
+        let undo = tracker?.saveUndo
+        tracker?.saveUndo = nil
         undo?.restore(self, except: saved)
     }
 }

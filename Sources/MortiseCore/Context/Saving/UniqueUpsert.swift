@@ -108,25 +108,25 @@ struct UniqueUpsert {
                 }
                 survivor._replace(value, at: slot, layout)
             case .toOne:
-                let target = loser._target(at: slot).map { standing(for: $0, loser, survivor) }
+                let target = RelationshipEditor(loser).target(at: slot).map { standing(for: $0, loser, survivor) }
                 let isCleared =
                     loser._modelState.draft.map { $0.tellsDefaults && !$0.defaults.contains(slot) } ?? false
-                loser._setTarget(nil, at: slot)
+                RelationshipEditor(loser).setTarget(nil, at: slot)
                 if target != nil || isCleared {
                     let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
                     change?.willSet()
-                    survivor._setTarget(target, at: slot)
+                    RelationshipEditor(survivor).setTarget(target, at: slot)
                     change?.didSet()
                 }
                 loser._modelState.draft?[slot] = .model(target)
             case .toManyStored, .toManyDerived:
-                let members = loser._members(at: slot).map { standing(for: $0, loser, survivor) }
-                loser._setMembers([], at: slot)
+                let members = RelationshipEditor(loser).members(at: slot).map { standing(for: $0, loser, survivor) }
+                RelationshipEditor(loser).setMembers([], at: slot)
                 let new = round.newMembers(among: members, of: survivor, at: slot)
                 if !new.isEmpty {
                     let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
                     change?.willSet()
-                    survivor._addMembers(new, at: slot)
+                    RelationshipEditor(survivor).addMembers(new, at: slot)
                     change?.didSet()
                 }
                 let kept = MemberChanges()
@@ -134,7 +134,7 @@ struct UniqueUpsert {
                 loser._modelState.draft?[slot] = .models(kept)
             }
         }
-        state.removeInserted(loser)
+        state.tracker?.inserted.remove(loser)
         let draft = loser._modelState.ensureDraft()
         draft.survivor = survivor
         draft.takeBack()

@@ -127,7 +127,7 @@ struct UpsertRound {
             known = present
         } else {
             known = ObjectSet()
-            for member in owner._members(at: slot) { _ = known.insert(member) }
+            for member in RelationshipEditor(owner).members(at: slot) { _ = known.insert(member) }
         }
         // One that was a member may have left.
         let new = candidates.filter { known.insert($0) || !owner._refers(to: $0, at: slot) }

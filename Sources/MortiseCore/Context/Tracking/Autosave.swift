@@ -107,7 +107,7 @@ final class Autosave: @unchecked Sendable {
     private func failed(_ context: ModelContext, _ error: any Error) {
         context.container.logger.error(
             "autosave failed",
-            metadata: ["error": "\(error)", "unsaved": "\(context.state.unsavedCount)"])
+            metadata: ["error": "\(error)", "unsaved": "\(context.state.tracker?.count ?? 0)"])
         if case ModelContextError.containerClosed = error { return }
         let delay = Duration.seconds(1 << min(failures, 6))
         failures += 1

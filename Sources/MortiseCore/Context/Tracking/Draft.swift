@@ -51,7 +51,7 @@ final class Draft {
     @exclusivity(unchecked) private var own: DraftRelations?
     /// The relationships that the context keeps for one of its models, so that they are released with the context.
     @exclusivity(unchecked) private var lent: Unmanaged<DraftRelations>?
-    @exclusivity(unchecked) private var keeper: UnsavedModels.Reference?
+    @exclusivity(unchecked) private var keeper: ChangeTracker.Reference?
     /// The slots that the draft keeps itself although the context keeps the others: a required relationship has to lead
     /// somewhere as long as the model is there.
     @exclusivity(unchecked) private var required = SlotSet()
@@ -129,7 +129,7 @@ final class Draft {
 
     private func setOther(_ value: Value, at slot: Int) {
         held.insert(slot)
-        if value.isLendable, keeper?.models != nil, !required.contains(slot) {
+        if value.isLendable, keeper?.tracker != nil, !required.contains(slot) {
             own?.remove(slot)
             if let lentRelations {
                 lentRelations.set(value, at: slot)
@@ -214,7 +214,7 @@ extension Draft {
         fileprivate let values: ContiguousArray<StoredValue>
         fileprivate let plain: SlotSet
         fileprivate let present: SlotSet
-        fileprivate let keeper: UnsavedModels.Reference?
+        fileprivate let keeper: ChangeTracker.Reference?
         fileprivate let required: SlotSet
         fileprivate let changed: SlotSet
         fileprivate let released: SlotSet
@@ -269,27 +269,27 @@ extension Draft {
     /// The relationships that the context keeps; nil if the context has been released. Safe on any thread, because they
     /// exist as long as the context's unsaved models do.
     private var lentRelations: DraftRelations? {
-        guard let lent, let models = keeper?.models else { return nil }
-        return withExtendedLifetime(models) { lent.takeUnretainedValue() }
+        guard let lent, let tracker = keeper?.tracker else { return nil }
+        return withExtendedLifetime(tracker) { lent.takeUnretainedValue() }
     }
 
     private func lend(_ relations: DraftRelations) {
         lent = .passUnretained(relations)
-        keeper?.models?.keep(relations)
+        keeper?.tracker?.keep(relations)
     }
 
     /// Takes back what the context keeps.
     @discardableResult
     private func takeLent() -> DraftRelations? {
         let relations = lentRelations
-        if let relations { keeper?.models?.giveBack(relations) }
+        if let relations { keeper?.tracker?.giveBack(relations) }
         lent = nil
         return relations
     }
 
     /// Moves the relationships that are set, now and from now on, to a context's store of unsaved models. The slots in
     /// `required` stay with the draft.
-    func lend(to keeper: UnsavedModels.Reference, required: SlotSet) {
+    func lend(to keeper: ChangeTracker.Reference, required: SlotSet) {
         guard self.keeper !== keeper else { return }
         self.keeper = keeper
         self.required = required
@@ -338,172 +338,5 @@ extension Draft {
             default: break
             }
         }
-    }
-}
-
-/// The values of a draft that are no stored values.
-final class DraftRelations {
-    /// Most models have one, which takes no array.
-    private var first: Draft.Other?
-    private var more: [Draft.Other] = []
-    /// One more than the index at which the context keeps this; 0 if it does not.
-    var place = 0
-
-    var isEmpty: Bool { first == nil }
-    /// The value if there is exactly one; nil otherwise.
-    var only: Draft.Other? { more.isEmpty ? first : nil }
-
-    var all: [Draft.Other] {
-        guard let first else { return [] }
-        return more.isEmpty ? [first] : [first] + more
-    }
-
-    subscript(slot: Int) -> Draft.Value? {
-        guard let first else { return nil }
-        if first.slot == slot { return first.value }
-        return more.first { $0.slot == slot }?.value
-    }
-
-    func set(_ value: Draft.Value, at slot: Int) {
-        if first == nil || first?.slot == slot {
-            first = Draft.Other(slot: slot, value: value)
-        } else if let place = more.firstIndex(where: { $0.slot == slot }) {
-            more[place].value = value
-        } else {
-            more.append(Draft.Other(slot: slot, value: value))
-        }
-    }
-
-    func remove(_ slot: Int) {
-        if first?.slot == slot {
-            first = more.popLast()
-        } else {
-            more.removeAll { $0.slot == slot }
-        }
-    }
-
-    func takeAll() -> [Draft.Other] {
-        defer {
-            first = nil
-            more = []
-        }
-        return all
-    }
-
-    /// The values that do not match, and those that do; nil for an empty part.
-    func split(_ matches: (Draft.Other) -> Bool) -> (DraftRelations?, DraftRelations?) {
-        let matching = all.filter(matches)
-        if matching.isEmpty { return (self, nil) }
-        if matching.count == more.count + 1 { return (nil, self) }
-        let other = DraftRelations()
-        for value in matching {
-            remove(value.slot)
-            other.set(value.value, at: value.slot)
-        }
-        return (self, other)
-    }
-
-    deinit {
-        if isEmpty { return }
-        var target = takeOnlyTarget()
-        if target != nil { Releasing.release(&target) }
-        if isEmpty { return }
-        var models = takeModels()
-        Releasing.release(&models)
-    }
-
-    // Never inlined, these two: nothing but their result may hold a model when it is released.
-
-    /// The target of the only relationship that is set; nil if there are several.
-    @inline(never)
-    private func takeOnlyTarget() -> (any PersistentModel)? {
-        guard more.isEmpty, case .model(let target)? = first?.value else { return nil }
-        first = nil
-        return target
-    }
-
-    @inline(never)
-    private func takeModels() -> [any PersistentModel] {
-        var models: [any PersistentModel] = []
-        for held in all {
-            switch held.value {
-            case .model(let model?), .requiredButCleared(last: let model): models.append(model)
-            case .models(let changes): changes.surrender(to: &models)
-            default: break
-            }
-        }
-        first = nil
-        more = []
-        return models
-    }
-}
-
-/// A row of a version that a deleted model keeps.
-final class FrozenRow {
-    let table: ModelTable
-    let source: RowSource
-    let row: Int
-    /// The version that has the row; nil for a store without versions.
-    private let version: (any StoreVersion)?
-    /// Whether relationships lead to models that show what is stored, and not to the registered ones.
-    let ignoresPendingChanges: Bool
-
-    init(
-        table: ModelTable, source: RowSource, row: Int, version: (any StoreVersion)? = nil,
-        ignoresPendingChanges: Bool = false
-    ) {
-        self.table = table
-        // The session gives a row's number to another record once no registered model has it.
-        if table.session.version == nil, let rows = source as? SessionRows {
-            self.source = RetainedRow(rows, row: row)
-            self.row = 0
-        } else {
-            self.source = source
-            self.row = row
-        }
-        self.version = version
-        self.ignoresPendingChanges = ignoresPendingChanges
-        table.state.hold()
-    }
-
-    deinit { table.state.letGo() }
-
-    /// The model of an identifier that the row refers to: the registered one; else one that was detached from the same
-    /// context as the row's model; else a model that shows the record as in this version.
-    func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
-        let state = table.state
-        if Going.contains(identifier, in: state) { return nil }
-        if let model = state.model(for: identifier) ?? state.detachedModels[identifier] { return model }
-        guard let table = state.table(named: identifier.entityName) else { return nil }
-        let place: (source: RowSource, row: Int)?
-        if let source = version?.rows(ofEntity: identifier.entityName) {
-            place = source.row(of: identifier).map { (source, $0) }
-        } else {
-            place = table.session.lastRow(of: identifier).map { (table.source, $0) }
-        }
-        guard let place else { return nil }
-        let frozen = FrozenRow(table: table, source: place.source, row: place.row, version: version)
-        return state.detachedModels.add(table.makeDetached(frozen), identifier)
-    }
-}
-
-/// Models that have left their context, as long as they are retained elsewhere.
-struct DetachedModels {
-    private struct Reference { weak var model: AnyObject? }
-    private var references: [PersistentIdentifier: Reference] = [:]
-    private var limit = 64
-
-    subscript(identifier: PersistentIdentifier) -> (any PersistentModel)? {
-        references[identifier]?.model as? any PersistentModel
-    }
-
-    @discardableResult
-    mutating func add(_ model: any PersistentModel, _ identifier: PersistentIdentifier) -> any PersistentModel {
-        if references.count >= limit {
-            references = references.filter { $0.value.model != nil }
-            limit = max(64, references.count * 2)
-        }
-        references[identifier] = Reference(model: model)
-        return model
     }
 }

@@ -1,13 +1,5 @@
 public import Observation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// The one stored property that `@Model` adds to a class; it leads to the model's values.
 ///
 /// A fetched model only points at a row of its context's version of the store; it has its own values only while they
@@ -251,15 +243,16 @@ public struct ModelState: ~Copyable {
         dropSavedDraft(layout)
     }
 
-    /// The changes of a non-empty to-many relationship of a new model without observers; nil otherwise. Marks the model
-    /// as changed.
+    /// The changes of a to-many relationship of a new model; nil if it has not been set. Marks the property as changed.
     func membersOfNew(at slot: Int) -> MemberChanges? {
-        guard flags.contains(.isInserted), registrarReference == nil, let draft,
-            case .models(let changes) = draft[slot]
-        else { return nil }
+        guard flags.contains(.isInserted), let draft, case .models(let changes) = draft[slot] else { return nil }
         draft.changed.insert(slot)
+        draft.released.remove(slot)
         return changes
     }
+
+    /// Whether a store has, or had, a record of this model.
+    var mayBeStored: Bool { row >= 0 || draft?.frozen != nil }
 
     /// Used by macro expansions, at the beginning of `deinit`: the model leaves its context and shows the same values on.
     /// What it sets from here on is no change of the context, which would keep an object that is going.
@@ -329,52 +322,4 @@ public struct InitialValues {
 public struct NoStorage: Sendable {
     /// Used by macro expansions.
     @inlinable public init() {}
-}
-
-/// The class of the model that the current thread is making for a fetched row. A model's initializers cannot get that as an
-/// argument, since property defaults run before any argument is evaluated. It is no mere flag: a default may make other
-/// models, which have no row and keep what they are given.
-enum Materializing {
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key, nil)
-        return key
-    }()
-
-    /// The class whose properties come next, those of a subclass before those of its superclass; nil from when they have
-    /// begun, so that a default value may make a model of the same class.
-    private static var next: UnsafeMutableRawPointer? {
-        get { pthread_getspecific(key) }
-        set { pthread_setspecific(key, newValue) }
-    }
-
-    private static func identity(_ type: AnyObject.Type) -> UnsafeMutableRawPointer? {
-        UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(type)))
-    }
-
-    /// Whether the properties that a class declares are now made for a row, and not those of another model.
-    static func begins(_ type: AnyObject.Type) -> Bool {
-        guard let expected = next, expected == identity(type) else { return false }
-        next = nil
-        return true
-    }
-
-    static func goOn(to superclass: AnyObject.Type) { next = identity(superclass) }
-
-    /// Makes one model.
-    static func make<Model: PersistentModel>(_ type: Model.Type, _ state: consuming ModelState) -> Model {
-        let outer = next
-        next = identity(type)
-        defer { next = outer }
-        return type.init(_modelState: state)
-    }
-
-    /// Runs a body that makes models of one class, and calls what it is given before each of them.
-    @inline(__always)
-    static func makeMany<Model: PersistentModel, R>(_ type: Model.Type, _ body: (_ beginNext: () -> Void) -> R) -> R {
-        let outer = next
-        let identity = identity(type)
-        defer { next = outer }
-        return body { next = identity }
-    }
 }

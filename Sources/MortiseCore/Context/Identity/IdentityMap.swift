@@ -1,9 +1,9 @@
-/// Which object is the model of which row. Rows are dense, so this is an array in pages.
+/// Which object is the model of which row, for one entity in one context. Rows are dense, so this is an array in pages.
 ///
 /// Objects are held without a reference and take themselves out when they go, on whatever thread. The table's lock is held
 /// for every call: an object whose last release has begun waits for it, so that its memory is still there and asking it for
 /// a reference fails.
-struct ModelRegistry {
+struct IdentityMap {
     private static let shift = 9
     private var pages: ContiguousArray<Page?> = []
     /// The page that was emptied last: fetches of a few models that go again at once would make one each time.
@@ -20,8 +20,8 @@ struct ModelRegistry {
         fileprivate let objects: UnsafeMutablePointer<Unmanaged<AnyObject>?>
 
         init() {
-            objects = .allocate(capacity: 1 << ModelRegistry.shift)
-            objects.initialize(repeating: nil, count: 1 << ModelRegistry.shift)
+            objects = .allocate(capacity: 1 << IdentityMap.shift)
+            objects.initialize(repeating: nil, count: 1 << IdentityMap.shift)
         }
         deinit { objects.deallocate() }
     }
@@ -125,11 +125,11 @@ struct ModelRegistry {
     }
 }
 
-extension ModelRegistry.Page {
+extension IdentityMap.Page {
     /// - Returns: false if the row already has an object.
     @inline(__always)
     func put(_ object: AnyObject, row: Int) -> Bool {
-        let place = ModelRegistry.place(of: row)
+        let place = IdentityMap.place(of: row)
         guard objects[place] == nil else { return false }
         objects[place] = .passUnretained(object)
         count += 1
@@ -139,7 +139,7 @@ extension ModelRegistry.Page {
     /// The object of a row of the page, unless it is being released.
     @inline(__always)
     func object(row: Int) -> AnyObject? {
-        guard let object = objects[ModelRegistry.place(of: row)], mortise_retain_if_alive(object.toOpaque()) != nil
+        guard let object = objects[IdentityMap.place(of: row)], mortise_retain_if_alive(object.toOpaque()) != nil
         else { return nil }
         return object.takeRetainedValue()
     }

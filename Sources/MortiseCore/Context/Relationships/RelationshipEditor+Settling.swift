@@ -1,0 +1,96 @@
+// What other contexts have saved meanwhile.
+
+extension RelationshipEditor {
+    /// If other contexts have given this model another partner than was set here, the partner set here wins, on both
+    /// sides.
+    func settlePartners(in layout: ModelLayout) {
+        guard let changed = model._modelState.draft?.changed, let state = model._modelState.table?.state else { return }
+        for slot in layout.record.slots.indices where changed.contains(slot) {
+            let isShared = !layout.sharingSlots[slot].isEmpty
+            if isShared { settleShared(at: slot, of: layout) }
+            guard layout.record.slots[slot].role == .toOne else {
+                settleRemovals(at: slot, of: layout)
+                continue
+            }
+            guard case .identifier(let identifier) = model._modelState.rowValue(at: slot),
+                let stored = state.model(for: identifier), stored !== heldTarget(at: slot),
+                !stored._modelState.flags.contains(.isDeleted)
+            else { continue }
+            guard let inverse = layout.inverse(of: slot, towards: stored) else {
+                RelationshipEditor(stored).releaseFromSharers(model, of: slot, in: layout)
+                continue
+            }
+            guard stored._refers(to: model, at: inverse) else { continue }
+            // The other one may have been set to lead here without any of those that share the inverse.
+            if isShared, stored._modelState.draft?.changed.contains(inverse) == true { continue }
+            // Nobody has set what a delete rule has cleared.
+            if wasReleased(at: slot, in: state) {
+                apply(.forget, at: slot)
+                continue
+            }
+            RelationshipEditor(stored).unlink(model, throughInverseOf: slot, of: layout)
+        }
+        forgetStoredReleases()
+        state.tracker?.noteUnchanged(model)
+    }
+
+    /// Makes what was set here by a relationship that shares its inverse lead back, if other contexts have changed that.
+    /// Both sides are stored, and the other one was not changed here if it led to this model already.
+    private func settleShared(at slot: Int, of layout: ModelLayout) {
+        if model._modelState.flags.contains(.isDeleted) { return }
+        let related: [any PersistentModel] =
+            switch model._modelState.draft?[slot] {
+            case .models(let changes)?: changes.added
+            case .model(let target?)?: [target]
+            default: []
+            }
+        for other in related where !other._modelState.flags.contains(.isDeleted) {
+            guard let inverse = layout.inverse(of: slot, towards: other), !other._refers(to: model, at: inverse) else {
+                continue
+            }
+            RelationshipEditor(other).link(model, throughInverseOf: slot, of: layout)
+        }
+    }
+
+    /// Keeps members that were taken out here if other contexts have made them lead here by another of the relationships
+    /// that share this one as their inverse.
+    private func settleRemovals(at slot: Int, of layout: ModelLayout) {
+        guard case .models(let changes)? = model._modelState.draft?[slot], changes.hasRemovals else { return }
+        let sharers = layout.sharers(of: slot)
+        if sharers.isEmpty { return }
+        for member in changes.removed where !member._modelState.flags.contains(.isDeleted) {
+            let theirs = ModelLayout.of(type(of: member))
+            guard let destination = layout.destinations[slot] else { continue }
+            let leadsHere = sharers.contains { place in
+                destination.shares(place, with: theirs) && member._refers(to: model, at: place)
+            }
+            if leadsHere { addMember(member, at: slot, layout) }
+        }
+    }
+
+    /// Whether a to-one relationship is empty because the model that it led to is deleted here.
+    private func wasReleased(at slot: Int, in state: ContextState) -> Bool {
+        switch model._modelState.draft?[slot] {
+        case .model(nil)?, .requiredButCleared?: break
+        default: return false
+        }
+        guard case .identifier(let before)? = try? model._modelState.draft?.base?.value(slot) else { return false }
+        return state.model(for: before)?._modelState.flags.contains(.isDeleted) == true
+    }
+
+    /// Forgets what the deletion of related models changed here if other saves have stored the same.
+    private func forgetStoredReleases() {
+        guard let draft = model._modelState.draft, let table = model._modelState.table, !draft.released.isEmpty else {
+            return
+        }
+        for slot in draft.released.slots {
+            if case .models(let changes) = draft[slot] {
+                changes.forgetRemovals { $0._modelState.table == nil }
+                if changes.isEmpty { forgetRelease(at: slot) }
+            } else if model._modelState.rowValue(at: slot).isNull {
+                forgetRelease(at: slot)
+            }
+        }
+        table.state.tracker?.noteUnchanged(model)
+    }
+}

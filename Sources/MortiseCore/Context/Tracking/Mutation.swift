@@ -1,0 +1,109 @@
+/// One change of one model, in one property. A change of a relationship is one on each side.
+///
+/// What a program changes in models it changes by nothing else: setters, initializers of properties in a context, delete
+/// rules, the upkeep of inverses, merges and upserts all come to these.
+enum Mutation {
+    /// A value of an attribute, or the target of a to-one relationship.
+    case set(Draft.Value)
+    /// A member more of a to-many relationship.
+    case add(any PersistentModel)
+    /// A member fewer of a to-many relationship.
+    case remove(any PersistentModel)
+    /// What the deletion of a member changed is undone.
+    case restore(any PersistentModel)
+    /// What was added and removed before becomes the program's own: it no longer follows from the other side alone.
+    case keepMembers
+    /// What was changed is forgotten: the property shows what is stored.
+    case forget
+}
+
+extension ChangeTracker {
+    /// Changes a model, and has its context save that.
+    ///
+    /// A model that has outlived its context may retain a model that it is given until `holdWeaklyAfterContext` is
+    /// called. That goes through all members, so a caller that adds several calls it once.
+    static func apply(_ mutation: Mutation, to model: any PersistentModel, at slot: Int) {
+        switch mutation {
+        case .set(.value(let value)): apply(stored: value, to: model, at: slot)
+        case .set(let value):
+            note(model)
+            model._modelState.set(value, at: slot)
+        case .add(let member):
+            if let changes = model._modelState.membersOfNew(at: slot) { return changes.add(member) }
+            members(of: model, at: slot).add(member)
+            noteMembers(of: model, at: slot)
+        case .remove(let member):
+            let isStored = model._modelState.mayBeStored && member._modelState.mayBeStored
+            members(of: model, at: slot).remove(member, isStored: isStored)
+            noteMembers(of: model, at: slot)
+        case .restore(let member):
+            guard case .models(let changes)? = model._modelState.draft?[slot] else { return }
+            changes.takeBackRelease(of: member)
+        case .keepMembers: members(of: model, at: slot).keepImplied()
+        case .forget:
+            guard let draft = model._modelState.draft else { return }
+            draft[slot] = .unset
+            draft.changed.remove(slot)
+            draft.released.remove(slot)
+        }
+    }
+
+    /// Sets an attribute. Setting the value that the record has changes nothing.
+    static func apply<Model: PersistentModel>(stored value: consuming StoredValue, to model: Model, at slot: Int) {
+        if model._modelState.row >= 0, model._modelState.hasInRow(value, at: slot) { return }
+        note(model)
+        model._modelState.set(stored: value, at: slot)
+    }
+
+    /// Has the context save a model, if this is its first change.
+    private static func note<Model: PersistentModel>(_ model: Model) {
+        guard let table = model._modelState.table,
+            model._modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted])
+        else { return }
+        // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
+        table.state.tracker?.noteChange(of: model)
+    }
+
+    /// The changes of a to-many relationship, made where there are none.
+    private static func members(of model: any PersistentModel, at slot: Int) -> MemberChanges {
+        if case .models(let changes)? = model._modelState.draft?[slot] { return changes }
+        let changes = MemberChanges()
+        note(model)
+        model._modelState.set(.models(changes), at: slot)
+        return changes
+    }
+
+    /// The member changes are shared by reference, so the draft has to be told that they changed.
+    private static func noteMembers(of model: any PersistentModel, at slot: Int) {
+        note(model)
+        model._modelState.draft?.changed.insert(slot)
+        model._modelState.draft?.released.remove(slot)
+    }
+
+    /// Makes a model that has outlived its context, or was deleted, hold others of the kind weakly: two that refer to each
+    /// other would be there for ever, and with them the stores of the context.
+    static func holdWeaklyAfterContext(_ model: any PersistentModel) {
+        guard let draft = model._modelState.draft else { return }
+        if let table = model._modelState.table {
+            if table.state.isGone { draft.takeBackWeakly(required: table.layout.record.requiredTargets) }
+        } else if draft.frozen != nil {
+            let layout = ModelLayout.of(type(of: model))
+            draft.takeBackWeakly(required: layout.record.requiredTargets) { $0._modelState.hasOutlivedContext }
+        }
+    }
+}
+
+extension PersistentModel {
+    /// Sets a property from its accessor.
+    func _write(_ value: Draft.Value, at slot: Int) {
+        ChangeTracker.apply(.set(value), to: self, at: slot)
+        if case .value = value { return }
+        ChangeTracker.holdWeaklyAfterContext(self)
+    }
+
+    /// Like `_write`, for a stored value.
+    @usableFromInline
+    func _write(stored value: consuming StoredValue, at slot: Int) {
+        ChangeTracker.apply(stored: value, to: self, at: slot)
+    }
+}

@@ -7,15 +7,16 @@ import Testing
 @Suite struct FolderOrderTests {
     private static let order = ["Values", "Schema", "Model", "Query", "Changes", "Store", "Migration", "Context"]
 
-    /// The arrows that point to a later folder, with their numbers. A schema is made from model types, a store's initializer
-    /// takes a migration plan whose stages take contexts, as in SwiftData, and a model's state leads to its context.
-    private static let known = [
-        "Schema → Model": 12, "Model → Query": 1, "Model → Context": 12, "Store → Migration": 1,
-        "Migration → Context": 1,
-    ]
+    /// The arrows that point to a later folder, with their numbers. A schema is made from model types, and a store's
+    /// initializer takes a migration plan whose stages take contexts, as in SwiftData.
+    private static let known = ["Schema → Model": 11, "Store → Migration": 1, "Migration → Context": 1]
 
-    /// The number of files in the largest circle, each of which can be reached from every other.
-    private static let largestCircle = 98
+    /// The most files in a circle, each of which can be reached from every other.
+    private static let largestCircle = 12
+
+    /// The arrow that SwiftData's API draws: `MigrationStage` has closures over `ModelContext`, and `DataStore` takes a
+    /// plan of such stages. With it every file on the way from a context to a store is in one circle.
+    private static let given = (file: "Migration/Migration.swift", names: "Context/ModelContext.swift")
 
     @Test func filesNameOnlyWhatTheirFoldersMayKnow() throws {
         let sources = try Sources()
@@ -37,9 +38,11 @@ import Testing
         }
     }
 
-    @Test func theLargestCircleDoesNotGrow() throws {
-        let circle = try Sources().largestCircle()
-        #expect(circle.count == Self.largestCircle, "\(circle.sorted().joined(separator: " "))")
+    @Test func noCircleIsLarge() throws {
+        let sources = try Sources()
+        #expect(sources.arrows[Self.given.file]?.contains(Self.given.names) == true)
+        let circle = sources.largestCircle(without: Self.given)
+        #expect(circle.count <= Self.largestCircle, "\(circle.sorted().joined(separator: " "))")
     }
 
     /// The check itself: an arrow that is not allowed, and a circle, are seen.
@@ -103,7 +106,9 @@ private struct Sources {
     func folder(of path: String) -> String { path.split(separator: "/").first.map(String.init) ?? "" }
 
     /// The most files that can all be reached from each other.
-    func largestCircle() -> [String] {
+    func largestCircle(without given: (file: String, names: String)? = nil) -> [String] {
+        var arrows = arrows
+        if let given { arrows[given.file]?.remove(given.names) }
         var reachable: [String: Set<String>] = [:]
         for start in arrows.keys {
             var seen: Set<String> = []

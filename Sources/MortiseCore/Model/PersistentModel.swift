@@ -51,34 +51,6 @@ extension PersistentModel {
         return hasher.finalize()
     }
 
-    /// The model's `persistentModelID`. It changes when a new model is saved for the first time.
-    public var id: PersistentIdentifier { persistentModelID }
-
-    /// The model's identity: temporary until it is saved, and kept after it is deleted.
-    ///
-    /// A model that was never inserted has a temporary identifier from its first use on.
-    public var persistentModelID: PersistentIdentifier {
-        if _modelState.row >= 0, let table = _modelState.table {
-            return table.source.identifier(ofRow: _modelState.row)
-        }
-        if let survivor = _modelState.draft?.survivor { return survivor.persistentModelID }
-        if let identifier = _modelState.draft?.identifier { return identifier }
-        let identifier = PersistentIdentifier.temporary(entityName: String(describing: type(of: self)))
-        _modelState.ensureDraft().identifier = identifier
-        return identifier
-    }
-
-    /// Whether the model is new or has unsaved changes.
-    public var hasChanges: Bool {
-        _adoptInitialValues()
-        return !_modelState.flags.isDisjoint(with: [.isInserted, .isChanged])
-            || (_modelState.table == nil && _modelState.draft?.changed.isEmpty == false
-                && !_modelState.flags.contains(.isDeleted))
-    }
-
-    /// Whether the model was deleted from its context, saved or not.
-    public var isDeleted: Bool { _modelState.flags.contains(.isDeleted) }
-
     // MARK: Defaults of the macro's requirements, for models written by hand
 
     /// Used by macro expansions.

@@ -2,7 +2,7 @@
 /// relationships. Made once for each type; a schema is a selection of layouts.
 ///
 /// Sendable because everything is set before the layout is published, under the registry's lock.
-public final class ModelLayout: @unchecked Sendable {
+final class ModelLayout: @unchecked Sendable {
     let type: any PersistentModel.Type
     let entityName: String
     let superlayout: ModelLayout?
@@ -95,6 +95,9 @@ public final class ModelLayout: @unchecked Sendable {
         while let parent = layout.superlayout, slot < layout.ownSlots.lowerBound { layout = parent }
         return other.isSame(as: layout)
     }
+
+    /// Names the checks of the properties' values.
+    var propertyChecks: PropertyChecks { PropertyChecks(of: self) }
 
     func relationship(_ slot: Int) -> Schema.Relationship? { properties[slot] as? Schema.Relationship }
 

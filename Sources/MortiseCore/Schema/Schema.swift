@@ -84,11 +84,6 @@ public final class Schema: Codable, Hashable, Sendable {
         opensWithoutModels = true
     }
 
-    /// Makes the schema of a versioned schema's models.
-    public convenience init(versionedSchema: any VersionedSchema.Type) {
-        self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
-    }
-
     private let duplicates: [String]
     /// Whether a container may open a store with the schema although it has no model types. False where they are missing
     /// by mistake: nothing could ever be saved.
@@ -305,18 +300,6 @@ extension SchemaProperty {
     public var isTransient: Bool { false }
     /// Whether the property may have no value.
     public var isOptional: Bool { valueType is any OptionalValue.Type }
-}
-
-/// What every `Optional` conforms to, so that code that holds only a type can see through it.
-protocol OptionalValue {
-    static var wrappedType: any Any.Type { get }
-    static var none: Self { get }
-    var unwrapped: Any? { get }
-}
-
-extension Optional: OptionalValue {
-    static var wrappedType: any Any.Type { Wrapped.self }
-    var unwrapped: Any? { self }
 }
 
 /// Replaces the Swift type of a property if the schema was decoded, so that the type is not known.

@@ -1,25 +1,22 @@
 import MortiseCore
 import Synchronization
 
-/// Which of a chunk's rows have been checked against which layout, so that getters find no value that a property's type
+/// Which of a chunk's rows have been checked by which checks, so that getters find no value that a property's type
 /// does not know. Belongs to the chunk, whichever transaction made it and whichever versions have it.
 struct RowVerification {
-    /// The chunk's word: a layout's key, then in the low bits how many rows, from the first on, are known to fit it.
+    /// The chunk's word: the checks' key, then in the low bits how many rows, from the first on, are known to fit it.
     let word: UnsafePointer<Atomic<UInt64>>
 
     /// The key of rows that typed models of this process have made: they fit.
     static let own: UInt64 = .max << 16
 
-    /// Layouts stay as long as the process, and addresses have 48 bits at most.
     @inline(__always)
-    static func key(_ layout: ModelLayout) -> UInt64 {
-        UInt64(UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())) << 16
-    }
+    static func key(_ checks: PropertyChecks) -> UInt64 { checks.rawValue << 16 }
 
     @inline(__always)
     static func admits(_ found: UInt64, _ key: UInt64) -> Bool { found == key || found == own }
 
-    /// Whether the first rows are known to fit a layout.
+    /// Whether the first rows are known to pass.
     @inline(__always)
     func isDone(_ count: Int, _ key: UInt64) -> Bool {
         let found = word.pointee.load(ordering: .acquiring)

@@ -130,26 +130,26 @@ public final class TableVersion: RowSource, @unchecked Sendable {
 
     var verifiedLayout: UInt64 { verified.load(ordering: .relaxed) }
 
-    public override func needsVerification(for layout: ModelLayout) -> Bool {
-        !RowVerification.admits(verifiedLayout, RowVerification.key(layout))
+    public override func needsVerification(for checks: PropertyChecks) -> Bool {
+        !RowVerification.admits(verifiedLayout, RowVerification.key(checks))
     }
 
-    public override func noteVerified(for layout: ModelLayout) {
-        verified.store(RowVerification.key(layout), ordering: .relaxed)
+    public override func noteVerified(for checks: PropertyChecks) {
+        verified.store(RowVerification.key(checks), ordering: .relaxed)
     }
 
-    public override func verification(ofRow row: Int, for layout: ModelLayout) -> (rows: Range<Int>, isDone: Bool) {
+    public override func verification(ofRow row: Int, for checks: PropertyChecks) -> (rows: Range<Int>, isDone: Bool) {
         guard isRow(row) else { return (row..<(row + 1), false) }
         let index = row >> Chunk.shift
         let first = index << Chunk.shift
         let count = min(Chunk.capacity, rowEnd - first)
-        let isDone = place(ofChunk: index).verification.isDone(count, RowVerification.key(layout))
+        let isDone = place(ofChunk: index).verification.isDone(count, RowVerification.key(checks))
         return (first..<(first + count), isDone)
     }
 
-    public override func noteVerified(_ rows: Range<Int>, for layout: ModelLayout) {
+    public override func noteVerified(_ rows: Range<Int>, for checks: PropertyChecks) {
         guard isRow(rows.lowerBound) else { return }
-        place(ofChunk: rows.lowerBound >> Chunk.shift).verification.note(rows.count, RowVerification.key(layout))
+        place(ofChunk: rows.lowerBound >> Chunk.shift).verification.note(rows.count, RowVerification.key(checks))
     }
 
     // MARK: Values

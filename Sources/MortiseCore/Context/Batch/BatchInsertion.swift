@@ -186,7 +186,7 @@ struct BatchInsertion<Model: PersistentModel> {
     private func insertModels(_ records: FilledRecords) throws -> [Model] {
         // All drafts first: nothing is inserted where one leads nowhere.
         try zip(records.snapshots, records.assigned).map { try draft($0.values, $1) }.map { draft in
-            let model = Materializing.make(Model.self, ModelState(draft: draft))
+            let model = Materializing.make(Model.self, ModelState(draft))
             state.tracker?.insert(model)
             return model
         }

@@ -23,7 +23,7 @@ extension ContextState {
         // What a model shows from here on has to be known before it does.
         for table in tables.values where table.session === session && !isOwn && table.hasModels {
             guard let source = latest.rows(ofEntity: table.layout.entityName), source !== table.source,
-                table.layout.needsVerification, source.needsVerification(for: table.layout)
+                table.layout.needsVerification, source.needsVerification(for: table.layout.propertyChecks)
             else { continue }
             var verified = 0..<0
             for row in table.registeredRows(in: source.rowsThatMayDiffer(from: table.source))
@@ -64,7 +64,7 @@ extension ContextState {
             guard let table = self.table(named: reader.tables[number].entityName), table.source.count == count else {
                 continue
             }
-            table.source.noteVerified(for: table.layout)
+            table.source.noteVerified(for: table.layout.propertyChecks)
             table.verifiesRows = false
         }
     }
@@ -102,7 +102,8 @@ extension ContextState {
         }
         for (table, source) in sources {
             table.source = source
-            table.verifiesRows = table.layout.needsVerification && source.needsVerification(for: table.layout)
+            table.verifiesRows =
+                table.layout.needsVerification && source.needsVerification(for: table.layout.propertyChecks)
         }
         if let tracker, !tracker.deleted.isEmpty { tracker.hasStaleDeletions = true }
         if !isTakingOver { settlePartners(in: session) }
@@ -174,103 +175,5 @@ extension ContextState {
             return
         }
         detach(model, table: table)
-    }
-}
-
-/// The properties of one observed model whose stored values are about to change under it.
-///
-/// While its context has stores locked, observers are not notified; `ContextState.withDeferredNotifications(_:)` notifies
-/// them afterwards.
-struct ValueChange {
-    private let model: any PersistentModel
-    private let state: ContextState?
-    private let registrar: ObservationRegistrar
-    private let keyPaths: [AnyKeyPath]
-
-    /// Nil if the model has no observers, or if nothing that it shows differs: its own unsaved values hide the store's.
-    init?(
-        of model: any PersistentModel, layout: ModelLayout, _ old: (Int) -> StoredValue, _ new: (Int) -> StoredValue
-    ) {
-        guard let registrar = model._modelState.existingRegistrar else { return nil }
-        self.init(
-            model, registrar,
-            slots: layout.properties.indices.filter { slot in
-                if case .unset = model._modelState.draft?[slot] ?? .unset {
-                    return !old(slot).isIdentical(to: new(slot))
-                }
-                return false
-            }, layout)
-    }
-
-    /// The properties hidden by a model's unsaved changes, which are about to be dropped.
-    init?(droppingDraftOf model: any PersistentModel, layout: ModelLayout) {
-        guard let registrar = model._modelState.existingRegistrar, let draft = model._modelState.draft else {
-            return nil
-        }
-        self.init(model, registrar, slots: draft.changed.slots, layout)
-    }
-
-    /// One property that is about to be set from outside its accessor.
-    init?(settingSlot slot: Int, of model: any PersistentModel, layout: ModelLayout) {
-        guard let registrar = model._modelState.existingRegistrar else { return nil }
-        self.init(model, registrar, slots: [slot], layout)
-    }
-
-    private init?(
-        _ model: any PersistentModel, _ registrar: ObservationRegistrar, slots: [Int], _ layout: ModelLayout
-    ) {
-        if slots.isEmpty { return nil }
-        self.model = model
-        self.state = model._modelState.table?.state
-        self.registrar = registrar
-        self.keyPaths = slots.map { layout.observedKeyPath(of: $0) }
-    }
-
-    func willSet() {
-        if let state, state.defersNotifications { state.deferNotification(self) } else { notify(model, isWill: true) }
-    }
-    func didSet() {
-        if state?.defersNotifications != true { notify(model, isWill: false) }
-    }
-
-    private func notify(_ model: any PersistentModel, isWill: Bool) {
-        for path in keyPaths {
-            func call<Root: PersistentModel, Value>(_ root: Root.Type, _ value: Value.Type) {
-                guard let path = path as? KeyPath<Root, Value>, let model = model as? Root else { return }
-                if isWill { registrar.willSet(model, keyPath: path) } else { registrar.didSet(model, keyPath: path) }
-            }
-            guard let root = type(of: path).rootType as? any PersistentModel.Type else { continue }
-            func open<Value>(_ value: Value.Type) { call(root, value) }
-            _openExistential(type(of: path).valueType, do: open)
-        }
-    }
-}
-
-extension RowSource {
-    /// Checks a row, and those that are checked with it, once.
-    /// - Returns: rows around it that have only known values.
-    /// - Throws: `ModelContextError.invalidStoredValue` if the row has another value.
-    func verifyRows(around row: Int, _ layout: ModelLayout) throws -> Range<Int> {
-        let (rows, isDone) = verification(ofRow: row, for: layout)
-        if isDone { return rows }
-        do {
-            for other in rows where contains(row: other) { try verify(row: other, layout) }
-        } catch {
-            // Another record's value is no reason to refuse this one.
-            try verify(row: row, layout)
-            return row..<(row + 1)
-        }
-        noteVerified(rows, for: layout)
-        return rows
-    }
-
-    /// - Throws: `ModelContextError.invalidStoredValue` for the first value of a row that its property's type does not know.
-    func verify(row: Int, _ layout: ModelLayout) throws {
-        for slot in layout.checks.indices {
-            guard let check = layout.checks[slot], !check(value(row: row, slot: slot)) else { continue }
-            throw ModelContextError.invalidStoredValue(
-                entity: layout.entityName, property: layout.properties[slot].name, model: identifier(ofRow: row),
-                found: CodedForm(value: value(row: row, slot: slot)).description)
-        }
     }
 }

@@ -244,7 +244,9 @@ extension ContextState {
     /// Read-only models that show records as stored, apart from the registered ones.
     func storedModels(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
         identifiers.compactMap { identifier in
-            guard let table = table(named: identifier.entityName), !Going.contains(identifier, in: self) else {
+            guard let table = table(named: identifier.entityName),
+                !Going.contains(identifier, in: ObjectIdentifier(self))
+            else {
                 return nil
             }
             if table.session.version == nil, table.source.row(of: identifier) == nil {

@@ -32,7 +32,7 @@ final class FrozenRow {
     /// context as the row's model; else a model that shows the record as in this version.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         let state = table.state
-        if Going.contains(identifier, in: state) { return nil }
+        if Going.contains(identifier, in: ObjectIdentifier(state)) { return nil }
         if let model = state.model(for: identifier) ?? state.detachedModels[identifier] { return model }
         guard let table = state.table(named: identifier.entityName) else { return nil }
         let place: (source: RowSource, row: Int)?

@@ -1,7 +1,8 @@
 import Synchronization
 
 /// One entity in one context: the source of its rows, and their models.
-public final class ModelTable {
+@usableFromInline
+final class ModelTable: ModelHost {
     /// Strong: models outlive the context's public object and still follow their relationships.
     let state: ContextState
     let layout: ModelLayout
@@ -22,10 +23,6 @@ public final class ModelTable {
     private var current: RowSource
     /// The rows, for a model whose last release is on whatever thread.
     var sourceOnAnyThread: RowSource { locked { current } }
-    /// The same, for getters, which count no references. Unchecked, because nothing else can run while it is copied.
-    @exclusivity(unchecked) @usableFromInline private(set) var reader: Unmanaged<RowSource>
-    /// The slots whose values unsaved models are looked up by.
-    @exclusivity(unchecked) var indexedSlots = SlotSet()
     /// Whether rows remain to be verified before their models are returned.
     var verifiesRows = false
     // Models take themselves out on the thread of their last release; all else happens where the context is used. No model
@@ -40,7 +37,7 @@ public final class ModelTable {
         self.layout = layout
         self.session = session
         current = source
-        reader = Unmanaged.passUnretained(source)
+        super.init(source, ofEntity: layout.entityName)
     }
 
     @inline(__always)
@@ -203,6 +200,16 @@ public final class ModelTable {
 
     /// Forgets what was noted of the values of unsaved models, because they have changed in some other way.
     func forgetValues() { state.tracker?.forgetValues() }
+
+    override func modelIsGone(row: Int, generation: UInt16) {
+        if row >= 0 { forget(row: row, generation: generation) }
+        state.letGo()
+    }
+
+    /// A row as it is now.
+    func baseRow(_ row: Int) -> BaseRow {
+        BaseRow(source, row: row, values: session.changingValues(ofRow: row, entity: layout.entityName))
+    }
 
     func forget(row: Int, generation: UInt16) {
         lock.withLock { _ in identityMap.forget(row: row, generation: generation) }

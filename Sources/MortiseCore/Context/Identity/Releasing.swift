@@ -100,16 +100,16 @@ enum Going {
     /// Whether any model's `deinit` runs on this thread.
     static var isActive: Bool { list.map { $0.depth > 0 } ?? false }
 
-    static func contains(_ identifier: PersistentIdentifier, in state: ContextState) -> Bool {
+    static func contains(_ identifier: PersistentIdentifier, in state: ObjectIdentifier) -> Bool {
         guard let list, list.depth > 0 else { return false }
-        return list.models.contains(Key(state: ObjectIdentifier(state), identifier: identifier))
+        return list.models.contains(Key(state: state, identifier: identifier))
     }
 
-    static func begin(_ identifier: PersistentIdentifier, in state: ContextState) {
+    static func begin(_ identifier: PersistentIdentifier, in state: ObjectIdentifier) {
         let known = list
         let list = known ?? List()
         if known == nil { pthread_setspecific(key, Unmanaged.passRetained(list).toOpaque()) }
-        list.models.insert(Key(state: ObjectIdentifier(state), identifier: identifier))
+        list.models.insert(Key(state: state, identifier: identifier))
         list.depth += 1
     }
 

@@ -122,7 +122,7 @@ final class LedRecord {
         guard let table = model._modelState.table, model._modelState.row >= 0 else { return nil }
         self.table = table
         identifier = model.persistentModelID
-        base = BaseRow(of: table, row: model._modelState.row)
+        base = table.baseRow(model._modelState.row)
         slots = table.layout.record.slots.indices.filter {
             table.layout.record.slots[$0].property.relationship?.deleteRule == .cascade
         }

@@ -34,7 +34,7 @@ extension ContextState {
         var saved = SavedChanges()
         // A handler may save on another thread and wait for it, so no lock is held any more.
         do {
-            try withDeferredNotifications { try saveLocked(&saved) }
+            try notifications.deferred { try saveLocked(&saved) }
         } catch {
             // What some of several stores have saved before another failed stays saved.
             if !saved.isEmpty { postDidSave(saved) }
@@ -101,8 +101,9 @@ extension ContextState {
             }
             try validate()
             for session in sessions {
-                let pending = pendingChanges(for: session)
-                guard !pending.changes.isEmpty else { continue }
+                guard let pending = tracker?.pendingChanges(for: session, author: editingState.author),
+                    !pending.changes.isEmpty
+                else { continue }
                 let outcome: SaveOutcome
                 do {
                     // With several stores the next is only asked once this one's part is safe.
@@ -193,91 +194,6 @@ extension ContextState {
                 }
             }
         }
-    }
-
-    private func pendingChanges(for session: StoreSession) -> ModelChanges {
-        let isVersioned = session.version != nil
-        var pending = ModelChanges(
-            changes: ChangeSet(baseVersion: session.version?.number, author: editingState.author))
-        for model in changed {
-            guard let table = model._modelState.table, table.session === session else { continue }
-            pending.changes.updated.append(update(of: model, in: table, onlyChanged: isVersioned))
-            pending.updated.append(model)
-        }
-        for model in deleted {
-            guard let table = model._modelState.table, table.session === session else { continue }
-            let last = update(of: model, in: table, onlyChanged: isVersioned)
-            pending.changes.deleted.append(.init(record: last.record, layout: last.layout, values: last.values))
-            pending.deleted.append(model)
-        }
-        var inserted: [DefaultSnapshot] = []
-        inserted.reserveCapacity(self.inserted.count)
-        pending.inserted.reserveCapacity(self.inserted.count)
-        for model in self.inserted {
-            guard let table = model._modelState.table, table.session === session else { continue }
-            inserted.append(insertion(of: model, in: table, isVersioned))
-            pending.inserted.append(model)
-        }
-        pending.changes.inserted = ChangeSet.Insertions(inserted)
-        return pending
-    }
-
-    private func insertion(of model: any PersistentModel, in table: ModelTable, _ isVersioned: Bool) -> DefaultSnapshot
-    {
-        let layout = table.layout
-        if layout.record.ephemeralSlots.isEmpty, let draft = model._modelState.draft, let identifier = draft.identifier,
-            let values = insertedValues(draft, layout, isVersioned)
-        {
-            return DefaultSnapshot(persistentIdentifier: identifier, layout: layout.record, values: values)
-        }
-        let record = update(of: model, in: table, onlyChanged: isVersioned)
-        return DefaultSnapshot(persistentIdentifier: record.record, layout: record.layout, values: record.values)
-    }
-
-    /// The values of most new models, which have at most one relationship that is written: without going through them.
-    private func insertedValues(
-        _ draft: Draft, _ layout: ModelLayout, _ isVersioned: Bool
-    ) -> ContiguousArray<StoredValue>? {
-        let slots = layout.record.slots
-        guard draft.hasOthers else { return isVersioned ? draft.record(of: slots.count) : nil }
-        guard let only = draft.onlyOther, isVersioned else { return nil }
-        switch (only.value, slots[only.slot].role) {
-        case (.model(let target), .toOne):
-            var value = StoredValue.null
-            // A deleted target counts as nil, as in the getter.
-            if let target,
-                !slots[only.slot].property.isOptional || !target._modelState.flags.contains(.isDeleted)
-            {
-                value = .identifier(target.persistentModelID)
-            }
-            return draft.record(of: slots.count, (only.slot, value))
-        case (.models, .toManyDerived): return draft.record(of: slots.count, (only.slot, .null))
-        default: return nil
-        }
-    }
-
-    /// The values of a model that a save writes, with the slots that changed.
-    private func update(
-        of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool
-    ) -> ChangeSet.Update {
-        let layout = table.layout
-        let draft = model._modelState.draft
-        let isNew = model._modelState.row < 0
-        let changed = draft?.changed ?? SlotSet()
-        let slots = layout.record.slots
-        var values = ContiguousArray<StoredValue>(repeating: .null, count: slots.count)
-        let hasEphemeral = !layout.record.ephemeralSlots.isEmpty
-        for slot in slots.indices where isNew || !onlyChanged || changed.contains(slot) {
-            if isNew, !hasEphemeral, let value = draft?.plainValue(at: slot) {
-                values[slot] = value
-                continue
-            }
-            let role = slots[slot].role
-            if onlyChanged, role == .toManyDerived { continue }
-            values[slot] = model._pendingValue(at: slot, role: role, in: layout)
-        }
-        return ChangeSet.Update(
-            record: model.persistentModelID, layout: layout.record, slots: changed, values: values)
     }
 
     /// Moves the context to what a save made. `version` is the one that a deferred save made.
@@ -372,32 +288,6 @@ extension ContextState {
     }
 }
 
-extension PersistentModel {
-    /// The value that a save writes; relationships as identifiers.
-    func _pendingValue(at slot: Int, role: RecordLayout.Role, in layout: ModelLayout) -> StoredValue {
-        switch role {
-        case .attribute:
-            if layout.record.slots[slot].property.attribute?.options.contains(.ephemeral) == true { return .null }
-            if case .transformable(let value)? = _modelState.draft?[slot] {
-                return layout.transformed(value, at: slot) ?? .null
-            }
-            return _modelState.storedValue(at: slot)
-        case .toOne:
-            if case .unset = _modelState.draft?[slot] ?? .unset { return _modelState.storedValue(at: slot) }
-            return RelationshipEditor(self).target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
-        case .toManyStored, .toManyDerived:
-            let members = RelationshipEditor(self).members(at: slot)
-            // What cannot be shown was not taken out.
-            let identifiers =
-                members.map(\.persistentModelID) + RelationshipEditor(self).unreadable(at: slot).map(\.identifier)
-            // A model that was merged away has the identifier of the one that may be a member already.
-            guard members.contains(where: { $0._survivor != nil }) else { return .identifiers(identifiers) }
-            var seen = Set<PersistentIdentifier>()
-            return .identifiers(identifiers.filter { seen.insert($0).inserted })
-        }
-    }
-}
-
 /// What the attempts of one save have in common.
 private struct SaveProgress {
     var attempts = SaveAttempts()
@@ -405,83 +295,4 @@ private struct SaveProgress {
     var reread: Set<PersistentIdentifier> = []
     /// Whether there were new models, and no store has saved its part yet.
     var hasInsertions: Bool
-}
-
-/// What a context has saved, for its notification.
-struct SavedChanges {
-    private var sets: [ChangeSet] = []
-    /// The place of each store's save in its history, by the identifiers of the stores.
-    private(set) var historyTokens: [String: any HistoryToken] = [:]
-
-    var isEmpty: Bool { sets.allSatisfy(\.isEmpty) }
-
-    /// Takes in what a store has saved as it was asked to.
-    mutating func append(
-        _ changes: ChangeSet, by store: StoreConnection, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
-    ) {
-        sets.append(outcome.committed(changes))
-        store.announce { outcome.committedWithValues(changes) }
-        if let token { note(token, of: store.identifier) }
-    }
-
-    /// Takes in what a store has done on its own account.
-    mutating func append(_ changes: ChangeSet, by store: StoreConnection) {
-        sets.append(changes)
-        store.announce { changes }
-    }
-
-    mutating func note(_ token: any HistoryToken, of store: String) { historyTokens[store] = token }
-
-    func userInfo(of sessions: [StoreSession]) -> [AnyHashable: Any] {
-        var generations: [String: UInt64] = [:]
-        for session in sessions { generations[session.identifier] = session.version?.number }
-        var info = Self.places.mapValues { place -> Any in
-            switch place {
-            case .inserted: sets.flatMap(\.inserted.records)
-            case .updated: sets.flatMap { $0.updated.map(\.record) }
-            case .deleted: sets.flatMap { $0.deleted.map(\.record) }
-            case .generations: generations
-            }
-        }
-        if !historyTokens.isEmpty { info[ModelContext.NotificationKey.historyTokens.rawValue] = historyTokens }
-        if sets.contains(where: \.isIncomplete) {
-            info[ModelContext.NotificationKey.invalidatedAllIdentifiers.rawValue] = true
-        }
-        return info
-    }
-
-    private enum Place: Sendable { case inserted, updated, deleted, generations }
-
-    // Never written, and its keys are strings.
-    //
-    // A save takes tens of microseconds, and hashing these again for every one of them took a sixth of that.
-    nonisolated(unsafe) private static let places: [AnyHashable: Place] = [
-        ModelContext.NotificationKey.insertedIdentifiers.rawValue: .inserted,
-        ModelContext.NotificationKey.updatedIdentifiers.rawValue: .updated,
-        ModelContext.NotificationKey.deletedIdentifiers.rawValue: .deleted,
-        ModelContext.NotificationKey.queryGeneration.rawValue: .generations,
-    ]
-}
-
-/// The identifiers that the records of a context's last save had before it, so that what was kept of them still leads
-/// somewhere.
-struct SettledIdentifiers {
-    private var temporary: [PersistentIdentifier] = []
-    private var permanent: [PersistentIdentifier] = []
-    private var index: [PersistentIdentifier: Int]?
-
-    mutating func add(_ temporary: PersistentIdentifier, _ permanent: PersistentIdentifier) {
-        self.temporary.append(temporary)
-        self.permanent.append(permanent)
-    }
-
-    /// The identifier that a record got in place of a temporary one.
-    mutating func permanent(of identifier: PersistentIdentifier) -> PersistentIdentifier? {
-        if temporary.isEmpty { return nil }
-        // Made only for those who ask.
-        if index == nil {
-            index = Dictionary(zip(temporary, temporary.indices), uniquingKeysWith: { first, _ in first })
-        }
-        return index?[identifier].map { permanent[$0] }
-    }
 }

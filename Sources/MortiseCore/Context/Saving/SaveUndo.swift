@@ -33,7 +33,7 @@ final class SaveUndo {
         refusals = tracker.refusals
         deletedElsewhere = tracker.deletedElsewhere
         hasStaleDeletions = tracker.hasStaleDeletions
-        notifications = state.deferredNotificationCount
+        notifications = state.notifications.count
         for list in [inserted, changed, deleted] {
             for model in list { note(model) }
         }
@@ -96,7 +96,7 @@ final class SaveUndo {
             }
             return remaining
         }
-        state.dropDeferredNotifications(after: notifications)
+        state.notifications.drop(after: notifications)
         guard let tracker = state.tracker else { return }
         tracker.deletedElsewhere = deletedElsewhere + goneElsewhere.filter { !deletedElsewhere.contains($0) }
         tracker.hasStaleDeletions = hasStaleDeletions

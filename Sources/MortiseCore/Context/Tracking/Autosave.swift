@@ -150,7 +150,7 @@ final class Autosave: @unchecked Sendable {
         context.container.logger.warning(
             """
             autosaveEnabled has no effect here: the context is used neither on the main actor nor by a model actor. \
-            Call save(), or use the context in a @ModelActor.
+            Call save(), or use the context in a model actor.
             """)
     }
 }

@@ -69,7 +69,7 @@ final class ChangeTracker {
     func keepBase(of model: any PersistentModel) {
         guard model._modelState.row >= 0, let table = model._modelState.table else { return }
         let draft = model._modelState.ensureDraft()
-        if draft.base == nil { draft.base = BaseRow(of: table, row: model._modelState.row) }
+        if draft.base == nil { draft.base = table.baseRow(model._modelState.row) }
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// This and its tables hold each other. The context, its models and the rows that models without context still read are
 /// counted, and with the last of them, on whatever thread it goes, the cycle ends. What outlives the context serves the
 /// models that are still there with the last version.
-final class ContextState: StoreSessionObserver {
+final class ContextState: StoreSessionObserver, ModelFinding {
     weak var context: ModelContext?
     /// Held by the context.
     private(set) weak var tracker: ChangeTracker?
@@ -33,8 +33,7 @@ final class ContextState: StoreSessionObserver {
     var settled = SettledIdentifiers()
     /// Whether the version being read is the result of this context's own save.
     var isTakingOver = false
-    /// Changes whose observers have not been notified yet, because stores are locked; nil while none is locked.
-    private var deferredNotifications: [ValueChange]?
+    let notifications = DeferredNotifications()
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
     /// What the last autosave threw. The next fetch throws it; a save says by itself what is in its way.
@@ -98,7 +97,7 @@ final class ContextState: StoreSessionObserver {
         session.pin()
         let source = session.source(ofEntity: layout.entityName)
         let table = ModelTable(state: self, layout: layout, session: session, source: source)
-        table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout)
+        table.verifiesRows = layout.needsVerification && source.needsVerification(for: layout.propertyChecks)
         tables[layout.entityName] = table
         return table
     }
@@ -170,33 +169,6 @@ final class ContextState: StoreSessionObserver {
     func latchAutosave(_ error: any Error) { autosaveFailure = error }
     func forgetAutosave() { autosaveFailure = nil }
 
-    // MARK: Observers
-
-    /// Whether observers have to wait.
-    var defersNotifications: Bool { deferredNotifications != nil }
-
-    func deferNotification(_ change: ValueChange) { deferredNotifications?.append(change) }
-    var deferredNotificationCount: Int { deferredNotifications?.count ?? 0 }
-    /// Forgets notifications of changes that were undone before anybody was notified.
-    func dropDeferredNotifications(after count: Int) {
-        guard let all = deferredNotifications, all.count > count else { return }
-        deferredNotifications?.removeSubrange(count...)
-    }
-
-    /// Runs a body that locks stores. Observers are notified afterwards, even if it throws: they may save on another
-    /// thread and wait for it, so no lock may be held then.
-    func withDeferredNotifications<R>(_ body: () throws -> R) rethrows -> R {
-        if defersNotifications { return try body() }
-        deferredNotifications = []
-        defer {
-            let changes = deferredNotifications ?? []
-            deferredNotifications = nil
-            for change in changes { change.willSet() }
-            for change in changes { change.didSet() }
-        }
-        return try body()
-    }
-
     // MARK: Finding models
 
     /// The registered or stored model with that identifier in the pinned version; nil if there is none.
@@ -205,7 +177,9 @@ final class ContextState: StoreSessionObserver {
             if let permanent = settled.permanent(of: identifier) { return model(for: permanent) }
             return tracker?.inserted.first(identifier)
         }
-        guard let table = table(of: identifier), !Going.contains(identifier, in: self) else { return nil }
+        guard let table = table(of: identifier), !Going.contains(identifier, in: ObjectIdentifier(self)) else {
+            return nil
+        }
         if let row = table.source.row(of: identifier) { return isKnown(row, in: table) ? table.model(row: row) : nil }
         guard table.session.version == nil else { return nil }
         do {
@@ -236,7 +210,7 @@ final class ContextState: StoreSessionObserver {
         var current: ModelTable?
         for identifier in identifiers {
             guard let table = table(of: identifier), let row = table.source.row(of: identifier),
-                isKnown(row, in: table), !Going.contains(identifier, in: self)
+                isKnown(row, in: table), !Going.contains(identifier, in: ObjectIdentifier(self))
             else { continue }
             if table !== current {
                 if let current { models += current.models(rows: rows) }

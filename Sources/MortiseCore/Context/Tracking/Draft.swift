@@ -1,7 +1,6 @@
 /// The values of a model that its store does not have: all of a new model's, the changed ones of a fetched model's, the
 /// last known ones of a deleted model's.
-@usableFromInline
-final class Draft {
+final class Draft: UnsavedValues {
     enum Value {
         /// Not set: the store's value applies.
         case unset
@@ -78,6 +77,10 @@ final class Draft {
 
     deinit {
         if lent != nil { takeLent() }
+    }
+
+    override func modelIsGone() {
+        if frozen != nil { Going.end() }
     }
 
     subscript(slot: Int) -> Value {

@@ -125,22 +125,28 @@ struct WeakModel {
     init(_ model: any PersistentModel) { self.model = model }
 }
 
+/// What finds a stored model again: a context.
+protocol ModelFinding: AnyObject {
+    /// The registered or stored model with that identifier in the pinned version; nil if there is none.
+    func model(for identifier: PersistentIdentifier) -> (any PersistentModel)?
+}
+
 /// A model that is not retained, and that its context finds again if it is stored.
 struct FindableModel {
     private weak var object: (any PersistentModel)?
-    private weak var state: ContextState?
+    private weak var finder: (any ModelFinding)?
     fileprivate let identifier: PersistentIdentifier?
 
     init(_ model: any PersistentModel) {
         object = model
-        state = model._modelState.table?.state
-        identifier = state == nil || model._modelState.row < 0 ? nil : model.persistentModelID
+        finder = model._modelState.table?.state
+        identifier = finder == nil || model._modelState.row < 0 ? nil : model.persistentModelID
     }
 
     var model: (any PersistentModel)? {
         if let object { return object }
         guard let identifier else { return nil }
-        return state?.model(for: identifier)
+        return finder?.model(for: identifier)
     }
 }
 

@@ -23,24 +23,24 @@ struct ModelList: Sequence {
 
     mutating func append(_ model: any PersistentModel) {
         if contains(model) { return }
-        if let table = model._modelState.table { countIn(table) }
+        if let table = model._modelState.host?.takeUnretainedValue() { countIn(table) }
         models.append(model)
         model._modelState.place = UInt32(truncatingIfNeeded: models.count)
         count += 1
     }
 
-    private mutating func countIn(_ table: ModelTable) {
+    private mutating func countIn(_ table: ModelHost) {
         if let part = part(of: table) {
             parts[part].count += 1
             return
         }
         lastPart = parts.count
         parts.append(Part(table: ObjectIdentifier(table), count: 1))
-        entities.insert(table.layout.entityName)
+        entities.insert(table.entityName)
     }
 
     // Models mostly come many of one table after the other.
-    private mutating func part(of table: ModelTable) -> Int? {
+    private mutating func part(of table: ModelHost) -> Int? {
         if lastPart < parts.count, parts[lastPart].table == ObjectIdentifier(table) { return lastPart }
         guard let part = parts.firstIndex(where: { $0.table == ObjectIdentifier(table) }) else { return nil }
         lastPart = part
@@ -48,11 +48,13 @@ struct ModelList: Sequence {
     }
 
     /// An upper bound of how many models of a table are in the list.
-    func count(of table: ModelTable) -> Int { parts.first { $0.table == ObjectIdentifier(table) }?.count ?? 0 }
+    func count(of table: ModelHost) -> Int { parts.first { $0.table == ObjectIdentifier(table) }?.count ?? 0 }
 
     mutating func remove(_ model: any PersistentModel) {
         guard contains(model) else { return }
-        if let table = model._modelState.table, let part = part(of: table) { parts[part].count -= 1 }
+        if let table = model._modelState.host?.takeUnretainedValue(), let part = part(of: table) {
+            parts[part].count -= 1
+        }
         models[Int(model._modelState.place) - 1] = nil
         model._modelState.place = 0
         count -= 1
@@ -114,15 +116,15 @@ extension ModelList {
 
     /// The models of a table that may have one of the values in a slot, each once and in the list's order, and possibly
     /// others; nil if going through all of them is as good.
-    mutating func candidates(in table: ModelTable, at slot: Int, _ values: [StoredValue]) -> [any PersistentModel]? {
+    mutating func candidates(in table: ModelHost, at slot: Int, _ values: [StoredValue]) -> [any PersistentModel]? {
         guard count > Self.fewest else { return nil }
         table.indexedSlots.insert(slot)
         let places = indexes.places(of: values, in: ObjectIdentifier(table), at: slot, models)
-        return places.compactMap { models[$0] }.filter { $0._modelState.table === table }
+        return places.compactMap { models[$0] }.filter { $0._modelState.host?.takeUnretainedValue() === table }
     }
 
     /// Notes that the model in a place has another value in a slot.
-    mutating func noteValue(_ value: StoredValue, at slot: Int, in table: ModelTable, place: Int) {
+    mutating func noteValue(_ value: StoredValue, at slot: Int, in table: ModelHost, place: Int) {
         indexes.add(value, place - 1, in: ObjectIdentifier(table), at: slot, of: models.count)
     }
 
@@ -153,7 +155,9 @@ private struct ValueIndexes {
         let key = Key(table: table, slot: slot)
         var index = all.removeValue(forKey: key) ?? Index()
         while index.end < models.count {
-            if let model = models[index.end], model._modelState.table.map(ObjectIdentifier.init) == table {
+            if let model = models[index.end],
+                model._modelState.host.map({ ObjectIdentifier($0.takeUnretainedValue()) }) == table
+            {
                 if let value = model._modelState.comparableValue(at: slot) {
                     index.places[value, default: []].append(index.end)
                 } else {

@@ -18,12 +18,12 @@ enum Materializing {
 
     /// The class whose properties come next, those of a subclass before those of its superclass; nil from when they have
     /// begun, so that a default value may make a model of the same class.
-    private static var next: UnsafeMutableRawPointer? {
+    static var next: UnsafeMutableRawPointer? {
         get { pthread_getspecific(key) }
         set { pthread_setspecific(key, newValue) }
     }
 
-    private static func identity(_ type: AnyObject.Type) -> UnsafeMutableRawPointer? {
+    static func identity(_ type: AnyObject.Type) -> UnsafeMutableRawPointer? {
         UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(type)))
     }
 
@@ -35,21 +35,4 @@ enum Materializing {
     }
 
     static func goOn(to superclass: AnyObject.Type) { next = identity(superclass) }
-
-    /// Makes one model.
-    static func make<Model: PersistentModel>(_ type: Model.Type, _ state: consuming ModelState) -> Model {
-        let outer = next
-        next = identity(type)
-        defer { next = outer }
-        return type.init(_modelState: state)
-    }
-
-    /// Runs a body that makes models of one class, and calls what it is given before each of them.
-    @inline(__always)
-    static func makeMany<Model: PersistentModel, R>(_ type: Model.Type, _ body: (_ beginNext: () -> Void) -> R) -> R {
-        let outer = next
-        let identity = identity(type)
-        defer { next = outer }
-        return body { next = identity }
-    }
 }

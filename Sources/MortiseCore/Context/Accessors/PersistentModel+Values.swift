@@ -2,68 +2,19 @@ public import Foundation
 
 // What the accessors that `@Model` writes call: one overload for each sort of property, chosen by the property's type.
 
-/// Turns stored values into property values. The conversions are total: what a fetch handed out has been checked, and a
-/// property of a model that is not stored has a value from its initializer.
-enum PropertyValue {
-    static func coded<T: Decodable>(_ value: StoredValue) -> T? {
-        if value.isNull, let none = (T.self as? any OptionalValue.Type)?.none as? T { return none }
-        return try? StoredValueDecoder().decode(T.self, from: value)
-    }
-
-    /// The value of a required property without a stored value: its declared default, or an empty value of its type.
-    static func empty<T: Decodable>(_ type: T.Type, default declared: StoredValue) -> T? {
-        if !declared.isNull, let value = PropertyAccess.value(declared, as: type) { return value }
-        if let scalar = type as? any PersistentScalar.Type { return scalar.placeholder as? T }
-        for empty in [StoredValue.array([]), .object([:])] {
-            if let value: T = coded(empty) { return value }
-        }
-        return nil
-    }
-
-    /// The first case of an enum that lists its cases.
-    static func firstCase<T>(of type: T.Type) -> T? {
-        func first<C: CaseIterable>(_ type: C.Type) -> Any? { type.allCases.first }
-        return (type as? any CaseIterable.Type).flatMap { first($0) } as? T
-    }
-
-    /// Called if a required property has no value and its type has no placeholder; ends the process. Fetched records have a
-    /// value, and a schema in which they could lack one is refused. A model written by hand can be read before its
-    /// initializer has set the property, and a custom store can refer to a record that it does not have.
-    static func missing<T>(_ type: T.Type, slot: Int, of model: any PersistentModel) -> Never {
-        let name = ModelLayout.of(Swift.type(of: model)).record.slots.dropFirst(slot).first?.name ?? "slot \(slot)"
-        preconditionFailure(
-            """
-            Expected a value of \(Swift.type(of: model)).\(name), found none, and \(type) has no empty one to show. Set the \
-            property before it is read, give it a default value, or declare it optional.
-            """)
+extension Draft.Value {
+    init<T: Encodable>(coding value: T) {
+        self = PropertyValue.coding(value).map(Self.value) ?? .unencodable(value)
     }
 }
 
-extension Draft.Value {
-    init<T: Encodable>(coding value: T) {
-        if let optional = value as? any OptionalValue, optional.unwrapped == nil {
-            self = .value(.null)
-        } else if let coded = try? StoredValueEncoder().encode(value), Self.readsBack(coded, as: T.self) {
-            self = .value(coded)
-        } else {
-            self = .unencodable(value)
-        }
-    }
-
-    /// Whether a type reads what it has written. Where it does not, a getter would have nothing to return, and the record
-    /// could not be fetched any more.
-    private static func readsBack<T>(_ coded: StoredValue, as type: T.Type) -> Bool {
-        // These do, and are what most coded properties have.
-        if type == [String].self || type == [Int].self || type == [Double].self || type == Set<String>.self
-            || type == [String: String].self
+extension PropertyAccess {
+    static func draft<Value: Encodable>(_ value: Value) -> Draft.Value {
+        if let kind = StorageKind(of: Value.self), kind != .coded, let stored = StoredValue(property: value, kind: kind)
         {
-            return true
+            return .value(stored)
         }
-        guard let decodable = type as? any Decodable.Type else { return true }
-        func decode<D: Decodable>(_ type: D.Type) -> Bool {
-            (try? StoredValueDecoder().decode(type, from: coded)) != nil
-        }
-        return decode(decodable)
+        return Draft.Value(coding: value)
     }
 }
 
@@ -232,7 +183,8 @@ extension PersistentModel {
         if case .requiredButCleared(last: let last)? = _modelState.draft?[slot], let model = last as? T { return model }
         if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
             if let table = (_modelState.table ?? _modelState.frozen?.table)?.state.table(of: identifier),
-                Going.contains(identifier, in: table.state), let row = table.source.row(of: identifier),
+                Going.contains(identifier, in: ObjectIdentifier(table.state)),
+                let row = table.source.row(of: identifier),
                 let model = table.storedModel(row: row) as? T
             {
                 return model
@@ -273,122 +225,5 @@ extension PersistentModel {
     /// Used by macro expansions: sets an optional to-many relationship by slot.
     public func _setValue<T: PersistentModel>(_ value: [T]?, at slot: Int) {
         _notifying(slot, [T]?.self) { RelationshipEditor(self).setMembers(value ?? [], at: slot) }
-    }
-}
-
-// MARK: - Initial values
-
-/// Initial values of types that are only `Codable`.
-///
-/// A protocol extension, because a type whose conformance is isolated to the main actor can be passed to one from a
-/// nonisolated initializer.
-public protocol CodedInitialValues: ~Copyable {
-    /// Used by macro expansions: gives a new model's coded attribute its first value, by slot.
-    mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T)
-}
-
-extension CodedInitialValues where Self: ~Copyable {
-    /// Used by macro expansions: gives a new model's coded attribute its first value.
-    @_disfavoredOverload
-    public mutating func initialize<T: Codable>(at slot: Int, to value: T) { _initializeCoded(at: slot, to: value) }
-}
-
-extension ModelState: CodedInitialValues {
-    /// Used by macro expansions: gives a new model's attribute its first value.
-    @inlinable
-    public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T) {
-        initialize(stored: value.storedValue, at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional attribute its first value.
-    @inlinable
-    public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T?) {
-        initialize(stored: value?.storedValue ?? .null, at: slot)
-    }
-    /// Used by macro expansions: gives a new model's enum its first value.
-    @inlinable
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
-        initialize(stored: value.rawValue.storedValue, at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional enum its first value.
-    @inlinable
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
-    where T.RawValue: PersistentScalar {
-        initialize(stored: value?.rawValue.storedValue ?? .null, at: slot)
-    }
-    /// Used by macro expansions: gives a new model's coded attribute its first value.
-    public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
-        if flags.contains(.ignoresInitialValues) { return }
-        initialize(Draft.Value(coding: value), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's to-one relationship its first target.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
-        initialize(.model(value), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional to-one relationship its first target.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
-        initialize(.model(value), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's to-many relationship its first members.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]) {
-        initialize(.models(MemberChanges(value)), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional to-many relationship its first members.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]?) {
-        initialize(.models(MemberChanges(value ?? [])), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's transformable property its first value.
-    public mutating func initializeTransformable<T>(at slot: Int, to value: T) {
-        initialize(.transformable(value), at: slot)
-    }
-}
-
-extension InitialValues: CodedInitialValues {
-    /// Used by macro expansions: gives a new model's attribute its first value.
-    public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T) {
-        initialize(.value(value.storedValue), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional attribute its first value.
-    public mutating func initialize<T: PersistentScalar>(at slot: Int, to value: T?) {
-        initialize(.value(value?.storedValue ?? .null), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's enum its first value.
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
-        initialize(.value(value.rawValue.storedValue), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional enum its first value.
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
-    where T.RawValue: PersistentScalar {
-        initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's coded attribute its first value.
-    public mutating func _initializeCoded<T: Codable>(at slot: Int, to value: T) {
-        initialize(Draft.Value(coding: value), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's to-one relationship its first target.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T) {
-        initialize(.model(value), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional to-one relationship its first target.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: T?) {
-        initialize(.model(value), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's to-many relationship its first members.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]) {
-        initialize(.models(MemberChanges(value)), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's optional to-many relationship its first members.
-    public mutating func initialize<T: PersistentModel>(at slot: Int, to value: [T]?) {
-        initialize(.models(MemberChanges(value ?? [])), at: slot)
-    }
-    /// Used by macro expansions: gives a new model's transformable property its first value.
-    public mutating func initializeTransformable<T>(at slot: Int, to value: T) {
-        initialize(.transformable(value), at: slot)
-    }
-}
-
-extension MemberChanges {
-    convenience init(_ models: [some PersistentModel]) {
-        self.init()
-        for model in models { add(model) }
     }
 }

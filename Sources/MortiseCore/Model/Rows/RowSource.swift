@@ -83,36 +83,16 @@ open class RowSource: @unchecked Sendable {
     /// Whether the rows are untrusted: they were read from a file or written by another process, and were not yet checked
     /// against a model type's properties. A context checks them before it returns models, and then calls
     /// `noteVerified(for:)`.
-    open func needsVerification(for layout: ModelLayout) -> Bool { false }
+    open func needsVerification(for checks: PropertyChecks) -> Bool { false }
     /// Called when all rows of the source have been checked, and have only known values.
-    open func noteVerified(for layout: ModelLayout) {}
+    open func noteVerified(for checks: PropertyChecks) {}
 
     /// The rows that are checked together with a row, itself included, and whether they have been checked. If
     /// `needsVerification` is true, a context asks this for each row whose model it returns. The default checks row by
     /// row.
-    open func verification(ofRow row: Int, for layout: ModelLayout) -> (rows: Range<Int>, isDone: Bool) {
+    open func verification(ofRow row: Int, for checks: PropertyChecks) -> (rows: Range<Int>, isDone: Bool) {
         (row..<(row + 1), false)
     }
     /// Called when the rows that `verification(ofRow:for:)` named have been checked, and have only known values.
-    open func noteVerified(_ rows: Range<Int>, for layout: ModelLayout) {}
-}
-
-/// A state of a store: immutable, complete, and readable while later saves go on.
-public protocol StoreVersion: AnyObject, Sendable {
-    /// A number that grows with every save; two versions of one store are the same if their numbers are equal.
-    var number: UInt64 { get }
-    /// The records of exactly that entity, subentities not included; nil for an entity that the store does not hold.
-    func rows(ofEntity name: String) -> RowSource?
-    /// The record whose values in the slots of a uniqueness constraint are these; nil if no record has them, or if one
-    /// of the values is null.
-    func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier?
-    /// Checks that everything read from this version so far was complete. Rows are read by calls that cannot throw, so
-    /// call this before returning an answer, a copy or a comparison based on them.
-    /// - Throws: the first error of reading, which names the damaged part; the same error at every call.
-    func check() throws
-}
-
-extension StoreVersion {
-    /// Throws nothing: correct for a version that is in memory as a whole.
-    public func check() throws {}
+    open func noteVerified(_ rows: Range<Int>, for checks: PropertyChecks) {}
 }

@@ -1,0 +1,33 @@
+/// A record as it was when a context first changed it.
+final class BaseRow {
+    private let source: RowSource
+    private let row: Int
+    private let values: ContiguousArray<StoredValue>?
+
+    /// - Parameter values: those of a source that does not keep what the row has now; nil for one that does.
+    init(_ source: RowSource, row: Int, values: ContiguousArray<StoredValue>?) {
+        self.source = source
+        self.row = row
+        self.values = values
+    }
+
+    /// - Throws: why the value cannot be read.
+    func value(_ slot: Int) throws -> StoredValue {
+        if let values { return slot < values.count ? values[slot] : .null }
+        return try source.readValue(row: row, slot: slot)
+    }
+
+    private func storedForm(_ slot: Int) -> StoredValue {
+        if let values { return slot < values.count ? values[slot] : .null }
+        return source.storedForm(row: row, slot: slot)
+    }
+
+    /// The slots that differ in the current row, as far as this record stores them.
+    func slotsChanged(in current: RowSource, row: Int, _ layout: RecordLayout) -> [Int] {
+        if current === source, values == nil { return [] }
+        return layout.slots.indices.filter { slot in
+            layout.slots[slot].role != .toManyDerived
+                && !storedForm(slot).isIdentical(to: current.storedForm(row: row, slot: slot))
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// The storage of a model written by hand, and a view of a model's values for code that asks for its backing data.
+public final class DefaultBackingData<Model: PersistentModel>: BackingData {
+    var state = ModelState()
+    var viewed: Model?
+
+    /// Makes empty backing data for a new model.
+    public init(for modelType: Model.Type) {}
+    init(state: consuming ModelState) { self.state = state }
+    init(viewing model: Model) { viewed = model }
+
+    /// The name of the entity.
+    public var metadata: Any { ModelLayout.of(Model.self).entityName }
+}

@@ -107,7 +107,7 @@ public final class JSONFileStore: EngineDataStore {
     }
 }
 
-extension JSONFileStore: EventReportingDataStore, SchemaLossReporting {
+extension JSONFileStore {
     /// Reports events of the store to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
         eventHandler.withLock { $0 = handler }

@@ -20,7 +20,7 @@ struct RemoteConfiguration: DataStoreConfiguration {
 }
 
 /// A store at the other end of a connection. It keeps nothing here, so that it may be called from any thread.
-final class RemoteStore: ConcurrentDataStore {
+final class RemoteStore: DataStore, Sendable {
     typealias Snapshot = DefaultSnapshot
     let configuration: RemoteConfiguration
     let schema: Schema

@@ -86,21 +86,30 @@ public final class DefaultStore: EngineDataStore {
     public func close() throws { try base.close() }
 }
 
-extension DefaultStore: RecoveryReporting, SchemaLossReporting, EventReportingDataStore {
+extension DefaultStore {
     /// What the store holds that the schema it was opened with lacks; nil if nothing.
-    public var schemaLoss: SchemaLoss? { (base as? any SchemaLossReporting)?.schemaLoss }
+    public var schemaLoss: SchemaLoss? { base.schemaLoss }
     /// What opening had to repair, in words; nil if nothing.
-    public var recoveryDescription: String? { (base as? any RecoveryReporting)?.recoveryDescription }
+    public var recoveryDescription: String? { base.recoveryDescription }
 
     /// Reports events of the store that holds the records to a handler, which replaces the one before.
     public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {
-        (base as? any EventReportingDataStore)?.reportEvents(to: handler)
+        base.reportEvents(to: handler)
     }
-}
 
-extension DefaultStore: VersionNumberedHistory {
-    package func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
-        (base as? any VersionNumberedHistory)?.historyToken(ofVersion: number)
+    /// The token of the transaction that made a version; nil for a store that keeps no history.
+    public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { base.historyToken(ofVersion: number) }
+
+    /// What the store that holds the records tells of its history; nil if it keeps none.
+    /// - Throws: its error if the history cannot be read.
+    public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]? {
+        try base.storedTransactions(after: number, last: last)
+    }
+
+    /// Runs a body in which saves may return before they are durable.
+    /// - Throws: what the body throws; the error of writing the saves.
+    public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R {
+        try base.saveInBulk(body)
     }
 }
 

@@ -1,10 +1,7 @@
 public import MortiseCore
 
 /// A store whose records are in an engine. The adapter makes the engine; extensions of this protocol do the rest.
-public protocol EngineDataStore:
-    AggregatingDataStore, DataStoreBatching, BatchChangingDataStore, ChangeAnnouncing, ClosableDataStore,
-    DeferringDataStore
-{
+public protocol EngineDataStore: VersionedDataStore, DataStoreBatching, Sendable {
     /// The engine that holds the records.
     var engine: Engine { get }
     /// Whether `save(_:)` is allowed.
@@ -15,7 +12,7 @@ extension EngineDataStore {
     /// The identifier that the engine's catalog gives to the store.
     public var identifier: String { engine.catalog.storeIdentifier }
     /// The engine's feed.
-    public var changeFeed: ChangeFeed { engine.feed }
+    public var changeFeed: ChangeFeed? { engine.feed }
     /// The engine's latest published version. Never blocks.
     public var currentVersion: any StoreVersion { engine.version }
     /// What the engine can do; a store that keeps its records adds its own.
@@ -23,7 +20,9 @@ extension EngineDataStore {
 
     /// What every store over an engine can do.
     public var engineCapabilities: StoreCapabilities {
-        StoreCapabilities(conformances: self).union([.erase, .uniqueness, .referentialIntegrity])
+        StoreCapabilities(conformances: self).union([
+            .aggregates, .batchUpdate, .closing, .erase, .uniqueness, .referentialIntegrity,
+        ])
     }
 
     /// Saves as one transaction.
@@ -37,7 +36,7 @@ extension EngineDataStore {
 
     /// Saves without waiting for durability; `DeferredSave.finish()` waits.
     /// - Throws: `EngineError`; what the store's log throws. Nothing was saved then.
-    public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave {
+    public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave? {
         try checkWritable()
         let (new, finish) = try engine.begin(request)
         return DeferredSave(DataStoreSaveChangesResult(for: identifier, new: new)) { try finish() }

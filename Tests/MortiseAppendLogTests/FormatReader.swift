@@ -169,7 +169,7 @@ enum FormatReader {
             records[entity.name] = .object(try table(store.engine.version.rows(ofEntity: entity.name), layout))
         }
         let deletions = try deletions(in: store.configuration.path, of: store.identifier)
-        let transactions = try store.storedTransactions(after: 0, last: nil).map {
+        let transactions = try (store.storedTransactions(after: 0, last: nil) ?? []).map {
             node($0, try #require(deletions[$0.commit?.number ?? 0]))
         }
         let entities = schema.entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }

@@ -83,7 +83,7 @@ import Testing
         let reader = try openLog(configuration(101, allowsSave: isShared))
         let store = try #require(reader.logStore)
         let mirror = Mirror()
-        let follower = store.changeFeed.follow { mirror.take($0) }
+        let follower = store.changeFeed?.follow { mirror.take($0) }
         try writer.erase()
         for step in 0..<80 {
             let boxes = try context.fetch(FetchDescriptor<Box>())
@@ -109,7 +109,7 @@ import Testing
             }
         }
         _ = store.currentVersion
-        store.changeFeed.settle()
+        store.changeFeed?.settle()
         #expect(try mirror.differences(from: store.engine.version) == [])
         let (numbers, isRemote) = mirror.state.withLock { ($0.numbers, $0.isRemote) }
         #expect(numbers == Array(2..<(2 + UInt64(numbers.count))) && numbers.count >= 60)
@@ -121,11 +121,11 @@ import Testing
             context.insert(Box("other"))
             try context.save()
             try own.save()
-            store.changeFeed.settle()
+            store.changeFeed?.settle()
             #expect(try mirror.differences(from: store.engine.version) == [])
             #expect(mirror.state.withLock { $0.isRemote } == [true, false])
         }
-        follower.cancel()
+        follower?.cancel()
         try reader.close()
         try writer.close()
     }
@@ -141,17 +141,17 @@ import Testing
         configuration.schema = writer.schema
         let store = try AppendLogStore(configuration, migrationPlan: nil)
         let mirror = Mirror()
-        let follower = store.changeFeed.follow { mirror.take($0) }
+        let follower = store.changeFeed?.follow { mirror.take($0) }
         context.insert(Picture("two", content: Pictures.data(2)))
         try context.save()
         try #require(try context.fetch(FetchDescriptor<Picture>()).first { $0.name == "two" }).content = Pictures.data(
             4)
         try context.save()
         _ = store.currentVersion
-        store.changeFeed.settle()
+        store.changeFeed?.settle()
         let told = mirror.state.withLock { $0.records.values.compactMap { $0["content"] } }
         #expect(told.count == 1 && told[0].isIdentical(to: .data(Pictures.data(4))))
-        follower.cancel()
+        follower?.cancel()
         try store.close()
         try writer.close()
     }
@@ -172,7 +172,7 @@ import Testing
         }
         for _ in 0..<40 {
             let told = Mutex<Set<UInt64>>([])
-            let follower = store.changeFeed.follow { delivery in
+            let follower = store.changeFeed?.follow { delivery in
                 let numbers = delivery.changes.compactMap { $0.commit?.number }
                 told.withLock { $0.formUnion(numbers) }
             }
@@ -184,7 +184,7 @@ import Testing
             while !told.withLock({ $0.contains(last) }), ContinuousClock.now < end { await Task.yield() }
             let missing = (read..<last).map { $0 + 1 }.filter { !told.withLock(\.self).contains($0) }
             #expect(missing == [], "read \(read)")
-            follower.cancel()
+            follower?.cancel()
         }
         saver.cancel()
         try await saver.value

@@ -39,7 +39,7 @@ import Testing
         // One without a record is made by removing what is in it.
         let store = try TripStore.open(folder.path("a.json"))
         try store.erase()
-        try (store as? any ClosableDataStore)?.close()
+        try store.close()
         for name in ["b.json", "b.log"] {
             let run = try ToolRun("copy", source, folder.storeURL(name))
             #expect(run.status == 0, "\(run.errors)")
@@ -121,7 +121,7 @@ import Testing
         let target = try folder.trips("b.log", 10)
         let writer = try TripStore.open(folder.path("b.log"))
         try TripWriter(writer).rename("Trip 4", to: "Changed")
-        try (writer as? any ClosableDataStore)?.close()
+        try writer.close()
         let before = try folder.contents()
         let run = try ToolRun("copy", source, target, "--resume")
         #expect(run.status == ToolExitStatus.conflict, "\(run.errors)")

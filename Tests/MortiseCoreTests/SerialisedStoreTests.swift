@@ -115,9 +115,10 @@ private final class MeteredStore: MeteringStore {
     }
 }
 
-private final class ConcurrentMeteredStore: MeteringStore, ConcurrentDataStore {
+private final class ConcurrentMeteredStore: MeteringStore, Sendable {
     let schema: Schema
     let configuration: ConcurrentConfiguration
+    var capabilities: StoreCapabilities { [.concurrency] }
     var meter: Meter { configuration.meter }
 
     init(

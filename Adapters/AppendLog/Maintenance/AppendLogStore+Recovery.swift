@@ -1,6 +1,6 @@
-public import MortiseCore
+import MortiseCore
 
-extension AppendLogStore: RecoveryReporting {
+extension AppendLogStore {
     /// What opening had to repair, in words; nil if nothing.
     public var recoveryDescription: String? {
         guard let recovery else { return nil }

@@ -2,10 +2,10 @@ import Foundation
 public import MortiseCore
 import MortiseEngine
 
-extension AppendLogStore: StoredHistoryProviding {
+extension AppendLogStore {
     /// Reads the log as it is now, also what other processes have appended since the store was opened.
     /// - Throws: `FileError`; `AppendLogError` for damage.
-    public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet] {
+    public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]? {
         let file = try configuration.fileSystem.open(opened.path, mode: .read)
         defer { try? file.close() }
         let size = try file.info().size

@@ -2,8 +2,9 @@ import Foundation
 public import MortiseCore
 import MortiseEngine
 
-extension AppendLogStore: VersionNumberedHistory {
-    package func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
+extension AppendLogStore {
+    /// The token of the transaction that made a version.
+    public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
         DefaultHistoryToken([identifier: Int64(clamping: number)])
     }
 }

@@ -95,7 +95,7 @@ public final class AppendLogStore: EngineDataStore {
     }
 }
 
-extension AppendLogStore: EventReportingDataStore, SchemaLossReporting {
+extension AppendLogStore {
     /// What the store holds that the schema it was opened with lacks; nil if nothing.
     public var schemaLoss: SchemaLoss? { opened.schemaLoss }
 

@@ -124,7 +124,7 @@ extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguratio
     }
 }
 
-extension JSONFileStore: BulkSavingDataStore {
+extension JSONFileStore {
     /// Every save writes the whole file; of those that the body makes only `flush` does, and the end.
     ///
     /// The body's saves are those of the thread that it runs on. Saves of others return when they are durable, as always,

@@ -20,7 +20,7 @@ final class OpenStore {
         layouts = schema.recordLayouts()
         let store = try C.Store(configuration, migrationPlan: nil)
         self.store = store
-        guard store is any VersionedDataStore || store is any QueryableDataStore else {
+        guard store is any QueryableDataStore else {
             throw ToolError.unsupported(store: name, what: "be read without models")
         }
     }
@@ -81,6 +81,6 @@ final class OpenStore {
         return try save(store)
     }
 
-    func close() throws { try (store as? any ClosableDataStore)?.close() }
+    func close() throws { try store.close() }
 }
 #endif

@@ -44,7 +44,7 @@ final class StoreFollower {
         init?(_ argument: StoreArgument) throws {
             self.argument = argument
             store = try OpenStore.reading(argument, following: true)
-            guard (store.store as? any ChangeAnnouncing)?.announcesOtherProcesses == true else {
+            guard store.store.announcesOtherProcesses else {
                 try store.close()
                 return nil
             }
@@ -53,10 +53,10 @@ final class StoreFollower {
         }
 
         private func follow() {
-            follower = (store.store as? any ChangeAnnouncing)?.changeFeed.follow { [weak self] delivery in
+            follower = store.store.changeFeed?.follow { [weak self] delivery in
                 self?.take(delivery.changes)
             }
-            (store.store as? any EventReportingDataStore)?.reportEvents { [weak self] event in
+            store.store.reportEvents { [weak self] event in
                 if case .readerLeftBehind = event { self?.noteLeftBehind() }
             }
         }
@@ -87,7 +87,7 @@ final class StoreFollower {
             var new = take(new: found)
             if isLeftBehind {
                 // What was read before the reader stopped is on its way through the feed.
-                (store.store as? any ChangeAnnouncing)?.changeFeed.settle()
+                store.store.changeFeed?.settle()
                 new += take(
                     new: changed.withLock {
                         defer { waiting = [] }
@@ -112,7 +112,7 @@ final class StoreFollower {
             try store.close()
             store = try OpenStore.reading(argument, following: true)
             follow()
-            return try (store.store as? any StoredHistoryProviding)?.storedTransactions(after: last, last: nil) ?? []
+            return try store.store.storedTransactions(after: last, last: nil) ?? []
         }
     }
 

@@ -23,7 +23,7 @@ struct StoreHealth {
         _ configuration: any SelfDescribingConfiguration, _ store: OpenStore, _ version: any StoreVersion,
         checksAll: Bool
     ) throws -> StoreHealth {
-        let notes = [(store.store as? any RecoveryReporting)?.recoveryDescription].compactMap { $0 }
+        let notes = [store.store.recoveryDescription].compactMap { $0 }
         if checksAll, let verifiable = configuration as? any VerifiableConfiguration {
             let report = try verifiable.verifyStore()
             // Both tell of an end that was never acknowledged.

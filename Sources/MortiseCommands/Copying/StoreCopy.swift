@@ -51,10 +51,8 @@ struct StoreCopy {
         if total == 0 {
             // A store without records is one too, and has to be there afterwards.
             try target.store.erase()
-        } else if let bulk = target.store as? any BulkSavingDataStore {
-            try bulk.saveInBulk { flush in try copy(flush) }
         } else {
-            try copy {}
+            try target.store.saveInBulk { flush in try copy(flush) }
         }
         try version.check()
         guard copied == total else {

@@ -53,7 +53,7 @@ struct Info: ParsableCommand {
             health: health, durability: configuration.durabilityGrade,
             transactions: transactions == 0
                 ? []
-                : try (store?.store as? any StoredHistoryProviding)?.storedTransactions(after: 0, last: transactions))
+                : try store?.store.storedTransactions(after: 0, last: transactions))
         let output = ToolContext.current.output
         switch format {
         case .text: try found.print(to: output)

@@ -19,12 +19,16 @@ enum Refusals {
         case .referentialIntegrity: try referentialIntegrity(context)
         case .history: try history(context)
         case .queries:
-            let store = try context.store.store
-            try absent(context, capability, store is any QueryableDataStore || store is any VersionedDataStore)
-        case .concurrency: try absent(context, capability, try context.store.store is any ConcurrentDataStore)
+            try absent(context, capability, try context.store.store is any QueryableDataStore)
+        case .concurrency:
+            try context.expect(
+                !context.store.store.capabilities.contains(.concurrency),
+                "a store that does not claim concurrency, since its subject does not", found: "one that claims it",
+                hint: claimIt)
         case .versions: try absent(context, capability, try context.store.store is any VersionedDataStore)
         case .recordVersions: try recordVersions(context)
-        case .closing: try absent(context, capability, try context.store.store is any ClosableDataStore)
+        case .closing: try closing(context)
+        case .aggregates: try aggregates(context)
         default: throw context.failure(expected: "a capability of this kit", found: capability.rawValue)
         }
     }
@@ -35,6 +39,24 @@ enum Refusals {
         try context.expect(
             !isThere, "a store without \(capability), since it is not claimed", found: "conformance to its protocol",
             hint: claimIt)
+    }
+
+    /// What does nothing when it is closed is usable afterwards.
+    private static func closing(_ context: CaseContext) throws {
+        try context.session().store(Entry("kept"))
+        context.note("store.close")
+        try context.store.store.close()
+        try context.expect(
+            try context.store.records(Entry.self).count, is: 1, "records of a store whose close() does nothing:",
+            hint: claimIt)
+    }
+
+    private static func aggregates(_ context: CaseContext) throws {
+        try context.session().store(Entry("kept"))
+        let answer = try context.store.aggregate(AggregateQuery(StoreQuery("Entry"), by: [], [.count]))
+        try context.expect(
+            answer == nil, "no answer to an aggregation, since aggregates are not claimed",
+            found: "\(answer?.groups.count ?? 0) groups", hint: claimIt)
     }
 
     private static func recordVersions(_ context: CaseContext) throws {
@@ -94,7 +116,12 @@ enum Refusals {
     }
 
     private static func batchUpdate(_ context: CaseContext) throws {
-        try absent(context, .batchUpdate, try context.store.store is any BatchChangingDataStore)
+        let all = StoreBatch(.query(StoreQuery("Entry", purpose: .delete)), .delete)
+        try context.expectError(
+            "DataStoreError.unsupportedFeature",
+            hint: "A store that executes no batches leaves execute(_:) to the protocol's default. \(claimIt)",
+            matching: { $0 as? DataStoreError == .unsupportedFeature }
+        ) { _ = try context.store.execute(all) }
         let session = try context.session()
         try session.store(Entry("a", group: "x"), Entry("b", group: "y"))
         let count = try session.context.update(Entry.self, where: #Predicate { $0.group == "x" }) {

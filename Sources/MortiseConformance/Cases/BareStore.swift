@@ -171,10 +171,20 @@ public struct BareStore {
     /// Has the store carry out a batch.
     /// - Throws: `DataStoreError.unsupportedFeature` if the store executes no batches; what the store throws.
     public func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
-        guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
-        let result = try changing.execute(batch)
+        guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
+        let result = try queryable.execute(batch)
         log?.note("store.execute \(Self.text(batch)) → \(result.count)")
         return result
+    }
+
+    /// Has the store aggregate records of its latest version.
+    /// - Returns: nil if it leaves that to the framework.
+    /// - Throws: what the store throws.
+    public func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
+        guard let queryable = store as? any QueryableDataStore else { return nil }
+        let answer = try queryable.aggregate(query, in: (store as? any VersionedDataStore)?.currentVersion)
+        log?.note("store.aggregate → \(answer.map { "\($0.groups.count) groups" } ?? "nil")")
+        return answer
     }
 
     private static func text(_ batch: StoreBatch) -> String {

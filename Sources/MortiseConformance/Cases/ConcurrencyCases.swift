@@ -22,7 +22,7 @@ extension ConformanceCase {
 
     /// A store that promises to be called from several threads.
     ///
-    /// @unchecked Sendable: that is what `ConcurrentDataStore` promises, and what the cases put to the test.
+    /// @unchecked Sendable: that is what the claim of concurrency promises, and what the cases put to the test.
     private struct Shared: @unchecked Sendable {
         let store: BareStore
     }
@@ -139,7 +139,8 @@ extension ConformanceCase {
         ConformanceCase(
             "store.capabilities-are-declared", level: .core,
             requirement: "The store says that it can do what its subject claims, and no more.",
-            hint: "Capabilities follow from the store's protocols; the store declares the others itself."
+            hint:
+                "Queries, versions, history and batch deletion follow from protocols; the store declares the others itself."
         ) { c in
             let store = try c.store.store.capabilities.all
             let subject = c.subject.capabilities.all.subtracting([.faultInjection])

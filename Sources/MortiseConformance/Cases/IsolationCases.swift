@@ -85,7 +85,7 @@ extension ConformanceCase {
         ConformanceCase(
             "isolation.many-threads", level: .core,
             requirement: "Contexts on several threads save and fetch at once; every save is there, whole, at the end.",
-            hint: "The store has state that is not behind a lock, or promises ConcurrentDataStore too early."
+            hint: "The store has state that is not behind a lock, or claims concurrency too early."
         ) { c in
             let container = try c.container
             let faults = Mutex<[String]>([])

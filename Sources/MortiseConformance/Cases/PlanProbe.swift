@@ -47,7 +47,6 @@ struct PlanProbe {
     }
 
     private func ask(_ query: StoreQuery) throws -> FetchPlan {
-        if let store = store as? any VersionedDataStore { return store.plan(query) }
         if let store = store as? any QueryableDataStore { return store.plan(query) }
         throw c.failure(expected: "a store that plans queries", found: "\(type(of: store))")
     }

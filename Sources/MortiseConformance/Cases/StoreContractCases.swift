@@ -67,10 +67,19 @@ extension ConformanceCase {
             try c.expect(try c.store.identifier, is: before, "the store's identifier:")
         },
         ConformanceCase(
-            "store.concurrency-is-promised", level: .core, capability: .concurrency,
-            requirement: "A store that claims concurrency conforms to ConcurrentDataStore.",
-            hint: "Without the conformance the container serializes all calls, and the claim is worth nothing."
-        ) { c in try c.expect(try c.store.store is any ConcurrentDataStore, "a ConcurrentDataStore") },
+            "store.aggregates-are-answered", level: .core, capability: .aggregates,
+            requirement:
+                "A store that claims aggregates counts and groups all records of an entity.",
+            hint: "aggregate(_:in:) returns nil. The framework then aggregates, and the claim is worth nothing."
+        ) { c in
+            try c.session().store(Entry("a", group: "x"), Entry("b", group: "y"), Entry("c", group: "x"))
+            let query = StoreQuery("Entry")
+            let group = try PlanProbe(c).property("group")
+            let answer = try c.require(
+                try c.store.aggregate(AggregateQuery(query, by: [group], [.count])), "an answer to an aggregation")
+            try c.expect(answer.groups.map(\.keys), is: [[.string("x")], [.string("y")]], "keys:")
+            try c.expect(answer.groups.map(\.values), is: [[.integer(2)], [.integer(1)]], "counts:")
+        },
         ConformanceCase(
             "store.versions-are-held", level: .core, capability: .versions,
             requirement: "A version that was taken still reads as it did, after later saves.",

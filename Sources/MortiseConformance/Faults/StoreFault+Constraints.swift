@@ -98,9 +98,10 @@ extension StoreFault {
             }
         },
         StoreFault(
-            "promises-no-concurrency", "is said to take calls from several threads, and promises none",
-            claiming: [.concurrency]
-        ) { _ in
+            "aggregates-nothing", "says that it aggregates, and leaves that to the framework", in: .planning,
+            claiming: [.aggregates]
+        ) { steps in
+            steps.capabilities = { $0.union([.aggregates]) }
         },
         planning("stays-closed", "cannot be opened again once it was closed") { steps in
             let adopt = steps.adopt

@@ -155,12 +155,6 @@ public struct HistoryDescriptor<TransactionType: HistoryTransaction> {
     }
 }
 
-/// A store whose history has one transaction for each version, under the version's number.
-package protocol VersionNumberedHistory {
-    /// The token of the transaction that made a version; nil if the store keeps no history.
-    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)?
-}
-
 extension HistoryDescriptor {
     /// The histories of several stores merged: sorted as requested, otherwise by time, with those of each store in
     /// their order.

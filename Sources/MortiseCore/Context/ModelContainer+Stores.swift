@@ -26,6 +26,6 @@ extension ModelContainer {
 extension ModelContainer {
     /// The capabilities of a configuration's store; nil if no configuration has that name.
     public func capabilities(forConfigurationNamed name: String) -> StoreCapabilities? {
-        stores.first { $0.configurationName == name }?.underlying.capabilities
+        stores.first { $0.configurationName == name }?.capabilities
     }
 }

@@ -146,8 +146,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
 
     private func handleEvents() {
         for store in stores {
-            (store.underlying as? any EventReportingDataStore)?.reportEvents { [weak self] event in self?.handle(event)
-            }
+            store.underlying.reportEvents { [weak self] event in self?.handle(event) }
         }
     }
 
@@ -216,11 +215,11 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             try describing.checkStoredSchema()
         }
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
-        if let recovery = (store as? any RecoveryReporting)?.recoveryDescription {
+        if let recovery = store.recoveryDescription {
             logger.notice(
                 "recovered", metadata: ["store": "\(configuration.name)", "detail": "\(recovery)"])
         }
-        if let loss = (store as? any SchemaLossReporting)?.schemaLoss {
+        if let loss = store.schemaLoss {
             log(loss, of: configuration.name, copy: nil, logger)
         }
         return TypedConnection(store, configurationName: configuration.name)

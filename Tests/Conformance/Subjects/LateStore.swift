@@ -12,7 +12,7 @@ struct LateConfiguration: DataStoreConfiguration {
 }
 
 /// The sample's store, whose saves are written when the next one comes, or when it is closed.
-final class LateStore: ClosableDataStore {
+final class LateStore: DataStore {
     typealias Snapshot = DefaultSnapshot
     let configuration: LateConfiguration
     var schema: Schema { shown.schema }

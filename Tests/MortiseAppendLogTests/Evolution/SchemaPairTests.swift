@@ -88,7 +88,7 @@ import Testing
     ) throws {
         let reader = try world.open(grown.schema, dropping: dropping, allowsSave: false)
         try expect(try world.records(reader, grown.schema) == expected.records, "a reader sees other records")
-        try expect(expected.matches((reader as? any SchemaLossReporting)?.schemaLoss), "a reader counts another loss")
+        try expect(expected.matches(reader.schemaLoss), "a reader counts another loss")
         try world.close(reader)
     }
 
@@ -105,13 +105,13 @@ import Testing
         if old != grown.schema { try expect(try world.files() == before, "opening has changed files") }
         let writer = try world.open(grown.schema, dropping: dropping)
         try expect(try world.records(writer, grown.schema) == expected.records, "a writer sees other records")
-        try expect(expected.matches((writer as? any SchemaLossReporting)?.schemaLoss), "a writer counts another loss")
+        try expect(expected.matches(writer.schemaLoss), "a writer counts another loss")
         let told = Mutex<[String?]>([])
-        (writer as? any EventReportingDataStore)?.reportEvents { event in
+        writer.reportEvents { event in
             if case .schemaLoss(_, _, let copy) = event { told.withLock { $0.append(copy) } }
         }
         try world.fill(writer, grown.schema, using: &random)
-        try expect((writer as? any SchemaLossReporting)?.schemaLoss == nil, "the loss is told after it has happened")
+        try expect(writer.schemaLoss == nil, "the loss is told after it has happened")
         // A second save, and what may follow, makes no second copy.
         try world.fill(writer, grown.schema, using: &random)
         if random.chance(2) { try (writer as? AppendLogStore)?.compact() }
@@ -124,7 +124,7 @@ import Testing
         try world.close(writer)
         let again = try world.open(grown.schema)
         try expect(try world.records(again, grown.schema) == result, "other records after reopening")
-        try expect((again as? any SchemaLossReporting)?.schemaLoss == nil, "a loss after reopening")
+        try expect(again.schemaLoss == nil, "a loss after reopening")
         try world.close(again)
         let new = try world.copies().subtracting(copies)
         let isWritten = try world.storedSchema() == grown.schema
@@ -145,7 +145,7 @@ import Testing
         let before = try world.files()
         do {
             let store = try world.open(older)
-            let loss = (store as? any SchemaLossReporting)?.schemaLoss
+            let loss = store.schemaLoss
             try expect(older.version >= newer.version, "an older program opens a newer store")
             // Every value is either shown, under whatever name, or counted.
             let shown = try world.records(store, older)

@@ -78,7 +78,7 @@ import Testing
         try world.close(reader)
         let writer = try world.open(new)
         #expect(try links(writer, new) == expected, sourceLocation: location)
-        #expect((writer as? any SchemaLossReporting)?.schemaLoss == nil, sourceLocation: location)
+        #expect(writer.schemaLoss == nil, sourceLocation: location)
         let layout = try #require(new.recordLayouts()[saving])
         let values = layout.slots.map { $0.role.isToMany ? StoredValue.identifiers([]) : .null }
         try insert(writer, [(.temporary(entityName: saving), values)], new)

@@ -64,7 +64,7 @@ enum TripStore {
     static func make(_ path: String, trips: Int, batch: Int = 5_000) throws {
         let store = try open(path)
         try fill(store, trips: trips, batch: batch)
-        try (store as? any ClosableDataStore)?.close()
+        try store.close()
     }
 
     static func fill(_ store: any DataStore, trips: Int, batch: Int) throws {
@@ -78,11 +78,7 @@ enum TripStore {
             }
             try writer.label()
         }
-        if let bulk = store as? any BulkSavingDataStore {
-            try bulk.saveInBulk { _ in try insertAll() }
-        } else {
-            try insertAll()
-        }
+        try store.saveInBulk { _ in try insertAll() }
     }
 }
 

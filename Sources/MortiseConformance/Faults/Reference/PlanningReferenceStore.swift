@@ -21,7 +21,7 @@ struct PlanningReferenceConfiguration: DataStoreConfiguration, Sendable {
 }
 
 /// A store that takes every query whole, hands out snapshots, keeps a history and enforces its constraints.
-final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, ClosableDataStore, ReferenceHistory {
+final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, ReferenceHistory {
     typealias Configuration = PlanningReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 
@@ -89,7 +89,7 @@ struct VersionedReferenceConfiguration: DataStoreConfiguration, Sendable {
 }
 
 /// A store whose states can be held, that may be called from several threads at once, and that carries out batches.
-final class VersionedReferenceStore: VersionedDataStore, ConcurrentDataStore, BatchChangingDataStore, ReferenceHistory {
+final class VersionedReferenceStore: VersionedDataStore, Sendable, ReferenceHistory {
     typealias Configuration = VersionedReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 

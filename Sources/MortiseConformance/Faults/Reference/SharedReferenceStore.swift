@@ -28,7 +28,7 @@ struct SharedReferenceConfiguration: DataStoreConfiguration, Sendable {
 
 /// A store as one behind a connection is: it takes queries and aggregations, answers with values, a number or identifiers
 /// alone, numbers the versions of its records, and has no versions of itself. What it answers to descriptors is Core's.
-final class SharedReferenceStore: QueryableDataStore, AggregatingDataStore, ClosableDataStore, ReferenceHistory {
+final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     typealias Configuration = SharedReferenceConfiguration
     typealias Snapshot = DefaultSnapshot
 
@@ -52,6 +52,7 @@ final class SharedReferenceStore: QueryableDataStore, AggregatingDataStore, Clos
 
     static let claims: StoreCapabilities = [
         .durability, .erase, .uniqueness, .referentialIntegrity, .history, .closing, .queries, .recordVersions,
+        .aggregates,
     ]
     var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
 

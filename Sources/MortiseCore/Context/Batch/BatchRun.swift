@@ -33,7 +33,7 @@ struct BatchRun<Model: PersistentModel> {
         if let unsaved = update.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
         let slots = update.assignments.map(\.property.slot)
         let isBounded = slots.contains(where: layout.hasBounds)
-        if !isBounded, session.connection.changesBatches,
+        if !isBounded, session.connection.capabilities.contains(.batchUpdate),
             let count = try push(.update(update.assignments), purpose: .update)
         {
             return count
@@ -168,7 +168,7 @@ struct BatchRun<Model: PersistentModel> {
 
     func delete() throws {
         if state.hasChanges { return try deleteModels() }
-        if session.connection.changesBatches,
+        if session.connection.capabilities.contains(.batchUpdate),
             mayDelete(followingRules: session.connection.followsDeleteRules),
             try push(.delete, purpose: .delete) != nil
         {

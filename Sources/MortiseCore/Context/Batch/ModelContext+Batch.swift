@@ -14,7 +14,7 @@ extension ModelContext {
     /// changes take part in the matching and the update joins them: the context creates models for the matches, and the
     /// next save stores the result.
     ///
-    /// A `BatchChangingDataStore` does the work itself; for other stores the framework reads the records and saves
+    /// A store that claims `batchUpdate` does the work itself; for others the framework reads the records and saves
     /// them.
     /// - Parameters:
     ///   - model: the type whose models are changed.
@@ -69,7 +69,7 @@ extension ModelContext {
     /// Deletes every matching model and saves that at once; in a context with unsaved changes the deletion joins them
     /// and waits for the next save. Delete rules are followed.
     ///
-    /// A `BatchChangingDataStore` or a `DataStoreBatching` does the work itself as far as it can; otherwise the
+    /// A store that claims `batchUpdate` or `batchDelete` does the work itself as far as it can; otherwise the
     /// framework creates models for the matches.
     /// - Throws: what `fetch(_:)` and `save()` throw.
     public func delete<T: PersistentModel>(

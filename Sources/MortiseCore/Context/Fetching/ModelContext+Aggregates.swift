@@ -175,7 +175,7 @@ extension ContextState {
         if isLimited(descriptor) { return nil }
         try prepare()
         guard let session = try tables(under: T.self).first?.session,
-            session.connection.aggregates,
+            session.connection.capabilities.contains(.aggregates),
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
         try refresh(session)

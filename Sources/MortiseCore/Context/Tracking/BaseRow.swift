@@ -4,7 +4,7 @@ final class BaseRow {
     private let row: Int
     private let values: ContiguousArray<StoredValue>?
 
-    /// - Parameter values: those of a source that does not keep what the row has now; nil for one that does.
+    /// The values are those of a source that does not keep what the row has now; nil for one that does.
     init(_ source: RowSource, row: Int, values: ContiguousArray<StoredValue>?) {
         self.source = source
         self.row = row

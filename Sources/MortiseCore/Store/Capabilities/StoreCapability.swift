@@ -16,15 +16,18 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let erase = StoreCapability(rawValue: "erase")
     /// `DataStoreBatching`: the store deletes many records without reading them first.
     public static let batchDelete = StoreCapability(rawValue: "batchDelete")
-    /// `BatchChangingDataStore`: the store changes and deletes the records of a query without reading them first.
+    /// The store executes batches itself: `QueryableDataStore.execute(_:)`.
     public static let batchUpdate = StoreCapability(rawValue: "batchUpdate")
+    /// The store answers aggregations: `QueryableDataStore.aggregate(_:in:)`.
+    public static let aggregates = StoreCapability(rawValue: "aggregates")
     /// The store itself refuses a save that would give two records the same unique values.
     public static let uniqueness = StoreCapability(rawValue: "uniqueness")
     /// The store itself refuses a save after which a record would refer to a missing one.
     public static let referentialIntegrity = StoreCapability(rawValue: "referentialIntegrity")
-    /// `QueryableDataStore` or `VersionedDataStore`: the store plans queries, and may evaluate parts of them itself.
+    /// `QueryableDataStore`: the store plans queries, and may evaluate parts of them itself.
     public static let queries = StoreCapability(rawValue: "queries")
-    /// `ConcurrentDataStore`: the store may be called from several threads at once.
+    /// The store may be called from several threads at once; the container then does not serialize its calls. Such a store is
+    /// `Sendable`.
     public static let concurrency = StoreCapability(rawValue: "concurrency")
     /// `VersionedDataStore`: a state of the store can be held and read while later saves go on.
     public static let versions = StoreCapability(rawValue: "versions")
@@ -33,12 +36,13 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let recordVersions = StoreCapability(rawValue: "recordVersions")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
-    /// `ClosableDataStore`: the store releases its resources when the container is closed.
+    /// The store holds files, locks or connections, and `close()` releases them.
     public static let closing = StoreCapability(rawValue: "closing")
 
     /// Every known capability, in the order of reports.
     public static let all: [StoreCapability] = [
-        .reopening, .durability, .erase, .batchDelete, .batchUpdate, .uniqueness, .referentialIntegrity, .queries,
+        .reopening, .durability, .erase, .batchDelete, .batchUpdate, .aggregates, .uniqueness, .referentialIntegrity,
+        .queries,
         .concurrency, .versions, .recordVersions, .history, .closing,
     ]
 
@@ -59,6 +63,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .erase: "erases all records at once"
         case .batchDelete: "deletes many records without reading them"
         case .batchUpdate: "changes many records without reading them"
+        case .aggregates: "counts, sums and groups records itself"
         case .uniqueness: "enforces unique values itself"
         case .referentialIntegrity: "refuses references to missing records"
         case .queries: "plans queries, and may answer parts of them itself"
@@ -117,12 +122,9 @@ extension StoreCapabilities {
     public init(conformances store: any DataStore) {
         var found: Set<StoreCapability> = []
         if store is any DataStoreBatching { found.insert(.batchDelete) }
-        if store is any BatchChangingDataStore { found.insert(.batchUpdate) }
         if store is any QueryableDataStore { found.insert(.queries) }
-        if store is any ConcurrentDataStore { found.insert(.concurrency) }
         if store is any VersionedDataStore { found.insert(.versions) }
         if store is any HistoryProviding { found.insert(.history) }
-        if store is any ClosableDataStore { found.insert(.closing) }
         self.init(found)
     }
 

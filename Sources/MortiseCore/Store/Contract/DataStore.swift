@@ -2,8 +2,9 @@ public import Foundation
 
 /// A store of models: the contract of every storage backend.
 ///
-/// A container makes the store with its schema, and calls it from one thread at a time unless it is a
-/// `ConcurrentDataStore`. Only `fetch(_:)` and `save(_:)` are required. A store that does not filter or sort throws
+/// A container makes the store with its schema, and calls it from one thread at a time unless it claims
+/// `StoreCapability.concurrency`. Only `fetch(_:)` and `save(_:)` are required. `QueryableDataStore` and
+/// `VersionedDataStore` add to this contract; what else a store can do, it says by `capabilities`. A store that does not filter or sort throws
 /// `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort`, and the framework does that part in memory.
 public protocol DataStore: AnyObject {
     /// The configuration that opens this kind of store.
@@ -18,8 +19,9 @@ public protocol DataStore: AnyObject {
     /// The configuration that opened the store.
     var configuration: Configuration { get }
 
-    /// What the store can do beyond the basic contract. The default follows from the protocols that it conforms to.
-    /// Override it to declare more, such as keeping records after reopening.
+    /// What the store can do beyond the basic contract. Read once, when the store has been opened: the framework uses
+    /// nothing that is not claimed here. The default follows from the protocols that the store conforms to; override it to
+    /// declare more, such as keeping records after reopening.
     var capabilities: StoreCapabilities { get }
 
     /// Whether the store accepts changes. The default is true. If it is false, contexts throw
@@ -70,6 +72,54 @@ public protocol DataStore: AnyObject {
     func cachedSnapshots(
         for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
     ) throws -> [PersistentIdentifier: Snapshot]
+
+    // MARK: What SwiftData's contract does not have
+
+    /// Releases the store's files, locks and connections; `ModelContainer.close()` calls it once. Later saves throw that
+    /// the store is closed; reads that need what was released throw too. Closing again does nothing. The default does
+    /// nothing.
+    /// - Throws: the first error of writing or releasing something; the store is closed nevertheless.
+    func close() throws
+
+    /// The feed to which the store posts what it commits; always the same one. Nil, which is the default, if the store posts
+    /// nothing: the framework then posts what this process saves through it.
+    var changeFeed: ChangeFeed? { get }
+    /// Whether the feed also has what other processes commit while the store is open. The default is false: either nobody
+    /// else can write, or the store does not look.
+    var announcesOtherProcesses: Bool { get }
+
+    /// What opening the store repaired, in one line with offsets and numbers but no values; nil, which is the default, if
+    /// there was nothing to repair. The container logs it.
+    var recoveryDescription: String? { get }
+    /// What the first save drops or, in a store open for reading only, what is not shown, because the schema lacks it; nil,
+    /// which is the default, if nothing. The container logs it as a warning.
+    var schemaLoss: SchemaLoss? { get }
+    /// Sends every event of this store from now on to a handler, which replaces the previous one. A container installs one
+    /// that logs compactions. The default sends nothing.
+    ///
+    /// The handler is called on the thread of the event, by several threads at once, and does not use the store.
+    func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void)
+
+    /// Reads the transactions with numbers greater than `number` without the models. The records have their names and the
+    /// slots that changed; values need not be given.
+    /// - Parameters:
+    ///   - number: the number of the last transaction that the caller knows; 0 for all.
+    ///   - last: the maximum number of transactions to return, the latest ones; nil for all.
+    /// - Returns: the transactions, oldest first, each with its `commit`; nil, which is the default, if the store keeps no
+    ///   history.
+    /// - Throws: the store's error if its history cannot be read.
+    func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]?
+    /// The token in the store's history of the transaction that made a version; nil, which is the default, for a store whose
+    /// history does not go by the numbers of its versions.
+    func historyToken(ofVersion number: UInt64) -> (any HistoryToken)?
+
+    /// Runs a body in which saves return before they are durable: for a store whose every save costs as much as all that it
+    /// holds.
+    ///
+    /// They become durable when the body calls `flush`, and at the latest when this method returns or throws. The default
+    /// runs the body, whose saves are durable as always.
+    /// - Throws: what the body throws; the error of writing the saves.
+    func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R
 }
 
 extension DataStore {
@@ -98,10 +148,25 @@ extension DataStore {
     public func cachedSnapshots(
         for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
     ) throws -> [PersistentIdentifier: Snapshot] { [:] }
+    /// Does nothing.
+    public func close() throws {}
+    /// Nil: the store posts nothing.
+    public var changeFeed: ChangeFeed? { nil }
+    /// False.
+    public var announcesOtherProcesses: Bool { false }
+    /// Nil: nothing was repaired.
+    public var recoveryDescription: String? { nil }
+    /// Nil: nothing is lost.
+    public var schemaLoss: SchemaLoss? { nil }
+    /// Sends nothing.
+    public func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void) {}
+    /// Nil: the store keeps no history.
+    public func storedTransactions(after number: UInt64, last: Int?) throws -> [ChangeSet]? { nil }
+    /// Nil: there is no history by numbers.
+    public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
+    /// Runs the body, whose saves are durable as always.
+    public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R { try body {} }
 }
-
-/// A promise that the store may be called from several threads at once; the container then does not serialize calls.
-public protocol ConcurrentDataStore: DataStore, Sendable {}
 
 /// A store that deletes many records without the context reading them first.
 public protocol DataStoreBatching: DataStore {

@@ -15,11 +15,41 @@ public protocol QueryableDataStore: DataStore {
     /// `ModelContext.enumerate`, and if the plan claims the whole order. The default reads all of them by `rows(for:)`.
     /// - Throws: as `rows(for:)`.
     func cursor(for plan: FetchPlan) throws -> any RowCursor<Snapshot>
+
+    /// Aggregates the records of a query. The framework asks only for records that the store's plan selects with every
+    /// condition claimed as exact, and only while the context has no unsaved changes that count.
+    /// - Parameters:
+    ///   - query: what to aggregate, and how.
+    ///   - version: the version of a versioned store to read; nil for a store without versions.
+    /// - Returns: the groups; nil, which is the default, if the store leaves the aggregation to the framework.
+    /// - Throws: `QueryEvaluationError`; the store's errors.
+    func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer?
+
+    /// Executes a whole batch, or throws and changes nothing. Called only if the store claims
+    /// `StoreCapability.batchUpdate`.
+    ///
+    /// The framework calls `plan(_:)` with the purpose `update` or `delete`. If the plan claims every conjunct as exact,
+    /// the store gets the query; otherwise the framework finds the records and names them. A batch obeys the schema's
+    /// constraints as a save does, and is as durable as a save when it returns. The default throws
+    /// `DataStoreError.unsupportedFeature`.
+    /// - Throws: `DataStoreError.unsupportedFeature` if the framework must execute this batch instead;
+    ///   `VersionSuperseded` and `RecordsSuperseded`, after which the framework selects again; the store's errors.
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult
+
+    /// Whether a batch that deletes applies all delete rules of the schema. If false, which is the default, because the
+    /// store only clears references to deleted records, it is not asked to delete records whose delete rules require more.
+    var followsDeleteRules: Bool { get }
 }
 
 extension QueryableDataStore {
     /// Plans to return all records of the entity.
     public func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
+    /// Nil: the framework aggregates.
+    public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? { nil }
+    /// Throws `DataStoreError.unsupportedFeature`.
+    public func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
+    /// False: the framework applies delete rules.
+    public var followsDeleteRules: Bool { false }
 }
 
 /// The records that a store found.

@@ -2,7 +2,7 @@
 ///
 /// A record that matches throughout is returned once, with the values of any moment since the cursor was made. One that is
 /// changed, inserted or deleted meanwhile is returned at most once. A cursor is used and released as the store is: one call at
-/// a time unless that is a `ConcurrentDataStore`. Other calls, saves included, may come between two portions.
+/// a time unless that claims concurrency. Other calls, saves included, may come between two portions.
 public protocol RowCursor<Snapshot>: AnyObject {
     /// The form of the records.
     associatedtype Snapshot: DataStoreSnapshot

@@ -94,10 +94,3 @@ extension StoredSchema {
         }
     }
 }
-
-/// A store that reports what it holds but its program's schema lacks.
-public protocol SchemaLossReporting: DataStore {
-    /// What the first save drops or, in a store open for reading only, what is not shown; nil if nothing. The container
-    /// logs it as a warning when it opens the store.
-    var schemaLoss: SchemaLoss? { get }
-}

@@ -88,12 +88,3 @@ public enum DurabilityGrade: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
-
-/// A store whose every save costs as much as all that it holds; several saves can share that cost.
-public protocol BulkSavingDataStore: DataStore {
-    /// Runs a body in which saves return before they are durable.
-    ///
-    /// They become durable when the body calls `flush`, and at the latest when this method returns or throws.
-    /// - Throws: what the body throws; the error of writing the saves.
-    func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R
-}

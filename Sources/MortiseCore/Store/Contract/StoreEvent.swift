@@ -60,19 +60,3 @@ public enum StoreEvents {
         handler(event())
     }
 }
-
-/// A store that reports what opening it repaired.
-public protocol RecoveryReporting: DataStore {
-    /// One line with offsets and numbers but no values; nil if there was nothing to repair. The container logs it when
-    /// it opens the store.
-    var recoveryDescription: String? { get }
-}
-
-/// A store that reports events to its container while it is open.
-public protocol EventReportingDataStore: DataStore {
-    /// Sends every event of this store from now on to a handler, which replaces the previous one. A container installs
-    /// one that logs compactions.
-    ///
-    /// The handler is called on the thread of the event, by several threads at once, and does not use the store.
-    func reportEvents(to handler: @escaping @Sendable (StoreEvent) -> Void)
-}

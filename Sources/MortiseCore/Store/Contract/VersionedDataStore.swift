@@ -19,22 +19,56 @@ public struct VersionRows: Sendable {
     }
 }
 
-/// A store whose states can be retained and read row by row: contexts pin a version, and models read from it.
-public protocol VersionedDataStore: DataStore where Snapshot == DefaultSnapshot {
+/// A store of queries whose states can be retained and read row by row: contexts pin a version, and models read from it. It
+/// may be called from several threads at once. Its plans are the same for all its versions.
+public protocol VersionedDataStore: QueryableDataStore where Snapshot == DefaultSnapshot {
     /// The latest published version. Never blocks on a save in progress.
     var currentVersion: any StoreVersion { get }
-
-    /// The store's plan for the query; the same for all its versions.
-    func plan(_ query: StoreQuery) -> FetchPlan
 
     /// The rows of a version that a plan promises.
     /// - Throws: `QueryEvaluationError` for a condition that the plan claims exact; the store's errors.
     func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows
+
+    /// Like `save(_:)`, but returns before the save is durable or visible, so that contexts that save at the same time share
+    /// one sync: a context holds the store exclusively while it prepares a save and hands it over, but not while the save
+    /// becomes durable. Saves since the request's base version are no reason to refuse it if the request would be the same
+    /// on top of them.
+    /// - Returns: nil, which is the default, if the store defers no saves; `save(_:)` is called then.
+    /// - Throws: as `save(_:)`; `VersionSuperseded` if the request might be different. Nothing was changed then.
+    func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave?
 }
 
 extension VersionedDataStore {
-    /// Plans to return all records of the entity.
-    public func plan(_ query: StoreQuery) -> FetchPlan { .scanAll(query) }
+    /// Nil: saves are not deferred.
+    public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave? { nil }
+
+    /// The records that a plan promises, in the latest version.
+    /// - Throws: as `rows(for:in:)`; why a value cannot be read.
+    public func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
+        let version = currentVersion
+        let found = try rows(for: plan, in: version)
+        let layouts = schema.stored.recordLayouts()
+        let tables = found.entities.map { (rows: version.rows(ofEntity: $0), layout: layouts[$0]) }
+        var answer = StoreRows<DefaultSnapshot>(snapshots: [], report: found.report)
+        answer.count = found.count
+        answer.snapshots.reserveCapacity(found.rows.count)
+        for record in found.rows {
+            guard tables.indices.contains(record.table), let rows = tables[record.table].rows,
+                let layout = tables[record.table].layout, rows.contains(row: record.row)
+            else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned row \(record.row) of a table that its version does not have."
+                )
+            }
+            let values = try layout.slots.indices.map { try rows.readValue(row: record.row, slot: $0) }
+            answer.snapshots.append(
+                DefaultSnapshot(
+                    persistentIdentifier: rows.identifier(ofRow: record.row), layout: layout,
+                    values: ContiguousArray(values)))
+        }
+        try version.check()
+        return answer
+    }
 
     /// All rows of the entity's family, table by table.
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {

@@ -9,6 +9,8 @@ class StoreConnection: @unchecked Sendable {
     let identifier: String
     let configurationName: String
     let schema: Schema
+    /// What the store can do, as it said when it was opened.
+    let capabilities: StoreCapabilities
     /// The store itself, for code that knows its type.
     let underlying: any DataStore
     /// Held through a whole save, from reading the latest version to taking over the new one; of a save that the store
@@ -25,9 +27,10 @@ class StoreConnection: @unchecked Sendable {
         identifier = store.identifier
         schema = store.schema
         self.configurationName = configurationName
-        let announcing = store as? any ChangeAnnouncing
-        announcesItself = announcing != nil
-        feed = announcing?.changeFeed ?? ChangeFeed()
+        capabilities = store.capabilities
+        let own = store.changeFeed
+        announcesItself = own != nil
+        feed = own ?? ChangeFeed()
     }
 
     /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits.
@@ -84,14 +87,10 @@ class StoreConnection: @unchecked Sendable {
     ) throws -> Bool { false }
     /// Whether `batchDelete` can return true.
     var deletesBatches: Bool { false }
-    /// Whether `execute` is supported.
-    var changesBatches: Bool { false }
     var followsDeleteRules: Bool { false }
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
     /// The aggregates of a query's records in a version; nil if the store leaves them to the framework.
     func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? { nil }
-    /// Whether `aggregate` may return an answer.
-    var aggregates: Bool { false }
     /// Whether records can be saved for which there is no model object.
     var takesDefaultSnapshots: Bool { false }
     var allowsSave: Bool { true }

@@ -6,17 +6,15 @@ import Foundation
 final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Sendable {
     private let store: Store
     private let lock: NSRecursiveLock?
-    // What the store can do, asked once: a cast costs as much as a small look-up.
+    // The store as what it is, found out once: a cast costs as much as a small look-up.
     private let versioned: (any VersionedDataStore)?
     private let queryable: (any QueryableDataStore)?
-    private let deferring: (any DeferringDataStore)?
 
     init(_ store: Store, configurationName: String) {
         self.store = store
         versioned = store as? any VersionedDataStore
         queryable = store as? any QueryableDataStore
-        deferring = store as? any DeferringDataStore
-        self.lock = store is any ConcurrentDataStore ? nil : NSRecursiveLock()
+        lock = store.capabilities.contains(.concurrency) ? nil : NSRecursiveLock()
         super.init(store, configurationName: configurationName)
     }
 
@@ -32,12 +30,10 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
 
     // MARK: Planned queries
 
-    override var plansQueries: Bool { versioned != nil || queryable != nil }
+    override var plansQueries: Bool { queryable != nil }
 
     override func plan(_ query: StoreQuery) -> FetchPlan? {
-        if let versioned { return locked { _ in versioned.plan(query) } }
-        if let queryable { return locked { _ in queryable.plan(query) } }
-        return nil
+        queryable.map { queryable in locked { _ in queryable.plan(query) } }
     }
 
     override func rows(for plan: FetchPlan, into session: StoreSession) throws -> FoundRows {
@@ -309,8 +305,9 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
             changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion,
             updatedVersions: session.baseVersions(of: changes.updated.map(\.record)),
             deletedVersions: session.baseVersions(of: changes.deleted.map(\.record)))
-        if let deferring, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot> {
-            let deferred = try deferring.beginSave(request)
+        if let versioned, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>,
+            let deferred = try locked({ _ in try versioned.beginSave(request) })
+        {
             var outcome = SaveOutcome(deferred.result)
             if mayDefer { outcome.finish = deferred.wait } else { outcome.version = try deferred.wait() }
             return outcome
@@ -369,12 +366,11 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     }
 
     override var deletesBatches: Bool { store is any DataStoreBatching }
-    override var changesBatches: Bool { store is any BatchChangingDataStore }
-    override var followsDeleteRules: Bool { (store as? any BatchChangingDataStore)?.followsDeleteRules ?? false }
+    override var followsDeleteRules: Bool { queryable?.followsDeleteRules ?? false }
     override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
-        guard let changing = store as? any BatchChangingDataStore else { throw DataStoreError.unsupportedFeature }
+        guard let queryable, capabilities.contains(.batchUpdate) else { throw DataStoreError.unsupportedFeature }
         do {
-            return try locked { _ in try changing.execute(batch) }
+            return try locked { _ in try queryable.execute(batch) }
         } catch let error as any UniqueViolation {
             guard let found = error.uniqueViolation else { throw error }
             throw ModelContextError.notUnique(
@@ -382,10 +378,9 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
     override func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
-        guard let aggregating = store as? any AggregatingDataStore else { return nil }
-        return try locked { _ in try aggregating.aggregate(query, in: version) }
+        guard let queryable else { return nil }
+        return try locked { _ in try queryable.aggregate(query, in: version) }
     }
-    override var aggregates: Bool { store is any AggregatingDataStore }
     override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
 
     // MARK: The rest
@@ -393,7 +388,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
     override var allowsSave: Bool { store.allowsSave }
 
     override func erase() throws { try locked { try $0.erase() } }
-    override func close() throws { try locked { try ($0 as? any ClosableDataStore)?.close() } }
+    override func close() throws { try locked { try $0.close() } }
     override func begin(_ editingState: EditingState) { locked { $0.initializeState(for: editingState) } }
     override func end(_ editingState: EditingState) { locked { $0.invalidateState(for: editingState) } }
 
@@ -421,7 +416,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
     override func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
-        (store as? any VersionNumberedHistory)?.historyToken(ofVersion: number)
+        store.historyToken(ofVersion: number)
     }
 
     override func restore(_ identifiers: [PersistentIdentifier], into session: StoreSession) throws {

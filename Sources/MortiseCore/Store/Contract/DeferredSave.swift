@@ -22,15 +22,3 @@ public struct DeferredSave: Sendable {
     /// - Throws: why it did not become durable. Then it was either not carried out, or its outcome is unknown.
     public func finish() throws -> (any StoreVersion)? { try wait() }
 }
-
-/// A store that accepts further saves while earlier ones are on their way to the disk, so that contexts that save at
-/// the same time share one sync.
-///
-/// A context holds the store exclusively while it prepares a save and hands it over, but not while the save becomes
-/// durable.
-public protocol DeferringDataStore: ConcurrentDataStore, VersionedDataStore {
-    /// Like `save(_:)`, but returns before the save is durable or visible. Saves since the request's base version are
-    /// no reason to refuse it if the request would be the same on top of them.
-    /// - Throws: as `save(_:)`; `VersionSuperseded` if the request might be different. Nothing was changed then.
-    func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave
-}

@@ -3,8 +3,9 @@ import Synchronization
 /// The properties to which key paths through to-one relationships lead.
 ///
 /// A key path does not say of what it consists. So those that there are to a model's related properties are made of the
-/// properties' own and found by their hash values, which cover every component. They are not compared with `==`: that holds
-/// appended key paths to be others than literals where the two have become read-only at different components.
+/// properties' own and found by two hash values, which cover every component: 128 bits, so that no two key paths of a program
+/// have both in common. They are not compared with `==`: that holds appended key paths to be others than literals where the
+/// two have become read-only at different components.
 enum RelatedKeyPaths {
     struct Step: Sendable {
         let layout: ModelLayout
@@ -21,7 +22,7 @@ enum RelatedKeyPaths {
     /// The properties along a key path, the one it leads to last; nil for a key path of another kind.
     static func chain(of keyPath: AnyKeyPath, from layout: ModelLayout) -> [Step]? {
         let key = ObjectIdentifier(layout)
-        let hash = keyPath.hashValue
+        let hash = Fingerprint(keyPath)
         return known.withLock { known in
             var table = known[key] ?? Table(of: layout)
             if let chain = table.chains[hash] { return chain }
@@ -41,7 +42,7 @@ enum RelatedKeyPaths {
             let chain: [Step]
             let destination: ModelLayout
         }
-        private(set) var chains: [Int: [Step]] = [:]
+        private(set) var chains: [Fingerprint: [Step]] = [:]
         private var ways: [Way] = []
         private var length = 0
 
@@ -63,7 +64,8 @@ enum RelatedKeyPaths {
                     let own = isOptional ? layout.chainedKeyPaths[slot] : layout.keyPaths[slot]
                     guard let path = own.flatMap(way.path.keyPath.appending(path:)) else { continue }
                     let chain = way.chain + [Step(layout: layout, slot: slot)]
-                    if chains[path.hashValue] == nil { chains[path.hashValue] = chain }
+                    let hash = Fingerprint(path)
+                    if chains[hash] == nil { chains[hash] = chain }
                     add(path, chain)
                 }
             }
@@ -74,6 +76,20 @@ enum RelatedKeyPaths {
                 let destination = last.layout.destinations[last.slot]
             else { return }
             ways.append(Way(path: SharedKeyPath(keyPath: path), chain: chain, destination: destination))
+        }
+    }
+
+    /// What tells a key path from others.
+    private struct Fingerprint: Hashable {
+        private let first: Int
+        private let second: Int
+
+        init(_ keyPath: AnyKeyPath) {
+            first = keyPath.hashValue
+            var hasher = Hasher()
+            hasher.combine(0)
+            hasher.combine(keyPath)
+            second = hasher.finalize()
         }
     }
 

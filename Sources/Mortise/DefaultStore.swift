@@ -89,6 +89,8 @@ public final class DefaultStore: EngineDataStore {
 extension DefaultStore {
     /// What the store holds that the schema it was opened with lacks; nil if nothing.
     public var schemaLoss: SchemaLoss? { base.schemaLoss }
+    /// Whether the feed also has what other processes commit: for a log that is shared, or open for reading only.
+    public var announcesOtherProcesses: Bool { base.announcesOtherProcesses }
     /// What opening had to repair, in words; nil if nothing.
     public var recoveryDescription: String? { base.recoveryDescription }
 

@@ -15,6 +15,7 @@ struct LateConfiguration: DataStoreConfiguration {
 final class LateStore: DataStore {
     typealias Snapshot = DefaultSnapshot
     let configuration: LateConfiguration
+    var capabilities: StoreCapabilities { [.closing] }
     var schema: Schema { shown.schema }
     var identifier: String { shown.identifier }
     private let shown: CSVStore
@@ -41,6 +42,7 @@ final class LateStore: DataStore {
     }
 
     func close() throws {
+        guard FileManager.default.fileExists(atPath: memory.path) else { return }
         try write()
         try FileManager.default.removeItem(at: memory)
     }

@@ -1,6 +1,6 @@
 /// A context's view for queries: the rows of its pinned versions under its unsaved changes.
 ///
-/// An tracker model is found by its row or, if it has none, by its place in the context's list, so that nothing has to be
+/// An unsaved model is found by its row or, if it has none, by its place in the context's list, so that nothing has to be
 /// prepared for a query: a program that looks up each record before it inserts it does so between many changes.
 final class ContextReader: RecordReader {
     private let state: ContextState
@@ -20,7 +20,7 @@ final class ContextReader: RecordReader {
         }
     }
 
-    /// The context's table of that number; nil if no tracker change concerns it.
+    /// The context's table of that number; nil if no unsaved change concerns it.
     private func touchedTable(_ number: Int) -> ModelTable? {
         if touched.isEmpty { return nil }
         while touchedTables.count <= number {

@@ -94,7 +94,7 @@ final class ModelTable: ModelHost {
         return rows.withUnsafeBufferPointer { rows in models(count: rows.count, of: type) { rows[$0] } }
     }
 
-    /// Goes to the identityMap twice for each of its pages that the rows lie in: models are made without the lock, because
+    /// Goes to the identity map twice for each of its pages that the rows lie in: models are made without the lock, because
     /// making them runs the default values of their properties.
     @inline(__always)
     private func models<T: PersistentModel>(count: Int, of type: T.Type, _ row: (Int) -> Int) -> [T] {

@@ -16,7 +16,7 @@ extension RelationshipEditor {
     }
 
     /// Takes this deleted model from those that stay and are related to it, as far as its delete rules let it go.
-    /// - Parameter storedOnly: as in `_cascaded`.
+    /// - Parameter storedOnly: as in `cascaded`.
     func releaseRelated(storedOnly: Bool = false) {
         let layout = ModelLayout.of(type(of: model))
         for slot in layout.properties.indices {

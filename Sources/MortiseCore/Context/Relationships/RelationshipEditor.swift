@@ -15,7 +15,7 @@ struct RelationshipEditor {
         return target
     }
 
-    /// As `_target(at:)`, deleted models included: until a deletion is saved, they are the ones to take this model out of.
+    /// As `target(at:)`, deleted models included: until a deletion is saved, they are the ones to take this model out of.
     func heldTarget(at slot: Int) -> (any PersistentModel)? {
         switch model._modelState.draft?[slot] {
         case .model(let target)?: return target

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Everything a context knows: its tables, its pinned versions, and the models with unsaved changes.
+/// Everything a context knows of its stores: its tables, its pinned versions, and its models.
 ///
 /// This and its tables hold each other. The context, its models and the rows that models without context still read are
 /// counted, and with the last of them, on whatever thread it goes, the cycle ends. What outlives the context serves the

@@ -1,7 +1,8 @@
 /// One change of one model, in one property. A change of a relationship is one on each side.
 ///
-/// What a program changes in models it changes by nothing else: setters, initializers of properties in a context, delete
-/// rules, the upkeep of inverses, merges and upserts all come to these.
+/// What is changed in a context's models is changed by nothing else: setters, delete rules, the upkeep of inverses, merges and
+/// the survivors of upserts all come to these. No changes in this sense are the values that a model comes with (an
+/// initializer's, a batch's, those of a deleted model that is inserted again), and what is kept of one that goes.
 enum Mutation {
     /// A value of an attribute, or the target of a to-one relationship.
     case set(Draft.Value)

@@ -4,8 +4,9 @@ public import Foundation
 ///
 /// A container makes the store with its schema, and calls it from one thread at a time unless it claims
 /// `StoreCapability.concurrency`. Only `fetch(_:)` and `save(_:)` are required. `QueryableDataStore` and
-/// `VersionedDataStore` add to this contract; what else a store can do, it says by `capabilities`. A store that does not filter or sort throws
-/// `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort`, and the framework does that part in memory.
+/// `VersionedDataStore` add to this contract; what else a store can do, it says by `capabilities`. A store that does not
+/// filter or sort throws `DataStoreError.preferInMemoryFilter` or `.preferInMemorySort`, and the framework does that part in
+/// memory.
 public protocol DataStore: AnyObject {
     /// The configuration that opens this kind of store.
     associatedtype Configuration: DataStoreConfiguration where Self == Self.Configuration.Store
@@ -19,9 +20,9 @@ public protocol DataStore: AnyObject {
     /// The configuration that opened the store.
     var configuration: Configuration { get }
 
-    /// What the store can do beyond the basic contract. Read once, when the store has been opened: the framework uses
-    /// nothing that is not claimed here. The default follows from the protocols that the store conforms to; override it to
-    /// declare more, such as keeping records after reopening.
+    /// What the store can do beyond the basic contract. Read once, when the store has been opened: the framework calls it
+    /// from several threads, has it execute batches and aggregate only if it claims that here. The default follows from the
+    /// protocols that the store conforms to; override it to declare more, such as keeping records after reopening.
     var capabilities: StoreCapabilities { get }
 
     /// Whether the store accepts changes. The default is true. If it is false, contexts throw

@@ -20,8 +20,8 @@ public struct VersionRows: Sendable {
 }
 
 /// A store of queries whose states can be retained and read row by row: contexts pin a version, and models read from it. It
-/// may be called from several threads at once. Its plans are the same for all its versions.
-public protocol VersionedDataStore: QueryableDataStore where Snapshot == DefaultSnapshot {
+/// is called from several threads at once. Its plans are the same for all its versions.
+public protocol VersionedDataStore: QueryableDataStore, Sendable where Snapshot == DefaultSnapshot {
     /// The latest published version. Never blocks on a save in progress.
     var currentVersion: any StoreVersion { get }
 

@@ -22,12 +22,12 @@ class StoreConnection: @unchecked Sendable {
     /// The number of the last transaction that was announced in place of the store.
     private let lastNumber = Atomic<UInt64>(0)
 
-    init(_ store: any DataStore, configurationName: String) {
+    init(_ store: any DataStore, _ capabilities: StoreCapabilities, configurationName: String) {
         underlying = store
         identifier = store.identifier
         schema = store.schema
         self.configurationName = configurationName
-        capabilities = store.capabilities
+        self.capabilities = capabilities
         let own = store.changeFeed
         announcesItself = own != nil
         feed = own ?? ChangeFeed()

@@ -14,8 +14,10 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         self.store = store
         versioned = store as? any VersionedDataStore
         queryable = store as? any QueryableDataStore
-        lock = store.capabilities.contains(.concurrency) ? nil : NSRecursiveLock()
-        super.init(store, configurationName: configurationName)
+        // Once: what the store says may depend on when it is asked.
+        let capabilities = store.capabilities
+        lock = capabilities.contains(.concurrency) ? nil : NSRecursiveLock()
+        super.init(store, capabilities, configurationName: configurationName)
     }
 
     private func locked<R>(_ body: (Store) throws -> R) rethrows -> R {
@@ -305,8 +307,9 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
             changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion,
             updatedVersions: session.baseVersions(of: changes.updated.map(\.record)),
             deletedVersions: session.baseVersions(of: changes.deleted.map(\.record)))
-        if let versioned, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>,
-            let deferred = try locked({ _ in try versioned.beginSave(request) })
+        // What a save is waited for would come beside other calls.
+        if lock == nil, let versioned, let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>,
+            let deferred = try versioned.beginSave(request)
         {
             var outcome = SaveOutcome(deferred.result)
             if mayDefer { outcome.finish = deferred.wait } else { outcome.version = try deferred.wait() }
@@ -378,7 +381,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
     override func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
-        guard let queryable else { return nil }
+        guard let queryable, capabilities.contains(.aggregates) else { return nil }
         return try locked { _ in try queryable.aggregate(query, in: version) }
     }
     override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
@@ -416,7 +419,7 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
     override func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? {
-        store.historyToken(ofVersion: number)
+        locked { $0.historyToken(ofVersion: number) }
     }
 
     override func restore(_ identifiers: [PersistentIdentifier], into session: StoreSession) throws {

@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "MortiseCore", targets: ["MortiseCore"]),
         .library(name: "MortiseEngine", targets: ["MortiseEngine"]),
         .library(name: "MortiseConformance", targets: ["MortiseConformance"]),
+        .library(name: "MortiseTestSupport", targets: ["MortiseTestSupport"]),
         .library(name: "MortiseCommands", targets: ["MortiseCommands"]),
         .library(name: "MortiseConfiguration", targets: ["MortiseConfiguration"]),
         .library(name: "MortiseMetrics", targets: ["MortiseMetrics"]),
@@ -89,6 +90,7 @@ let package = Package(
             ]),
         .target(name: "SwiftData", dependencies: ["Mortise"]),
         .target(name: "MortiseConformance", dependencies: ["MortiseCore"]),
+        .target(name: "MortiseTestSupport", dependencies: ["MortiseEngine"]),
         .target(
             name: "MortiseCommands",
             dependencies: ["MortiseCore", argumentParser],
@@ -108,7 +110,7 @@ let package = Package(
             name: "PackageSubjects",
             dependencies: [
                 "MortiseConformance", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
-                "CustomStore",
+                "MortiseTestSupport", "CustomStore",
             ], path: "Tests/Conformance/Subjects"),
         .executableTarget(
             name: "mortise-conformance", dependencies: ["PackageSubjects", "MortiseConformance"],
@@ -143,12 +145,12 @@ let package = Package(
             name: "MortiseCoreTests",
             dependencies: [
                 "FaultWorkload", "TestSupport", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile",
-                "MortiseAppendLog",
+                "MortiseAppendLog", "MortiseTestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "MortiseEngineTests",
-            dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory", "TestSupport"]),
+            dependencies: ["MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseTestSupport", "TestSupport"]),
         // Its folder Expansion is a link to that of MortiseMacros, whose sources it compiles itself: a dependency on a macro
         // would build the whole test bundle for the host, and a library for both would build swift-syntax twice for all.
         .testTarget(
@@ -173,22 +175,28 @@ let package = Package(
         .testTarget(
             name: "MortiseJSONFileTests",
             dependencies: [
-                "MortiseJSONFile", "MortiseEngine", "Mortise", "FaultWorkload", "TestSupport", "fault-helper",
+                "MortiseJSONFile", "MortiseEngine", "MortiseTestSupport", "Mortise", "FaultWorkload", "TestSupport",
+                "fault-helper",
             ],
             exclude: ["Golden"]),
         .target(
             name: "FaultWorkload",
-            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile", "MortiseTestSupport",
+            ],
             path: "Tests/Faults/Workload"),
         .executableTarget(
             name: "fault-helper",
             dependencies: [
                 "FaultWorkload", "TestSupport", "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile",
+                "MortiseTestSupport",
             ],
             path: "Tests/Faults/Helper"),
         .target(
             name: "ReaderFuzzing",
-            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile"],
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseEngine", "MortiseJSONFile", "MortiseTestSupport",
+            ],
             path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
         .target(
@@ -232,7 +240,7 @@ let package = Package(
             name: "MortiseAppendLogTests",
             dependencies: [
                 "FaultWorkload", "MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine",
-                "MortiseJSONFile", "TestSupport", "fault-helper", "mortise-kill",
+                "MortiseJSONFile", "MortiseTestSupport", "TestSupport", "fault-helper", "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MortiseProgram", "MusicLibrary", "Trips"]),
@@ -258,7 +266,8 @@ package.targets.first { $0.name == "MortiseConfiguration" }?.dependencies += [
 if Context.environment["MORTISE_STORES_ONLY"] != nil {
     let names: Set = [
         "CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseInMemory", "MortiseJSONFile", "MortiseAppendLog",
-        "MortiseConformance", "MortiseCoreTests", "MortiseEngineTests", "MortiseJSONFileTests", "MortiseAppendLogTests",
+        "MortiseConformance", "MortiseTestSupport", "MortiseCoreTests", "MortiseEngineTests", "MortiseJSONFileTests",
+        "MortiseAppendLogTests",
         "FaultWorkload", "TestSupport", "fault-helper", "mortise-kill", "mortise-relationships", "mortise-soak",
         "MortiseKills", "ReaderFuzzing",
     ]

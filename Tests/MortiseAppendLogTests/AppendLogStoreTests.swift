@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 struct AppendLogStoreTests {
     @Test func whatWasSavedIsThereAfterReopening() throws {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Compactions that a store begins by itself, and what ends one.
 struct BackgroundCompactionTests {

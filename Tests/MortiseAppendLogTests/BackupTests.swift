@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 struct BackupTests {
     @Test(arguments: [false, true]) func aBackupHoldsEverythingThatWasSavedBefore(hasCheckpoint: Bool) throws {

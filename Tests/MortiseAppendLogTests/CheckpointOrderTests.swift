@@ -6,6 +6,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Checkpoints of indexes and links that were filled in every order.
 ///

@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 struct CheckpointTests {
     private let checkpointPath = logPath + ".checkpoint"

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Salvage of logs whose records are in a checkpoint alone.
 struct CompactedSalvageTests {

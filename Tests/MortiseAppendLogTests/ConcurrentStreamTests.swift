@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// What others do while a transaction is written piece by piece.
 struct ConcurrentStreamTests {

@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// External data, as a log keeps them.
 @Suite struct ExternalLogTests {

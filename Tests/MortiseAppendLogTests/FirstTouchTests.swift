@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Several threads that are the first to touch what a checkpoint has; a run under the thread sanitizer sees how.
 struct FirstTouchTests {

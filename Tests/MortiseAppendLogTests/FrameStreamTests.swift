@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Transactions that are written while they are encoded.
 struct FrameStreamTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 struct GroupCommitTests {
     private func insert(_ label: String, into store: AppendLogStore) throws {

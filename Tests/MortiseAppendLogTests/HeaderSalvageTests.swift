@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Salvage of logs whose file header is damaged, so that nothing says at first what the checksums of frames go on from.
 struct HeaderSalvageTests {

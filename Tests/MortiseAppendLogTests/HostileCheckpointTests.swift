@@ -6,6 +6,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Checkpoints that another program wrote, with right checksums.
 struct HostileCheckpointTests {

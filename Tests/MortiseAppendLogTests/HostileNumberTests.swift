@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Numbers behind which there are no more, with right checksums: another program wrote them.
 struct HostileNumberTests {

@@ -5,6 +5,7 @@ import MortiseJSONFile
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Bugs: a log took schemas that no store can have, with right checksums; and a small one whose entities inherit much took
 /// minutes and gigabytes to open.

@@ -6,6 +6,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Nodes of an index beneath its root that have rotted in a checkpoint: read long after opening, by whoever comes by.
 struct IndexDamageTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Checkpoints that are read piece by piece.
 struct LazyCheckpointTests {

@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import TestSupport
 import Testing
+import MortiseTestSupport
 
 /// Damaged logs: a typed error, or the same data; never fewer transactions in silence.
 struct LogDamageTests {

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Past faults: a file's header, a region and a whole checkpoint were "the content of a frame", without a way out; a default
 /// value of the schema was "schema.default value".

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Where the tests' log is on a simulated disk.
 let logPath = "/data/store.log"

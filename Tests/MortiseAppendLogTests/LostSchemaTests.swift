@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A frame with a schema is lost: what follows it is not to be read under the one before.
 struct LostSchemaTests {

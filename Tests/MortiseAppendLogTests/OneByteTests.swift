@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A byte too many or too few among acknowledged transactions was taken for a tail that was never synced, and all of them
 /// were cut off.

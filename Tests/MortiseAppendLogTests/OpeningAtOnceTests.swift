@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 struct OpeningAtOnceTests {
     /// Runs the body on a thread of its own, and says whether it came to its end in time.

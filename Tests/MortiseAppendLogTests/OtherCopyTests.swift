@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Copies of a log that have gone their own ways. Their frames may end at the same places, and a checkpoint of one was then
 /// taken for the other's: the store showed records of both, and lacked records of both.

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A log whose schema is another than its records were written under, its checksum right: the checkpoint still has the
 /// schema, and opening goes by that.

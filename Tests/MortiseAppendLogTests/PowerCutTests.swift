@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// What every power cut leaves of a workload with saves, a checkpoint, a compaction and reopening.
 struct PowerCutTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// What a process that shares or reads a log learns from its feed of the saves of others.
 @Suite struct RemoteFeedTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// An entity whose indexes have many records under a key.
 private final class Entry: PersistentModel {

@@ -3,6 +3,7 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 struct SalvageTests {
     /// Where the frames of a log begin.

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// What a salvage brings over besides records, and what it makes of records that contradict the schema.
 struct SalvagedHistoryTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Readers of a log that other processes write.
 struct SharingReaderTests {

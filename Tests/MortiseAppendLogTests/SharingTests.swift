@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// One log, open for writing in several processes.
 struct SharingTests {

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// The device begins with what was appended before anybody waits for it.
 struct StartWritingTests {

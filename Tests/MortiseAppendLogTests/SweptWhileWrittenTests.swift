@@ -6,6 +6,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Bug: a compaction that came between the creation of an external file and the note of its name removed that file for good;
 /// the save that had written it succeeded.

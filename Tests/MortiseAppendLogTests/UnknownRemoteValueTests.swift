@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Values that a newer program has saved and this one's types do not know, however they get here.
 ///

@@ -7,6 +7,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Checkpoints that cannot be read, of logs that have everything: nobody is to notice but by a warning.
 struct UnreadableCheckpointTests {

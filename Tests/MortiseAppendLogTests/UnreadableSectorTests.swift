@@ -3,6 +3,7 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// A disk that does not give some of what is on it.
 struct UnreadableSectorTests {

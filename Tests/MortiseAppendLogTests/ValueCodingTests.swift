@@ -3,6 +3,7 @@ import MortiseCore
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 struct ValueCodingTests {
     private let catalog = LogCatalog(

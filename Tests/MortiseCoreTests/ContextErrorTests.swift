@@ -4,6 +4,7 @@ import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 @Suite struct ContextErrorTests {
     let container: ModelContainer

@@ -3,6 +3,7 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// A part of a checkpoint that cannot be read is an error of whatever needed it, and never records that are not there.
 @Suite struct DamagedChunkTests {

@@ -3,6 +3,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// A file whose records have values that their properties' types do not know.
 @Suite struct UnknownValueTests {

@@ -4,6 +4,7 @@ import MortiseEngine
 import MortiseJSONFile
 import Synchronization
 import Testing
+import MortiseTestSupport
 
 @Suite struct OpeningAtOnceTests {
     @Test func aStoreOpensAndClosesWhileAnotherIsBeingOpened() throws {

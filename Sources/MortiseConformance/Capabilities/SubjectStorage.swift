@@ -55,6 +55,9 @@ public struct SubjectStorage {
 
 /// How a storage is made to fail: for subjects whose storage goes through a seam with a double, as Mortise's own file
 /// stores do.
+///
+/// A store whose files go through the seam of `MortiseEngine` has such a double in `SimulatedFileSystem`, which is part of
+/// `MortiseTestSupport`.
 public struct StorageFaults {
     let operationCount: () -> Int
     let failOperation: (Int?) -> Void

@@ -6,6 +6,7 @@ import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
 import Synchronization
+import MortiseTestSupport
 
 /// The stores of this package, as the conformance kit takes them: with what each says of itself, and no exclusion.
 public enum PackageSubjects {

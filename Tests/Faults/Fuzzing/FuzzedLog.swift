@@ -1,6 +1,7 @@
 import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
+import MortiseTestSupport
 
 /// What libFuzzer tries on the log: an input is a log, or a checkpoint of the log that it begins like, or both, one behind
 /// the other.

@@ -2,6 +2,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// What libFuzzer calls with each input: the reader of JSON, as strictly as a store reads and as an edited file is read, and
 /// the store that opens it; or those of logs, where the environment says `MORTISE_FUZZED=log`.

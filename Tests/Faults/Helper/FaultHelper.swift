@@ -4,6 +4,7 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// A process that uses a store and says what happened, to be killed, starved and misled by tests.
 ///

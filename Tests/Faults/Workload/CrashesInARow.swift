@@ -1,5 +1,6 @@
 public import MortiseCore
 public import MortiseEngine
+import MortiseTestSupport
 
 /// A crash, a start that does some work and crashes too, and so on: what the first crash left must not confuse the second.
 public struct CrashesInARow<Generator: RandomNumberGenerator> {

@@ -3,6 +3,7 @@ import MortiseAppendLog
 public import MortiseCore
 public import MortiseEngine
 import MortiseJSONFile
+public import MortiseTestSupport
 
 /// Something with external data.
 public final class Picture: PersistentModel {

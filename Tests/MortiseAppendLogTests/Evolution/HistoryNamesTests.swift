@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Defect: history from before a rename had the old names, so that after a swap one property's values were shown as another's.
 @Suite struct HistoryNamesTests {

@@ -5,6 +5,7 @@ import MortiseJSONFile
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Programs whose schema is older than a store's, or lacks what the store holds.
 @Suite struct OlderProgramTests {

@@ -5,6 +5,7 @@ import MortiseJSONFile
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// The copy that is made before a schema drops something: of stores whose checkpoint cannot be read, with long names, and of
 /// processes that were killed meanwhile.

@@ -5,6 +5,7 @@ import MortiseJSONFile
 import TestSupport
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Records by entity, number and property, as they come out of a store.
 typealias Records = [String: [UInt64: [String: StoredValue]]]

@@ -5,6 +5,7 @@ import Testing
 
 @testable import MortiseAppendLog
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Relationships whose other side comes, goes or takes over the links.
 @Suite struct SidesTests {

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Defect: a program of a newer schema that opened a store and saved nothing changed its schema all the same: through a
 /// checkpoint or a compaction in the background, or through a backup that it was asked for. The older program could not go back.

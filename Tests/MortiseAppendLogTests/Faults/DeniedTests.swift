@@ -6,6 +6,7 @@ import MortiseJSONFile
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Bugs: what the user may not read was called damage; a JSON store that is read-only was replaced by a save.
 @Suite struct DeniedTests {

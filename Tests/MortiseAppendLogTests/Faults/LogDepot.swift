@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A log of the workload on a simulated disk, on request with a mistake.
 struct LogDepot {

@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// The disk fills up at every byte of a save, then has room again.
 struct LogFullDiskCheck {

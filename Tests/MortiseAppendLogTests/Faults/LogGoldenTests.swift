@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A store opens the files of a version, shows their history, and goes on.
 struct LogGoldenCheck {

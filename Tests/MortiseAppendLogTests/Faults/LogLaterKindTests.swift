@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// F26: headers of another time and of other files, each an error of its own.
 struct LogHeaderCheck: LogReadingCheck {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Logs and checkpoints with flipped bits, cut off, and spliced from pieces of themselves and of each other.
 struct LogMutationCheck {

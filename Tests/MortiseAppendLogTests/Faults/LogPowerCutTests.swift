@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A workload of saves, checkpoints, compactions, backups and reopenings, with a crash after every operation and with
 /// every kind of loss.

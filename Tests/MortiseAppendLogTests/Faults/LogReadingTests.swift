@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A check of whoever reads logs: the store, or one that is deliberately naive.
 protocol LogReadingCheck {

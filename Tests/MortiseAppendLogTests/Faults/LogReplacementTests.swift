@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// What goes wrong when the new log of a compaction has taken the old one's name already.
 @Suite struct LogReplacementTests {

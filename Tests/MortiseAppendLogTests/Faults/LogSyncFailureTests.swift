@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A sync fails once, and from then on succeeds, as kernels do it.
 struct LogSyncFailureCheck {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// One who shares a log takes over what another has written, and something fails on the way. Whatever is acknowledged
 /// afterwards is there, and the log can be opened.

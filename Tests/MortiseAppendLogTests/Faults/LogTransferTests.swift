@@ -4,6 +4,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// Transfers that are cut short.
 struct LogShortTransferCheck {

@@ -5,6 +5,7 @@ import MortiseEngine
 import Testing
 
 @testable import MortiseAppendLog
+import MortiseTestSupport
 
 /// A value whose coding is user code, which may fail.
 struct Whistle: Codable, Hashable, Sendable {

@@ -6,6 +6,7 @@ import MortiseEngine
 import Testing
 
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// Opening a store for writing deleted data of its own, while its main file was away or was an older copy, and data of others
 /// behind a symbolic link.

@@ -6,6 +6,7 @@ import MortiseEngine
 import Testing
 
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// Paths were joined with suffixes in some twenty places, some of which did not resolve links; locks go by names.
 @Suite struct StoreFilesTests {

@@ -7,6 +7,7 @@ import MortiseInMemory
 import Testing
 
 @testable import MortiseJSONFile
+import MortiseTestSupport
 
 /// What `.externalStorage` promises, on every store that has files.
 @Suite struct ExternalDataTests {

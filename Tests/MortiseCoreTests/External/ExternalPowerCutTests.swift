@@ -3,6 +3,7 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// Saves of external data, checkpoints, compactions and reopenings, with a crash after every operation and
 /// with every kind of loss.

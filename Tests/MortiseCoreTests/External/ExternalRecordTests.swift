@@ -6,6 +6,7 @@ import MortiseJSONFile
 import Testing
 
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Records with external data.
 @Suite struct ExternalRecordTests {

@@ -5,6 +5,7 @@ import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// `EXPRESSIONS.md` beside the code says what becomes of every kind of expression: this keeps it true.
 @Suite struct ExpressionTableTests {

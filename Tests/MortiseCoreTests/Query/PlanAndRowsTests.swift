@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseInMemory
 import Synchronization
 import Testing
+import MortiseTestSupport
 
 /// For typical queries, the plan as text beside the rows that it gave.
 @Suite struct PlanAndRowsTests {

@@ -1,5 +1,6 @@
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// What a simulated power cut keeps and takes.
 @Suite struct CrashEnumerationTests {

@@ -1,6 +1,7 @@
 import MortiseEngine
 import TestSupport
 import Testing
+import MortiseTestSupport
 
 private let crashSeeds = (0..<5 as Range<UInt64>).map { [first = testSeed("DurableReplacementCrashTests")] in
     first &+ $0

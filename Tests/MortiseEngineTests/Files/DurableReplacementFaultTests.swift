@@ -1,5 +1,6 @@
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// Every operation of a replacement fails once, in each way.
 @Suite struct DurableReplacementFaultTests {

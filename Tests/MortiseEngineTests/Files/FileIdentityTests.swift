@@ -1,5 +1,6 @@
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 @Suite struct FileIdentityTests {
     @Test func eachChangeBehindTheBackIsNamed() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 @Suite struct FileLockTests {
     let simulated = SimulatedFileSystem(processID: 100)

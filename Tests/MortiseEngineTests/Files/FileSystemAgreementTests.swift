@@ -1,5 +1,6 @@
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// The double must answer like the operating system, or tests on it prove nothing.
 @Suite struct FileSystemAgreementTests {

@@ -1,5 +1,6 @@
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// What the double promises about faults, limits and processes; its crashes have tests of their own.
 @Suite struct SimulatedFileSystemTests {

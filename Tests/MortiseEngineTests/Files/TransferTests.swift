@@ -1,5 +1,6 @@
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 @Suite struct TransferTests {
     let fileSystem = SimulatedFileSystem()

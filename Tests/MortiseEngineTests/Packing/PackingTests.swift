@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import MortiseEngine
+import MortiseTestSupport
 
 /// Versions that were filled in every order, packed into a file and read back: every kind of index, link, text and value.
 @Suite struct PackingTests {

@@ -3,6 +3,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// Somebody changes the file of an open store.
 struct BehindTheBackCheck {

@@ -5,6 +5,7 @@ import MortiseEngine
 import MortiseJSONFile
 import TestSupport
 import Testing
+import MortiseTestSupport
 
 /// Bits of every byte of a small store are flipped, every length cut off, and the store opened.
 struct BitFlipCheck {

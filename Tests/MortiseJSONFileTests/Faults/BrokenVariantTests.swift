@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// Each mistake that a store could have is caught by the check that is there for it. A check that a mistake escapes is
 /// worth nothing.

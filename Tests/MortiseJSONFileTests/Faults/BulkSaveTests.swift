@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// While one saves in bulk, others save as always: what they are told is saved is on the disk.
 struct BulkSaveCheck {

@@ -5,6 +5,7 @@ import MortiseEngine
 import MortiseJSONFile
 import Synchronization
 import Testing
+import MortiseTestSupport
 
 /// Many tasks save at once, each through a context of its own.
 struct ConcurrentSaveCheck {

@@ -3,6 +3,7 @@ import Foundation
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// A JSON store of the workload on a simulated disk, on request with a mistake.
 struct Depot {

@@ -3,6 +3,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// The disk fills up at every byte of a save, then has room again.
 struct FullDiskCheck {

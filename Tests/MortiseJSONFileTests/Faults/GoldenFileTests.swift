@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// A store opens files of every version, saves them, and seals them anew.
 struct GoldenCheck {

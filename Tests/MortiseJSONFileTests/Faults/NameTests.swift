@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// What saves open, rename and remove lies in the file's own folder.
 struct TouchedPathsCheck {

@@ -3,6 +3,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// A store that has given out almost all numbers: what it saves it can read.
 struct NumberLimitCheck {

@@ -5,6 +5,7 @@ import MortiseEngine
 import MortiseJSONFile
 import Synchronization
 import Testing
+import MortiseTestSupport
 
 /// Who may write the file, and who may tidy up beside it.
 struct OrphanCheck {

@@ -2,6 +2,7 @@ import FaultWorkload
 import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// A workload of saves and reopenings, with a crash after every operation and with every kind of loss.
 struct PowerCutCheck {

@@ -4,6 +4,7 @@ import MortiseEngine
 import MortiseJSONFile
 import Synchronization
 import Testing
+import MortiseTestSupport
 
 /// A reader opens the file while a writer replaces it.
 struct StaleReaderCheck {

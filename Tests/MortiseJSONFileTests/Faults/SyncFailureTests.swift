@@ -3,6 +3,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// A sync fails once, and from then on succeeds, as kernels do it.
 struct SyncFailureCheck {

@@ -3,6 +3,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// Transfers that are cut short or interrupted.
 struct ShortTransferCheck {

@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// Values that come back as they were.
 struct ValueCheck {

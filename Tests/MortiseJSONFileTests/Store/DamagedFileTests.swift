@@ -2,6 +2,7 @@ import Foundation
 import Mortise
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// What is wrong with a file is a typed error that says where, and the file stays as it is.
 @Suite struct DamagedFileTests {

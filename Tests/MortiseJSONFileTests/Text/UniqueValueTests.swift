@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
+import MortiseTestSupport
 
 /// A file edited by hand may have the same unique value twice; nothing else in its text tells.
 @Suite struct UniqueValueTests {

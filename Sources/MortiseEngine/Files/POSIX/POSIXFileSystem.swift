@@ -165,7 +165,7 @@ extension String {
     }
 
     /// Throws unless the operating system would see the whole string as a path.
-    func check(for operation: FileError.Operation) throws(FileError) {
+    package func check(for operation: FileError.Operation) throws(FileError) {
         if isEmpty || hasZero { throw FileError(.invalidPath, operation: operation, path: self) }
     }
 }

@@ -3,6 +3,7 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
+import MortiseTestSupport
 
 /// What the history of a store that keeps one says of batches: a transaction each, with the properties that were assigned
 /// and the values that deleted records leave behind.

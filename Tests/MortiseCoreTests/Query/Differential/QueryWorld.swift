@@ -4,6 +4,7 @@ import MortiseCore
 import MortiseEngine
 import MortiseInMemory
 import MortiseJSONFile
+import MortiseTestSupport
 
 /// The same records in one store, with one context that holds the unsaved changes.
 final class QueryWorld {

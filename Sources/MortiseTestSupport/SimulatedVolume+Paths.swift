@@ -1,3 +1,5 @@
+import MortiseEngine
+
 extension SimulatedVolume {
     /// Where a path leads: a name in a directory, and what has it, if anything.
     struct Place {

@@ -1,3 +1,5 @@
+public import MortiseEngine
+
 extension SimulatedFileSystem {
     /// What an operation does instead of succeeding.
     public enum Fault: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import MortiseEngine
+
 extension SimulatedDisk.State {
     mutating func perform<Value>(
         _ operation: FileError.Operation, _ path: String,

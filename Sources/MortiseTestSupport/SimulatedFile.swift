@@ -1,3 +1,5 @@
+import MortiseEngine
+
 /// A file open on a ``SimulatedFileSystem``.
 final class SimulatedFile: OpenFile {
     let path: String

@@ -1,3 +1,5 @@
+import MortiseEngine
+
 extension SimulatedFileSystem {
     /// A disk that a crash may have left, at one point of a run.
     public struct CrashImage: Sendable {

@@ -1,3 +1,4 @@
+import MortiseEngine
 import Synchronization
 
 /// The disk that the processes of a simulation share, with everything that happened to it.

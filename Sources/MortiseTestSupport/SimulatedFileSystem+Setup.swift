@@ -1,3 +1,5 @@
+public import MortiseEngine
+
 extension SimulatedFileSystem {
     /// Puts a file on the disk, durably, with its directories, in place of whatever is there.
     ///

@@ -1,3 +1,5 @@
+import MortiseEngine
+
 /// What a simulated disk holds, twice: as running programs see it, and as it would be after a power cut.
 ///
 /// A value, so that a crash point can be explored without disturbing the run it was taken from.

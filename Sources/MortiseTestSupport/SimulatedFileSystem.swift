@@ -1,3 +1,5 @@
+public import MortiseEngine
+
 /// A file system in memory that can fail in every way a real one can, and forget what was not synced.
 ///
 /// It keeps two images: what running programs see, and what a power cut would leave. It counts the operations of the
@@ -7,8 +9,12 @@
 ///
 /// It remembers every byte ever written, in order to go back to any operation: for runs of megabytes, not gigabytes.
 ///
-/// Everything it does follows from its seed and from the order of the calls. Relative paths start at the root. Permission
-/// bits are kept but not enforced; inject ``FileError/Code/access`` where that is wanted.
+/// Everything it does follows from its seed and from the order of the calls. Relative paths start at the root.
+///
+/// Some things that a real disk does it does not. Permission bits and owners are kept but not enforced: inject
+/// ``FileError/Code/access`` where that is wanted. Files have no second names, a hole takes memory, and time is the number of
+/// changes so far. A synced byte never changes: install damaged bytes with ``install(_:at:permissions:)``. An operation has its
+/// whole effect at once, so that no process sees half of another's write.
 ///
 /// One object is one process's view; ``process(_:)`` gives another process a view on the same disk. Any thread may use it.
 public final class SimulatedFileSystem: FileSystem {

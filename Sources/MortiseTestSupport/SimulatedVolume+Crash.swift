@@ -1,3 +1,5 @@
+import MortiseEngine
+
 /// What a crash takes away from a ``SimulatedFileSystem``.
 ///
 /// "Unsynced" is whatever no successful sync of the file, or of the directory, has covered since.

@@ -60,12 +60,9 @@ let package = Package(
     targets: [
         .target(
             name: "MortiseCore", dependencies: ["CMortisePlatform", .product(name: "Logging", package: "swift-log")],
-            exclude: ["Query/EXPRESSIONS.md"], swiftSettings: [.enableExperimentalFeature("Extern")]),
+            exclude: ["Query/EXPRESSIONS.md"]),
         .target(name: "CMortisePlatform"),
-        .target(
-            name: "MortiseEngine", dependencies: ["CMortisePlatform", "MortiseCore"],
-            // Declares the functions of CMortisePlatform itself: who imports the module would ask for it of every client.
-            swiftSettings: [.enableExperimentalFeature("Extern")]),
+        .target(name: "MortiseEngine", dependencies: ["CMortisePlatform", "MortiseCore"]),
         .macro(
             name: "MortiseMacros",
             dependencies: [

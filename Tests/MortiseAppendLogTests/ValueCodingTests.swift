@@ -3,7 +3,6 @@ import MortiseCore
 import Testing
 
 @testable import MortiseAppendLog
-import MortiseTestSupport
 
 struct ValueCodingTests {
     private let catalog = LogCatalog(

@@ -106,8 +106,10 @@ struct ClientProgram {
     }
 
     private static let modules = [
-        "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
-        products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
+        "-I", products.appending(path: "Modules").path, "-Xcc",
+        // As SwiftPM does for the C targets that the modules import.
+        "-fmodule-map-file=" + products.appending(path: "CMortisePlatform.build/module.modulemap").path,
+        "-load-plugin-executable", products.appending(path: "MortiseMacros-tool").path + "#MortiseMacros",
     ]
 
     private static let platform = ["processor", "files", "runtime"].map {

@@ -1,8 +1,6 @@
+internal import CMortisePlatform
 import Foundation
 import Synchronization
-
-// As in the header of CMortisePlatform.
-@_extern(c, "mortise_prefetch") private func mortise_prefetch(_ start: UnsafeRawPointer?, _ count: Int)
 
 /// Reads the bytes of one chunk. It does not retain them: its user must keep the chunk alive.
 ///

@@ -1,7 +1,4 @@
-// As in the header of CMortisePlatform, which says more.
-@_extern(c, "mortise_crc32c_prepare") private func mortise_crc32c_prepare() -> CInt
-@_extern(c, "mortise_crc32c")
-private func mortise_crc32c(_ state: UInt32, _ bytes: UnsafeRawPointer?, _ count: Int) -> UInt32
+internal import CMortisePlatform
 
 /// The Castagnoli checksum of RFC 3720, over bytes that come in any number of pieces.
 ///

@@ -4,7 +4,6 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
-import MortiseTestSupport
 
 /// A process that saves, writes checkpoints and compacts is killed, or misled, at every call to the operating system.
 struct LogKillSweep {

@@ -4,7 +4,6 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseEngine
 import Testing
-import MortiseTestSupport
 
 /// A process that saves external data, and compacts, is killed at every call to the operating system.
 struct PictureKillSweep {

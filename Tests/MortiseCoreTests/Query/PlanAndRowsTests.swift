@@ -4,7 +4,6 @@ import MortiseCore
 import MortiseInMemory
 import Synchronization
 import Testing
-import MortiseTestSupport
 
 /// For typical queries, the plan as text beside the rows that it gave.
 @Suite struct PlanAndRowsTests {

@@ -4,7 +4,6 @@ import MortiseCore
 import MortiseEngine
 import MortiseJSONFile
 import Testing
-import MortiseTestSupport
 
 /// A process that saves is killed, or misled, at every call to the operating system.
 struct KillSweep {

@@ -3,7 +3,6 @@ import Foundation
 import MortiseCore
 import MortiseJSONFile
 import Testing
-import MortiseTestSupport
 
 /// What reading a document takes that was made to take memory, in a process of its own.
 struct MemoryCheck {

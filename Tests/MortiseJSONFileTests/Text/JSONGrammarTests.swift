@@ -2,7 +2,6 @@ import FaultWorkload
 import MortiseCore
 import MortiseJSONFile
 import Testing
-import MortiseTestSupport
 
 /// What a strict reader refuses. The reader can be another: to see that the check notices a lenient one.
 struct JSONStrictnessCheck {

@@ -1,3 +1,5 @@
+internal import CMortisePlatform
+
 /// Which object is the model of which row, for one entity in one context. Rows are dense, so this is an array in pages.
 ///
 /// Objects are held without a reference and take themselves out when they go, on whatever thread. The table's lock is held
@@ -139,13 +141,9 @@ extension IdentityMap.Page {
     /// The object of a row of the page, unless it is being released.
     @inline(__always)
     func object(row: Int) -> AnyObject? {
+        // What loading a weak reference comes to; a weak reference itself would take an allocation for each model.
         guard let object = objects[IdentityMap.place(of: row)], mortise_retain_if_alive(object.toOpaque()) != nil
         else { return nil }
         return object.takeRetainedValue()
     }
 }
-
-// What loading a weak reference comes to; a weak reference itself would take an allocation for each model. Declared here as
-// the engine declares its functions of CMortisePlatform.
-@_extern(c, "mortise_retain_if_alive")
-private func mortise_retain_if_alive(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?

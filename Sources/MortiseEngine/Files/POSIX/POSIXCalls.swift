@@ -1,3 +1,5 @@
+internal import CMortisePlatform
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -33,23 +35,14 @@ func syncDescriptor(_ descriptor: Int32, _ kind: SyncKind) -> FileError.Code? {
     #endif
 }
 
-// As in the header of CMortisePlatform, which says more.
-@_extern(c, "mortise_file_extent") private func mortise_file_extent(
-    _ descriptor: Int32, _ path: UnsafePointer<CChar>?, _ followsLinks: Int32, _ extent: UnsafeMutableRawPointer
-) -> Int32
-@_extern(c, "mortise_start_writing") private func mortise_start_writing(
-    _ descriptor: Int32, _ start: Int64, _ count: Int64
-) -> Int32
-
 /// Which file is at a path, or is open if the path is nil, without reading its times.
 func fileExtent(
     descriptor: Int32 = -1, path: UnsafePointer<CChar>? = nil, followingLinks: Bool = true
 ) throws(FileError.Code) -> FileExtent {
-    // The device, the number and the length, as in the header's struct.
-    var parts: (UInt64, UInt64, Int64) = (0, 0, 0)
-    let code = mortise_file_extent(descriptor, path, followingLinks ? 1 : 0, &parts)
+    var extent = mortise_extent()
+    let code = mortise_file_extent(descriptor, path, followingLinks ? 1 : 0, &extent)
     if code != 0 { throw FileError.Code(rawValue: code) }
-    return FileExtent(device: parts.0, inode: parts.1, size: parts.2)
+    return FileExtent(device: extent.device, inode: extent.inode, size: extent.size)
 }
 
 /// Has the system begin to write a part of a file; `nil` means that nothing failed so far.

@@ -3,7 +3,8 @@ import Synchronization
 /// A run of rows that lie together: see `ChunkPlace` for its bytes. Shared between versions; a transaction writes to rows
 /// that are published only in a chunk of its own, and to rows that are not in any.
 ///
-/// @unchecked Sendable: what a version's rows consist of is written before the version is published, and not again.
+/// @unchecked Sendable: what a version's rows consist of is written before the version is published, and not again. Words that
+/// these rows share with later ones, and what was checked of the rows, are atomic. The counts and `heap` are the writer's.
 final class Chunk: @unchecked Sendable {
     static let shift = 8
     static let capacity = 1 << shift
@@ -242,7 +243,7 @@ final class Chunk: @unchecked Sendable {
 
 /// Where a chunk's longer values are. Bytes once written stay; several chunks that follow from one another share a heap.
 ///
-/// @unchecked Sendable: as `Chunk`.
+/// @unchecked Sendable: the writer alone writes, after the last byte that a version's rows refer to.
 final class ChunkHeap: @unchecked Sendable {
     static let none = ChunkHeap(capacity: 0)
     private let memory: UnsafeMutableRawPointer

@@ -3,8 +3,8 @@ import Synchronization
 /// Chunks side by side: the leaves of the vector that a table is, so that a version which differs in one chunk shares the
 /// other groups. Immutable.
 ///
-/// @unchecked Sendable: nothing changes after initialization but the places of chunks that are still in a file, which go
-/// from nothing to their final value.
+/// @unchecked Sendable: nothing changes after initialization but the places of chunks that are still in a file. They are atomic,
+/// and go from nothing to their final value.
 final class ChunkGroup: @unchecked Sendable {
     static let shift = 6
     static let capacity = 1 << shift

@@ -63,9 +63,6 @@ struct StringDictionary: Sendable {
         return true
     }
 
-    /// The numbers of the strings that are canonically equivalent to one. For readers, who cannot use the writer's table.
-    func codes(equalTo string: String) -> [Int] { (0..<count).filter { self[$0] == string } }
-
     /// The number of a string, a new one if it has none; nil if the dictionary is full. For the writer.
     mutating func add(_ string: String) -> Int? {
         var string = string
@@ -98,7 +95,8 @@ struct StringDictionary: Sendable {
 
 /// Strings, each written once, after the last that any version knows.
 ///
-/// @unchecked Sendable: only the writer writes, and only after what readers read.
+/// @unchecked Sendable: the writer alone adds strings, after the last that a version has. What a file holds is read once, under
+/// the lock of `source`, and `isRead` publishes it.
 private final class StringStore: @unchecked Sendable {
     let capacity: Int
     private let memory: UnsafeMutablePointer<String>
@@ -168,9 +166,10 @@ private final class StringStore: @unchecked Sendable {
 /// Finds strings' numbers by their bytes. It may include numbers of failed transactions; they are not found, because
 /// the version has no string, or another, under such a number.
 ///
-/// @unchecked Sendable: used by the writer alone.
+/// @unchecked Sendable: used by the writer alone, of whom there is one at a time.
 private final class StringCodes: @unchecked Sendable {
-    // As in `TableWriter`.
+    // Looked at for each string that is written: checking for exclusivity would take longer. No method calls another object
+    // that knows of this one.
     @exclusivity(unchecked) private var table = ContiguousArray<UInt32>(repeating: 0, count: 128)
     @exclusivity(unchecked) private var used = 0
 

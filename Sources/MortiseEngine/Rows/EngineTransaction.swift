@@ -5,8 +5,9 @@ import Synchronization
 final class EngineTransaction {
     let base: EngineVersion
     let catalog: Catalog
+    // Of the properties that are looked at for each row, checking each access for exclusivity would take longer than the
+    // access. One thread has a transaction, and what `bulk` runs while it is changed knows nothing of it.
     /// By entity.
-    // As in `TableWriter`.
     @exclusivity(unchecked) private var tables: [TableWriter?]
     private var nextSequence: UInt64
     private let owner = EngineTransaction.nextOwner()

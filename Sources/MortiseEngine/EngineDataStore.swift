@@ -145,7 +145,7 @@ extension EngineDataStore {
 extension TableVersion {
     /// The record in a row that is there, with all of its data.
     /// - Throws: `ExternalValueError`.
-    public func snapshot(ofRow row: Int) throws -> DefaultSnapshot {
+    package func snapshot(ofRow row: Int) throws -> DefaultSnapshot {
         DefaultSnapshot(
             persistentIdentifier: identifier(ofRow: row), layout: layout,
             values: ContiguousArray(try layout.slots.indices.map { try readValue(row: row, slot: $0) }))

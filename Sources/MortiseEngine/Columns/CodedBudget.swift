@@ -6,15 +6,15 @@ import MortiseCore
 /// 2^18 parts, each of them besides one for each 64 bytes of its strings and names. Arrays and objects nest 508 deep at most.
 package enum CodedBudget {
     package static let parts = 1 << 18
-    package static let bytesForEachMore = 64
+    static let bytesForEachMore = 64
     package static let deepest = 508
 
     /// What a value counts for.
     package struct Cost {
-        package private(set) var parts = 0
+        private(set) var parts = 0
         /// In strings and names, as UTF-8.
-        package private(set) var bytes = 0
-        package private(set) var depth = 0
+        private(set) var bytes = 0
+        private(set) var depth = 0
 
         package init(_ value: StoredValue) { add(value, depth: 0) }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The rows of one entity in one version of an engine. Immutable.
 ///
-/// @unchecked Sendable: nothing changes after initialization but the verification mark, which has a lock.
+/// @unchecked Sendable: nothing changes after initialization but the verification mark, which is atomic.
 public final class TableVersion: RowSource, @unchecked Sendable {
     let plan: TablePlan
     let groups: ContiguousArray<ChunkGroup>
@@ -51,7 +51,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     }
 
     /// The layout of the rows.
-    public var layout: RecordLayout { plan.layout }
+    package var layout: RecordLayout { plan.layout }
     public override var endRow: Int { rowEnd }
     public override var count: Int { liveCount }
 
@@ -97,7 +97,7 @@ public final class TableVersion: RowSource, @unchecked Sendable {
     }
 
     /// The row of the record with that number; nil if there is no such record.
-    public func row(ofSequence sequence: UInt64) -> Int? {
+    func row(ofSequence sequence: UInt64) -> Int? {
         // Where no number was left out since the first row, this is it: each step of a search waits for memory.
         let guess = Int(truncatingIfNeeded: sequence &- firstSequence)
         if isRow(guess), let place = placeIfLoaded(ofChunk: guess >> Chunk.shift),

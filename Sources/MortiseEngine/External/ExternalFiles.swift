@@ -130,7 +130,7 @@ package final class ExternalFiles: Sendable {
     }
 
     /// Removes files that no record names nor ever will.
-    package func discard(_ names: [ExternalReference.Name]) {
+    func discard(_ names: [ExternalReference.Name]) {
         for name in names { try? fileSystem.unlink(path(of: name)) }
         settle(names)
     }

@@ -52,7 +52,7 @@ package struct ExternalReference: Hashable, Sendable {
     // MARK: In memory, and in logs
 
     /// How many bytes a reference takes.
-    package static let size = 28
+    static let size = 28
 
     /// The name in the order of its digits, then length and checksum, little-endian.
     package var bytes: [UInt8] {
@@ -66,7 +66,7 @@ package struct ExternalReference: Hashable, Sendable {
     }
 
     /// - Returns: nil if there are not as many bytes as in a reference.
-    package init?(bytes: UnsafeRawBufferPointer) {
+    init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type) -> T {
             bytes.loadUnaligned(fromByteOffset: offset, as: T.self)

@@ -15,11 +15,11 @@
 /// ``FileLock``.
 public struct DurableReplacement: Sendable {
     /// The path as given.
-    public let path: String
+    let path: String
     /// The permission bits of a file that was not there before, set exactly, whatever the umask.
-    public let newFilePermissions: UInt32
+    let newFilePermissions: UInt32
     /// How many bytes are collected before they are written.
-    public let bufferSize: Int
+    let bufferSize: Int
     let fileSystem: any FileSystem
 
     /// Describes a replacement; nothing is touched yet.
@@ -42,7 +42,7 @@ public struct DurableReplacement: Sendable {
 
     /// Replaces the file by `bytes`, as ``replace(expecting:with:)`` does.
     @discardableResult
-    public func replace(expecting expected: FileIdentity? = nil, bytes: [UInt8]) throws -> FileIdentity {
+    package func replace(expecting expected: FileIdentity? = nil, bytes: [UInt8]) throws -> FileIdentity {
         try replace(expecting: expected) { writer in try writer.append(bytes) }
     }
 

@@ -24,21 +24,21 @@ extension FileError {
         /// `EIO`.
         public static let io = Code(rawValue: EIO)
         /// `ENXIO`.
-        public static let noDevice = Code(rawValue: ENXIO)
+        static let noDevice = Code(rawValue: ENXIO)
         /// `EBADF`.
         public static let badDescriptor = Code(rawValue: EBADF)
         /// `EAGAIN`.
-        public static let wouldBlock = Code(rawValue: EAGAIN)
+        static let wouldBlock = Code(rawValue: EAGAIN)
         /// `ENOMEM`.
-        public static let noMemory = Code(rawValue: ENOMEM)
+        static let noMemory = Code(rawValue: ENOMEM)
         /// `EACCES`.
         public static let access = Code(rawValue: EACCES)
         /// `EBUSY`.
-        public static let busy = Code(rawValue: EBUSY)
+        static let busy = Code(rawValue: EBUSY)
         /// `EEXIST`.
         public static let exists = Code(rawValue: EEXIST)
         /// `EXDEV`.
-        public static let crossDevice = Code(rawValue: EXDEV)
+        static let crossDevice = Code(rawValue: EXDEV)
         /// `ENOTDIR`.
         public static let notDirectory = Code(rawValue: ENOTDIR)
         /// `EISDIR`.
@@ -58,7 +58,7 @@ extension FileError {
         /// `ENAMETOOLONG`.
         public static let nameTooLong = Code(rawValue: ENAMETOOLONG)
         /// `ENOTEMPTY`.
-        public static let notEmpty = Code(rawValue: ENOTEMPTY)
+        static let notEmpty = Code(rawValue: ENOTEMPTY)
         /// `ELOOP`.
         public static let loop = Code(rawValue: ELOOP)
         /// `EDQUOT`.
@@ -66,15 +66,15 @@ extension FileError {
         /// `ESTALE`.
         public static let stale = Code(rawValue: ESTALE)
         /// `ENOTSUP`.
-        public static let notSupported = Code(rawValue: ENOTSUP)
+        static let notSupported = Code(rawValue: ENOTSUP)
         /// `ENOLCK`.
-        public static let noLocks = Code(rawValue: ENOLCK)
+        static let noLocks = Code(rawValue: ENOLCK)
 
         /// The symbol of the header file, such as `ENOSPC`, or `errno 123` for a number without one here.
-        public var name: String { Self.known[self]?.name ?? "errno \(rawValue)" }
+        package var name: String { Self.known[self]?.name ?? "errno \(rawValue)" }
 
         /// The meaning in a few words of English, whatever the locale.
-        public var text: String { Self.known[self]?.text ?? "unspecified error" }
+        var text: String { Self.known[self]?.text ?? "unspecified error" }
 
         /// Name and meaning.
         public var description: String { "\(name), \(text)" }

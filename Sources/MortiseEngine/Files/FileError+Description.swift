@@ -22,7 +22,7 @@ extension FileError: CustomStringConvertible {
 
 extension FileError.Reason {
     /// What happened, in words.
-    public var text: String {
+    var text: String {
         switch self {
         case .notFound: "there is no such file"
         case .alreadyExists: "a file already exists there"
@@ -54,7 +54,7 @@ extension FileError.Reason {
     }
 
     /// What the user can do about the error, or `nil` if that depends on ``FileError/code``.
-    public var hint: String? {
+    var hint: String? {
         switch self {
         case .notFound: "check the path"
         case .alreadyExists: "choose another name or remove the file"

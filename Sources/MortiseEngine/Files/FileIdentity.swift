@@ -5,16 +5,16 @@
 /// resolution (nanoseconds to some milliseconds; 2 s on FAT), goes undetected; a checksum of the content detects it.
 public struct FileIdentity: Sendable, Hashable {
     /// The device that holds the file.
-    public var device: UInt64
+    var device: UInt64
     /// The file's number on that device.
-    public var inode: UInt64
+    var inode: UInt64
     /// Its length in bytes.
-    public var size: Int64
+    var size: Int64
     /// When its content last changed.
-    public var modified: FileTime
+    var modified: FileTime
 
     /// Creates an identity out of its parts.
-    public init(device: UInt64, inode: UInt64, size: Int64, modified: FileTime) {
+    init(device: UInt64, inode: UInt64, size: Int64, modified: FileTime) {
         self.device = device
         self.inode = inode
         self.size = size
@@ -31,7 +31,7 @@ public struct FileIdentity: Sendable, Hashable {
     }
 
     /// How `later`, seen at the same path, differs from this identity, or `nil` if it does not.
-    public func change(to later: FileIdentity) -> FileChange? {
+    func change(to later: FileIdentity) -> FileChange? {
         if device != later.device || inode != later.inode { return .replaced }
         if later.size < size { return .truncated(from: size, to: later.size) }
         if later.size > size { return .extended(from: size, to: later.size) }

@@ -106,7 +106,7 @@ public enum FileKind: String, Sendable, Hashable, CaseIterable {
     case unknown
 
     /// The kind in words, with its article.
-    public var text: String {
+    var text: String {
         switch self {
         case .regular: "a regular file"
         case .directory: "a directory"

@@ -13,7 +13,7 @@ import Synchronization
 /// their `flock`.
 public final class FileLock: Sendable {
     /// The store's path, symbolic links at its end resolved.
-    public let storePath: String
+    package let storePath: String
     /// The lock file's path.
     public var path: String { file.path }
     private let file: any OpenFile
@@ -60,7 +60,7 @@ public final class FileLock: Sendable {
     deinit { release() }
 
     /// Whether ``release()`` was not called yet.
-    public var isHeld: Bool { held.load(ordering: .acquiring) }
+    package var isHeld: Bool { held.load(ordering: .acquiring) }
 
     /// Releases the lock; releasing it again does nothing.
     public func release() {
@@ -79,7 +79,7 @@ public final class FileLock: Sendable {
     }
 
     /// Releases the lock, and removes the lock file unless another process holds it too.
-    package func remove(in fileSystem: any FileSystem) {
+    func remove(in fileSystem: any FileSystem) {
         if isHeld, (try? file.tryLock(.exclusive)) == true, (try? isIntact(in: fileSystem)) == true {
             try? fileSystem.unlink(path)
         }
@@ -111,7 +111,7 @@ public final class FileLock: Sendable {
     /// The process identifier in the lock file of a store, or `nil` if there is no lock file or it cannot be read.
     ///
     /// It names the last holder, which may hold the lock no longer; only a refused attempt shows that it does.
-    public static func lastHolder(ofStoreAt storePath: String, in fileSystem: any FileSystem) -> Int32? {
+    package static func lastHolder(ofStoreAt storePath: String, in fileSystem: any FileSystem) -> Int32? {
         guard let resolved = try? fileSystem.resolvingLinks(storePath) else { return nil }
         return holder(in: StoreFiles(resolved: resolved).lock, fileSystem)
     }

@@ -45,14 +45,6 @@ public final class FileWriter {
         }.get()
     }
 
-    /// Appends a string as UTF-8.
-    public func append(_ text: String) throws(FileError) {
-        var text = text
-        try text.withUTF8 { utf8 in
-            Result { () throws(FileError) in try append(UnsafeRawBufferPointer(utf8)) }
-        }.get()
-    }
-
     /// Writes the buffered bytes to the file.
     public func flush() throws(FileError) {
         if let failure { throw failure }

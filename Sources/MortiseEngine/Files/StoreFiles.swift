@@ -6,7 +6,7 @@ package struct StoreFiles: Hashable, Sendable {
     /// What the name of a checkpoint has after that of its log.
     package static let checkpointSuffix = ".checkpoint"
     /// What the name of a lock has after that of its store.
-    package static let lockSuffix = ".lock"
+    static let lockSuffix = ".lock"
 
     /// The file that the store is opened by.
     package let main: String
@@ -22,9 +22,9 @@ package struct StoreFiles: Hashable, Sendable {
     }
 
     /// The writer's lock.
-    package var lock: String { main + Self.lockSuffix }
+    var lock: String { main + Self.lockSuffix }
     /// The folder of external data.
-    package var external: String { main + ".external" }
+    var external: String { main + ".external" }
     /// The checkpoint of a log.
     package var checkpoint: String { main + Self.checkpointSuffix }
     /// The lock of the process that may write a shared log next.
@@ -37,7 +37,7 @@ extension FileSystem {
     /// A file of a store's own has to lie in the store's folder itself: what a link leads to may be another store's, or
     /// anybody's.
     /// - Throws: `FileError`, `symbolicLink` if there is a link at the path.
-    package func refuseLink(at path: String) throws(FileError) {
+    func refuseLink(at path: String) throws(FileError) {
         guard try ownInfo(path)?.kind == .symbolicLink else { return }
         let target = try? retryingInterrupts { () throws(FileError) in try readLink(path) }
         throw FileError(.symbolicLink(target: target ?? ""), operation: .open, path: path)

@@ -1,9 +1,9 @@
 /// The location of a store, independent of how its path is spelled: its folder and its name in it.
 ///
 /// Paths through symbolic links, `.` and `..` give the same location; hard links do not.
-public struct StorePlace: Hashable, Sendable {
+package struct StorePlace: Hashable, Sendable {
     /// A path to the store, symbolic links at its end resolved.
-    public let path: String
+    package let path: String
     private let device: UInt64
     private let inode: UInt64
     private let name: String
@@ -13,7 +13,7 @@ public struct StorePlace: Hashable, Sendable {
     ///   - path: The store's path. Nothing needs to exist there yet, but its folder must.
     ///   - fileSystem: The file system that has the store.
     /// - Throws: ``FileError`` if there is no such folder, or as ``FileSystem/resolvingLinks(_:)`` does.
-    public init(of path: String, in fileSystem: any FileSystem) throws(FileError) {
+    package init(of path: String, in fileSystem: any FileSystem) throws(FileError) {
         let resolved = try fileSystem.resolvingLinks(path)
         let folder = try retryingInterrupts { () throws(FileError) in
             try fileSystem.info(PathText.directory(of: resolved), followingLinks: true)
@@ -25,11 +25,11 @@ public struct StorePlace: Hashable, Sendable {
     }
 
     /// Two locations are equal if they have the same name in the same folder.
-    public static func == (lhs: StorePlace, rhs: StorePlace) -> Bool {
+    package static func == (lhs: StorePlace, rhs: StorePlace) -> Bool {
         lhs.device == rhs.device && lhs.inode == rhs.inode && lhs.name.utf8.elementsEqual(rhs.name.utf8)
     }
     /// Consistent with `==`.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
     }

@@ -65,8 +65,6 @@ final class IndexNode: @unchecked Sendable {
     var isLeaf: Bool { cells.isEmpty }
     /// One child, which is read now if it is still in a file.
     @inline(__always) func child(_ index: Int) -> IndexNode { cells[index].node }
-    /// All children, read if need be: for looking at a tree as a whole.
-    var children: ContiguousArray<IndexNode> { ContiguousArray(cells.map(\.node)) }
     var isFull: Bool { count == Self.capacity }
     /// The entries of the index beneath this node.
     var total: Int { isLeaf ? count : counts.reduce(0, +) }

@@ -22,13 +22,6 @@ struct LinkSet: Sendable {
         }
     }
 
-    /// How many members an owner has, without going through them.
-    func count(of owner: UInt64) -> Int {
-        guard pairs.count > 0 else { return 0 }
-        let end = owner == .max ? pairs.count : pairs.rank(Self.probe(owner + 1, 0, 0))
-        return end - pairs.rank(Self.probe(owner, 0, 0))
-    }
-
     func members(of owner: UInt64) -> [(member: UInt64, target: Int)] {
         var members: [(member: UInt64, target: Int)] = []
         forEach(of: owner) { members.append(($0, $1)) }

@@ -90,7 +90,7 @@ public final class PackedFile: Sendable {
     func set(_ restorer: PackedRestorer) { madeRestorer.withLock { $0 = restorer } }
 
     /// The first error of reading a region; nil if everything that was requested could be read.
-    public var damage: (any Error)? {
+    var damage: (any Error)? {
         isDamaged.load(ordering: .acquiring) ? firstDamage.withLock { $0 } : nil
     }
 

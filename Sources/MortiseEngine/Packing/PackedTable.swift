@@ -83,6 +83,4 @@ public struct PackedTable: Hashable, Sendable {
     public static let readableKeyForms: ClosedRange<UInt32> = 1...3
     /// The form of a version with external data; otherwise the same as form 2.
     public static let keyFormOfReferences: UInt32 = 3
-    /// The rows of every chunk but a table's last.
-    public static let rowsOfChunk = 256
 }

@@ -63,7 +63,7 @@ public struct FollowedVersion: Sendable {
 /// Records in memory, in versions: readers hold one and are never disturbed; one writer at a time makes the next.
 public final class Engine: Sendable {
     /// What the engine knows of its schema.
-    public let catalog: Catalog
+    package let catalog: Catalog
     package let sink: (any CommitSink)?
     /// Everything that becomes visible, in the order of the versions.
     public let feed = ChangeFeed()
@@ -99,7 +99,7 @@ public final class Engine: Sendable {
     /// Carries out a save as one transaction: all of it, durable as the sink promises, or nothing.
     /// - Returns: the permanent identifiers of inserted records by their temporary ones.
     /// - Throws: `EngineError`; `VersionSuperseded`; what the sink throws.
-    public func save(
+    package func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> [PersistentIdentifier: PersistentIdentifier] { try apply(request).pairs }
 
@@ -178,7 +178,7 @@ public final class Engine: Sendable {
 
     /// Removes all records of an entity, those of its subentities on request, and every reference to them.
     /// - Throws: `EngineError`; what the sink throws. Nothing was removed then.
-    public func deleteAll(ofEntity name: String, includingSubentities: Bool, author: String?) throws {
+    func deleteAll(ofEntity name: String, includingSubentities: Bool, author: String?) throws {
         try write { transaction in
             transaction.changes.author = author
             try transaction.deleteAll(ofEntity: name, includingSubentities: includingSubentities)
@@ -187,7 +187,7 @@ public final class Engine: Sendable {
 
     /// Removes all records. Their numbers are not used again.
     /// - Throws: `EngineError`; what the sink throws. Nothing was removed then.
-    public func erase() throws {
+    package func erase() throws {
         try write { $0.erase() }
     }
 

@@ -67,8 +67,8 @@ import Testing
         let before = try #require(engine.version.tables["Owner"]).links[slot]
         _ = try save([snapshot("Thing", nil, ["owner": .identifier(owner)])])
         let after = try #require(engine.version.tables["Owner"]).links[slot]
-        #expect(before.count(of: 1) == 3000)
-        #expect(after.count(of: 1) == 3001)
+        #expect(before.members(of: 1).count == 3000)
+        #expect(after.members(of: 1).count == 3001)
         func nodes(_ node: IndexNode?) -> Set<ObjectIdentifier> {
             guard let node else { return [] }
             return node.children.reduce(into: [ObjectIdentifier(node)]) { $0.formUnion(nodes($1)) }

@@ -69,7 +69,7 @@ import MortiseTestSupport
             try writer.append(piece)
             expected += piece
         }
-        try writer.append("äö")
+        try writer.append(Array("äö".utf8))
         expected += Array("äö".utf8)
         #expect(writer.offset == Int64(expected.count))
         try writer.flush()

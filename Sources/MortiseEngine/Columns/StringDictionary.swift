@@ -164,7 +164,8 @@ private final class StringStore: @unchecked Sendable {
 }
 
 /// Finds strings' numbers by their bytes. It may include numbers of failed transactions; they are not found, because
-/// the version has no string, or another, under such a number.
+/// the version has no string, or another, under such a number. A `Dictionary` of strings would take canonically equivalent ones
+/// for the same.
 ///
 /// @unchecked Sendable: used by the writer alone, of whom there is one at a time.
 private final class StringCodes: @unchecked Sendable {

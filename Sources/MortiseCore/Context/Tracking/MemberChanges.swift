@@ -4,6 +4,9 @@
 /// others may have added it, too.
 final class MemberChanges {
     /// In the order in which they were added; holds entries that have been taken out again until `compact()`.
+    ///
+    /// Measured against a dictionary with each member's place, sorted when it is read: alike up to 16 members, twice as fast with
+    /// 1,000. An array alone is twice as fast up to 16 members, and a twentieth as fast with 1,000.
     private var order: [any PersistentModel] = []
     @exclusivity(unchecked) private var addedNow = ObjectSet()
     private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]

@@ -52,9 +52,9 @@ public struct QueryExecutor {
             }
             return identity.precedes(left.record, right.record)
         }
-        // A heap of most records would cost more than sorting all.
+        // Keeping most records would cost more than sorting all.
         if limit <= records.count / 8 {
-            var few = BoundedHeap<Keyed>(limit)
+            var few = FirstFew<Keyed>(limit)
             for record in records { few.add(try keyed(record), by: precedes) }
             return few.sorted(by: precedes).map(\.record)
         }

@@ -64,7 +64,7 @@ struct BatchCheck<Model: PersistentModel> {
 
     private func fault(_ expected: String, _ found: String) -> QueryPlanError {
         .falseClaim(
-            adapter: run.session.connection.typeName, claim: isDeletion ? "a batch delete" : "a batch update",
+            adapter: run.session.typeName, claim: isDeletion ? "a batch delete" : "a batch update",
             expected: expected, found: found)
     }
 }

@@ -97,7 +97,7 @@ struct BatchInsertion<Model: PersistentModel> {
     /// Whether the store can be given the records as they are: nothing follows from them in other records, or the store
     /// sees to that itself.
     private var savesRows: Bool {
-        guard session.connection.takesDefaultSnapshots else { return false }
+        guard session.takesDefaultSnapshots else { return false }
         let relationships = layout.properties.indices.filter { layout.record.slots[$0].role.isRelationship }
         if relationships.contains(where: layout.hasBounds) { return false }
         return session.version != nil || (relationships.isEmpty && layout.record.uniqueConstraints.isEmpty)
@@ -137,7 +137,7 @@ struct BatchInsertion<Model: PersistentModel> {
                     try attempts.note(superseded, session, on: changes.baseVersion)
                     continue
                 }
-                saved.append(changes, by: session.connection, outcome, outcome.historyToken)
+                saved.append(changes, by: session, outcome, outcome.historyToken)
                 try state.refresh(session)
                 let permanent = try permanent(inserted, outcome)
                 guard let owners else { return permanent }

@@ -33,12 +33,12 @@ struct BatchRun<Model: PersistentModel> {
         if let unsaved = update.unsaved.keys.first { throw ModelContextError.noSuchModel(unsaved) }
         let slots = update.assignments.map(\.property.slot)
         let isBounded = slots.contains(where: layout.hasBounds)
-        if !isBounded, session.connection.capabilities.contains(.batchUpdate),
+        if !isBounded, session.capabilities.contains(.batchUpdate),
             let count = try push(.update(update.assignments), purpose: .update)
         {
             return count
         }
-        if !isBounded, isPlain(slots), session.connection.takesDefaultSnapshots {
+        if !isBounded, isPlain(slots), session.takesDefaultSnapshots {
             return try updateRows(update.assignments)
         }
         return try savingModels { try updateModels(update) }
@@ -118,7 +118,7 @@ struct BatchRun<Model: PersistentModel> {
                 if changes.isEmpty { return records.count }
                 do {
                     let outcome = try session.commit(ModelChanges(changes: changes), mayDefer: false)
-                    saved.append(changes, by: session.connection, outcome, outcome.historyToken)
+                    saved.append(changes, by: session, outcome, outcome.historyToken)
                     try takeOver(changes, outcome)
                 } catch is VersionSuperseded {
                     try attempts.note(session, on: changes.baseVersion)
@@ -168,8 +168,8 @@ struct BatchRun<Model: PersistentModel> {
 
     func delete() throws {
         if state.hasChanges { return try deleteModels() }
-        if session.connection.capabilities.contains(.batchUpdate),
-            mayDelete(followingRules: session.connection.followsDeleteRules),
+        if session.capabilities.contains(.batchUpdate),
+            mayDelete(followingRules: session.followsDeleteRules),
             try push(.delete, purpose: .delete) != nil
         {
             return
@@ -216,15 +216,13 @@ struct BatchRun<Model: PersistentModel> {
 
     /// Asks a store of Apple's shape.
     private func deleteByDescriptor() throws -> Bool {
-        guard session.connection.deletesBatches else { return false }
+        guard session.capabilities.contains(.batchDelete) else { return false }
         return try state.changing(session) { saved in
-            let isDone = try session.connection.batchDelete(
-                Model.self, predicate: descriptor.predicate, includeSubclasses: includesSubclasses,
-                editingState: state.editingState)
+            let isDone = try session.batchDelete(descriptor, includeSubclasses: includesSubclasses)
             if isDone {
                 var changes = ChangeSet(author: state.editingState.author)
                 changes.isIncomplete = true
-                saved.append(changes, by: session.connection)
+                saved.append(changes, by: session)
                 try state.takeOverChanges(of: session)
             }
             return isDone
@@ -246,7 +244,7 @@ struct BatchRun<Model: PersistentModel> {
             return try state.changing(session) { saved in
                 let check = state.container.verifiesPushDown ? try BatchCheck(self, change) : nil
                 let result = try execute(change, purpose)
-                saved.append(result.changes, by: session.connection)
+                saved.append(result.changes, by: session)
                 try state.takeOverChanges(of: session)
                 try check?.verify(result)
                 return result.count
@@ -265,7 +263,7 @@ struct BatchRun<Model: PersistentModel> {
             try state.refresh(session)
             var batch = StoreBatch(.query(query), change, author: state.editingState.author)
             var plan = session.plan(query)
-            try plan?.validate(adapter: session.connection.typeName, for: query)
+            try plan?.validate(adapter: session.typeName, for: query)
             if let exact = plan, exact.isExact {
                 try state.checkPolicy(exact, query, descriptor.fullScanPolicy)
             } else {

@@ -109,7 +109,7 @@ extension ContextState {
     func changing<R>(_ session: StoreSession, _ body: (inout SavedChanges) throws -> R) throws -> R {
         if let context { NotificationCenter.default.post(name: ModelContext.willSave, object: context) }
         var saved = SavedChanges()
-        let result = try notifications.deferred { try session.connection.saveLock.withLock { try body(&saved) } }
+        let result = try notifications.deferred { try session.saving { try body(&saved) } }
         // What changed nothing has no place in the history.
         if !saved.isEmpty, saved.historyTokens.isEmpty, let number = session.version?.number,
             let token = session.historyToken(ofVersion: number)

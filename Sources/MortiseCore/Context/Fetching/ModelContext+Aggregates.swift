@@ -140,7 +140,7 @@ extension ContextState {
             if session?.version?.number == version {
                 guard pushed != expected else { return pushed }
                 throw AggregateError.falseResult(
-                    adapter: session?.connection.typeName ?? "", expected: "\(expected)", found: "\(pushed)")
+                    adapter: session?.typeName ?? "", expected: "\(expected)", found: "\(pushed)")
             }
             guard let again = try pushedAggregate(descriptor, by: keys, functions)?.groups else { return expected }
             pushed = again
@@ -175,7 +175,7 @@ extension ContextState {
         if isLimited(descriptor) { return nil }
         try prepare()
         guard let session = try tables(under: T.self).first?.session,
-            session.connection.capabilities.contains(.aggregates),
+            session.capabilities.contains(.aggregates),
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
         try refresh(session)
@@ -183,7 +183,7 @@ extension ContextState {
         lowered.query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
         guard lowered.conjunctCode.isEmpty, var plan = session.plan(lowered.query)
         else { return nil }
-        try plan.validate(adapter: session.connection.typeName, for: lowered.query)
+        try plan.validate(adapter: session.typeName, for: lowered.query)
         guard plan.isExact else { return nil }
         try checkPolicy(plan, lowered.query, descriptor.fullScanPolicy)
         guard let answer = try session.aggregate(AggregateQuery(lowered.query, by: keys, functions)) else {
@@ -192,7 +192,7 @@ extension ContextState {
         plan.note(answer.report)
         try warn(plan, lowered.query, scanned: answer.report.scanned, descriptor.fullScanPolicy)
         let explanation = FetchExplanation(
-            entity: lowered.query.entity, store: session.connection.configurationName,
+            entity: lowered.query.entity, store: session.configurationName,
             conjuncts: lowered.query.conjuncts.map { .init(text: "\($0.expression)", status: .pushed) }, order: [],
             orderClaim: .total, offset: 0, limit: nil, windowIsPushed: true, mergesPendingChanges: false,
             isFullScan: plan.isFullScan, rowsScanned: answer.report.scanned, rowsReturned: answer.groups.count,

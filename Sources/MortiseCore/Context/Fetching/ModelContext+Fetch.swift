@@ -199,7 +199,7 @@ extension ContextState {
             if session.version != nil, descriptor.predicate == nil {
                 return descriptor.window(of: tables.reduce(0) { $0 + $1.source.count }).count
             }
-            if !session.connection.plansQueries, !container.verifiesPushDown {
+            if !session.plansQueries, !container.verifiesPushDown {
                 do {
                     return try session.fetchCount(descriptor)
                 } catch DataStoreError.preferInMemoryFilter {

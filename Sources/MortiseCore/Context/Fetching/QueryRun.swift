@@ -83,7 +83,7 @@ struct QueryRun<Model: PersistentModel> {
 
     /// Takes over the store's plan, if it is legal and no policy forbids it.
     private mutating func take(_ planned: FetchPlan, of session: StoreSession) throws {
-        try planned.validate(adapter: session.connection.typeName, for: asked)
+        try planned.validate(adapter: session.typeName, for: asked)
         plan = planned
         try state.checkPolicy(planned, query, prepared.descriptor.fullScanPolicy)
     }
@@ -345,7 +345,7 @@ struct QueryRun<Model: PersistentModel> {
         query.order = []
         query.offset = 0
         query.limit = nil
-        if session.connection.plansQueries {
+        if session.plansQueries {
             return try session.execute(.scanAll(query))
         }
         return try session.fetch(FetchDescriptor<Model>()).found
@@ -366,7 +366,7 @@ struct QueryRun<Model: PersistentModel> {
         }
         let claims = query.conjuncts.map { "\(plan.claim(of: $0).rawValue) for \($0.expression)" }
         throw QueryPlanError.falseClaim(
-            adapter: session.connection.typeName,
+            adapter: session.typeName,
             claim: (claims + ["order \(plan.order)", plan.appliesLimit ? "window" : ""]).filter { !$0.isEmpty }
                 .joined(separator: ", "),
             expected: text(expected.map(reader.identifier), expected.count), found: text(identifiers(), count))
@@ -407,7 +407,7 @@ struct QueryRun<Model: PersistentModel> {
 
     var explanation: FetchExplanation {
         FetchExplanation(
-            entity: query.entity, store: session?.connection.configurationName ?? "",
+            entity: query.entity, store: session?.configurationName ?? "",
             conjuncts: query.conjuncts.map {
                 .init(text: "\($0.expression)", status: status(of: $0))
             },

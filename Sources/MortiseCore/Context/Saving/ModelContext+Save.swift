@@ -52,9 +52,9 @@ extension ContextState {
 
     private func saveLocked(_ saved: inout SavedChanges) throws {
         // Stores are locked in the container's order, so that two contexts saving at once cannot wait for each other.
-        var locked: [StoreConnection] = []
+        var locked: [StoreSession] = []
         func unlock() {
-            for store in locked.reversed() { store.saveLock.unlock() }
+            for session in locked.reversed() { session.endSaving() }
             locked = []
         }
         defer {
@@ -62,8 +62,8 @@ extension ContextState {
             for session in sessions { session.beginSettling() }
         }
         for session in sessions {
-            session.connection.saveLock.lock()
-            locked.append(session.connection)
+            session.beginSaving()
+            locked.append(session)
         }
         try checkWritable()
         var progress = SaveProgress(hasInsertions: !inserted.isEmpty)
@@ -73,7 +73,7 @@ extension ContextState {
 
     /// - Throws: `ModelContextError.readOnly` if there are changes for a read-only store.
     private func checkWritable() throws {
-        guard sessions.contains(where: { !$0.connection.allowsSave }) else { return }
+        guard sessions.contains(where: { !$0.allowsSave }) else { return }
         for list in [inserted, changed, deleted] {
             for model in list { try model._modelState.table?.session.checkWritable() }
         }
@@ -126,7 +126,7 @@ extension ContextState {
                 done.append(session)
                 // Before anything that may throw: it is done.
                 saved.append(
-                    pending.changes, by: session.connection, outcome,
+                    pending.changes, by: session, outcome,
                     outcome.historyToken ?? version.flatMap { session.historyToken(ofVersion: $0.number) })
                 if progress.hasInsertions {
                     // Only now: after a save that stored nothing, the identifiers of the last one still count.

@@ -18,7 +18,7 @@ struct SaveAttempts {
     /// - Throws: `ModelContextError.storeContract` if another attempt cannot help: the store has no versions, it has refused
     ///   100 times without a version newer than `base`, or it has refused 1,000 times.
     mutating func note(_ session: StoreSession, on base: UInt64?) throws {
-        let latest = session.connection.version?.number
+        let latest = session.latest?.number
         if latest == nil {
             throw fault(session, "VersionSuperseded, but it has no versions. Throw RecordsSuperseded instead.")
         }
@@ -34,7 +34,7 @@ struct SaveAttempts {
         }
         let known = Dictionary(
             superseded.identifiers.map { ($0, session.recordVersion(of: $0)) }, uniquingKeysWith: { first, _ in first })
-        let isNewer = session.version == nil ? known != versions : session.connection.version?.number != base
+        let isNewer = session.version == nil ? known != versions : session.latest?.number != base
         versions = known
         try count(session, isNewer: isNewer, "RecordsSuperseded", "\(first) had not changed when it was read again")
         if !isNewer { Thread.sleep(forTimeInterval: min(0.0002 * Double(withoutNewer), 0.01)) }
@@ -51,6 +51,6 @@ struct SaveAttempts {
 
     private func fault(_ session: StoreSession, _ text: String) -> ModelContextError {
         .storeContract(
-            store: session.identifier, fault: "Its save threw \(text) Its type is \(session.connection.typeName).")
+            store: session.identifier, fault: "Its save threw \(text) Its type is \(session.typeName).")
     }
 }

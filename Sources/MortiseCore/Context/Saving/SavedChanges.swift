@@ -10,7 +10,7 @@ struct SavedChanges {
 
     /// Takes in what a store has saved as it was asked to.
     mutating func append(
-        _ changes: ChangeSet, by store: StoreConnection, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
+        _ changes: ChangeSet, by store: StoreSession, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
     ) {
         sets.append(outcome.committed(changes))
         store.announce { outcome.committedWithValues(changes) }
@@ -18,7 +18,7 @@ struct SavedChanges {
     }
 
     /// Takes in what a store has done on its own account.
-    mutating func append(_ changes: ChangeSet, by store: StoreConnection) {
+    mutating func append(_ changes: ChangeSet, by store: StoreSession) {
         sets.append(changes)
         store.announce { changes }
     }

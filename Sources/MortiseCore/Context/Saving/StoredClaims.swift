@@ -62,7 +62,7 @@ struct StoredClaims {
         _ answer: inout Answer
     ) throws {
         let found: SelectedRows
-        if session.connection.plansQueries, claims.allSatisfy(\.isFoundByQueries) {
+        if session.plansQueries, claims.allSatisfy(\.isFoundByQueries) {
             let values = slots.map { slot in
                 let property = QueryExpression.property(
                     .variable(0),

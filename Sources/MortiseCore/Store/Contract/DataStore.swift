@@ -20,9 +20,10 @@ public protocol DataStore: AnyObject {
     /// The configuration that opened the store.
     var configuration: Configuration { get }
 
-    /// What the store can do beyond the basic contract. Read once, when the store has been opened: the framework calls it
-    /// from several threads, has it execute batches and aggregate only if it claims that here. The default follows from the
-    /// protocols that the store conforms to; override it to declare more, such as keeping records after reopening.
+    /// What the store can do beyond the basic contract. Read once, when the store has been opened: only if the store claims
+    /// it here does the framework call it from several threads, or have it execute batches, delete batches or aggregate.
+    /// The default follows from the protocols that the store conforms to; override it to declare more, such as keeping
+    /// records after reopening.
     var capabilities: StoreCapabilities { get }
 
     /// Whether the store accepts changes. The default is true. If it is false, contexts throw

@@ -85,8 +85,6 @@ class StoreConnection: @unchecked Sendable {
     func batchDelete<T: PersistentModel>(
         _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
     ) throws -> Bool { false }
-    /// Whether `batchDelete` can return true.
-    var deletesBatches: Bool { false }
     var followsDeleteRules: Bool { false }
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
     /// The aggregates of a query's records in a version; nil if the store leaves them to the framework.

@@ -1,7 +1,10 @@
+import Foundation
+
 /// A context's way to one store: the version that it has pinned, or the rows that it has read of a store without versions.
 ///
 /// All that a context asks of a store goes through here, whatever the store's shape is.
 final class StoreSession {
+    // Not private for the files of this type; contexts know the session alone.
     let connection: StoreConnection
     let schema: Schema
     /// The pinned version; nil for a store without versions, and as long as nothing was asked of one with versions.
@@ -143,7 +146,21 @@ final class StoreSession {
         version == nil ? read[name]?.values(row: row) : nil
     }
 
-    // MARK: The store
+    // MARK: What the store is
+
+    /// The store's type, for messages.
+    var typeName: String { connection.typeName }
+    var configurationName: String { connection.configurationName }
+    var capabilities: StoreCapabilities { connection.capabilities }
+    var allowsSave: Bool { connection.allowsSave }
+    /// Whether the store takes queries instead of descriptors.
+    var plansQueries: Bool { connection.plansQueries }
+    /// Whether records can be saved for which there is no model object.
+    var takesDefaultSnapshots: Bool { connection.takesDefaultSnapshots }
+    /// Whether batches that delete apply all delete rules.
+    var followsDeleteRules: Bool { connection.followsDeleteRules }
+
+    // MARK: What the store is asked
 
     /// Asks with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all records.
     func fetch<T: PersistentModel>(
@@ -174,6 +191,13 @@ final class StoreSession {
         try connection.aggregate(query, in: version)
     }
 
+    /// Has a store of Apple's shape delete a batch.
+    /// - Returns: false if the store has no batch delete, or leaves this one to the framework.
+    func batchDelete<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, includeSubclasses: Bool) throws -> Bool {
+        try connection.batchDelete(
+            T.self, predicate: descriptor.predicate, includeSubclasses: includeSubclasses, editingState: editingState)
+    }
+
     /// Has the store carry out a batch.
     func execute(_ batch: StoreBatch) throws -> StoreBatchResult { try connection.execute(batch) }
 
@@ -196,6 +220,19 @@ final class StoreSession {
     func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
         try connection.commit(pending, in: self, mayDefer: mayDefer)
     }
+
+    /// Keeps other contexts from saving until `endSaving`; recursive.
+    func beginSaving() { connection.saveLock.lock() }
+    func endSaving() { connection.saveLock.unlock() }
+    /// Runs a body in which no other context saves.
+    func saving<R>(_ body: () throws -> R) rethrows -> R {
+        beginSaving()
+        defer { endSaving() }
+        return try body()
+    }
+
+    /// Posts what the store has committed, unless it does so itself.
+    func announce(_ changes: () -> ChangeSet) { connection.announce(changes) }
 
     /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { connection.historyToken(ofVersion: number) }

@@ -368,7 +368,6 @@ final class TypedConnection<Store: DataStore>: StoreConnection, @unchecked Senda
         }
     }
 
-    override var deletesBatches: Bool { store is any DataStoreBatching }
     override var followsDeleteRules: Bool { queryable?.followsDeleteRules ?? false }
     override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
         guard let queryable, capabilities.contains(.batchUpdate) else { throw DataStoreError.unsupportedFeature }

@@ -15,6 +15,12 @@ import Testing
         }
     }
 
+    @Test func aNegativeLimitKeepsNothing() {
+        var few = FirstFew<Int>(-1)
+        for element in 0..<1_000 { few.add(element, by: <) }
+        #expect(few.sorted(by: <) == [])
+    }
+
     @Test func noMoreThanTwiceTheLimitIsKept() {
         var few = FirstFew<Int>(300)
         for element in (0..<10_000).reversed() {

@@ -10,17 +10,17 @@ struct SavedChanges {
 
     /// Takes in what a store has saved as it was asked to.
     mutating func append(
-        _ changes: ChangeSet, by store: StoreSession, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
+        _ changes: ChangeSet, by session: StoreSession, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
     ) {
         sets.append(outcome.committed(changes))
-        store.announce { outcome.committedWithValues(changes) }
-        if let token { note(token, of: store.identifier) }
+        session.announce { outcome.committedWithValues(changes) }
+        if let token { note(token, of: session.identifier) }
     }
 
     /// Takes in what a store has done on its own account.
-    mutating func append(_ changes: ChangeSet, by store: StoreSession) {
+    mutating func append(_ changes: ChangeSet, by session: StoreSession) {
         sets.append(changes)
-        store.announce { changes }
+        session.announce { changes }
     }
 
     mutating func note(_ token: any HistoryToken, of store: String) { historyTokens[store] = token }

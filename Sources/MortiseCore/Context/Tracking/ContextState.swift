@@ -171,7 +171,7 @@ final class ContextState: StoreSessionObserver, ModelFinding {
 
     // MARK: Finding models
 
-    /// The registered or stored model with that identifier in the pinned version; nil if there is none.
+    /// The registered model with that identifier, or the one stored in the pinned version; nil if neither exists.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
         if identifier.isTemporary {
             if let permanent = settled.permanent(of: identifier) { return model(for: permanent) }

@@ -130,7 +130,7 @@ struct WeakModel {
 
 /// What finds a stored model again: a context.
 protocol ModelFinding: AnyObject {
-    /// The registered or stored model with that identifier in the pinned version; nil if there is none.
+    /// The registered model with that identifier, or the one stored in the pinned version; nil if neither exists.
     func model(for identifier: PersistentIdentifier) -> (any PersistentModel)?
 }
 

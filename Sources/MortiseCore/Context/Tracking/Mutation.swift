@@ -65,7 +65,7 @@ extension ChangeTracker {
         table.state.tracker?.noteChange(of: model)
     }
 
-    /// The changes of a to-many relationship, made where there are none.
+    /// The changes of a to-many relationship; creates them if the model has not changed it yet.
     private static func members(of model: any PersistentModel, at slot: Int) -> MemberChanges {
         if case .models(let changes)? = model._modelState.draft?[slot] { return changes }
         let changes = MemberChanges()

@@ -8,8 +8,9 @@ package struct FirstFew<Element> {
 
     @inlinable
     package init(_ limit: Int) {
-        self.limit = limit
-        kept.reserveCapacity(min(limit, 1 << 16))
+        // A window that somebody has made up may be negative.
+        self.limit = max(0, limit)
+        kept.reserveCapacity(min(self.limit, 1 << 16))
     }
 
     /// Takes an element in if it may be among the first.

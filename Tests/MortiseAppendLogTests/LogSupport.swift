@@ -141,11 +141,11 @@ func comesAbout(within limit: Duration = .seconds(60), _ condition: () throws ->
     return false
 }
 
-/// What a notification center posts about some objects. Give a test that waits a time limit, which ends the wait.
+/// What a notification center posts about some objects. Waiting blocks the test's thread: a test that suspends comes back
+/// only behind all the others that wait for one of a few threads, which can take minutes.
 final class Posts: Sendable {
     private final class Count: Sendable { let value = Mutex(0) }
 
-    private let stream: AsyncStream<Int>
     private let count: Count
     // Set once, and only given back.
     private nonisolated(unsafe) let observer: any NSObjectProtocol
@@ -154,24 +154,15 @@ final class Posts: Sendable {
     var soFar: Int { count.value.withLock { $0 } }
 
     init(of name: Notification.Name, about object: AnyObject) {
-        let (stream, continuation) = AsyncStream<Int>.makeStream()
         let count = Count()
-        (self.stream, self.count) = (stream, count)
+        self.count = count
         observer = NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { _ in
-            let number = count.value.withLock {
-                $0 += 1
-                return $0
-            }
-            continuation.yield(number)
+            count.value.withLock { $0 += 1 }
         }
     }
 
     deinit { NotificationCenter.default.removeObserver(observer) }
 
     /// Waits for another one than the first `count`; false if the time is up.
-    func areMore(than count: Int) async -> Bool {
-        if soFar > count { return true }
-        for await number in stream where number > count { return true }
-        return false
-    }
+    func areMore(than count: Int) -> Bool { comesAbout { soFar > count } }
 }

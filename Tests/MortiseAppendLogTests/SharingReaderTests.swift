@@ -12,7 +12,7 @@ import MortiseTestSupport
 struct SharingReaderTests {
     /// Also where one reader shows what has come before the other, or a fetch before the notice. Beside all other tests, each
     /// time it waits it waits for some of those, too.
-    @Test(.timeLimit(.minutes(10))) func everyReaderOfALogIsToldAlsoOfWhatAFetchHasShown() async throws {
+    @Test func everyReaderOfALogIsToldAlsoOfWhatAFetchHasShown() throws {
         let disk = try makeDisk()
         let writing = try openLog(logConfiguration(disk.process(100)))
         let readers = try (0..<3).map { _ in try openLog(logConfiguration(disk.process(101), allowsSave: false)) }
@@ -24,7 +24,7 @@ struct SharingReaderTests {
             try context.save()
             #expect(try ModelContext(readers[0]).fetchCount(FetchDescriptor<Box>()) == round)
             for (number, posts) in posts.enumerated() {
-                #expect(await posts.areMore(than: before[number]), "reader \(number), round \(round)")
+                #expect(posts.areMore(than: before[number]), "reader \(number), round \(round)")
             }
         }
         for reader in readers { try reader.close() }

@@ -199,7 +199,7 @@ struct SharingTests {
         try one.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func aChangeOfAnotherProcessIsNotified() async throws {
+    @Test func aChangeOfAnotherProcessIsNotified() throws {
         let disk = try makeDisk()
         let one = try openLog(configuration(disk.process(100)))
         let other = try openLog(configuration(disk.process(101)))
@@ -208,14 +208,14 @@ struct SharingTests {
         let context = ModelContext(other)
         context.insert(Box("elsewhere"))
         try context.save()
-        #expect(await posts.areMore(than: 0))
+        #expect(posts.areMore(than: 0))
         try one.close()
         try other.close()
     }
 
     /// Whether it shares the writing or only reads, and however its contexts came to be.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
-    func aContainerIsToldSoThatItsContextsCanFetch(isWriter: Bool) async throws {
+    @Test(arguments: [true, false])
+    func aContainerIsToldSoThatItsContextsCanFetch(isWriter: Bool) throws {
         let disk = try makeDisk()
         let writing = try openLog(isWriter ? configuration(disk.process(100)) : logConfiguration(disk.process(100)))
         let told = try openLog(
@@ -227,7 +227,7 @@ struct SharingTests {
             let context = ModelContext(writing)
             context.insert(Box("round \(round)"))
             try context.save()
-            #expect(await posts.areMore(than: before), "round \(round)")
+            #expect(posts.areMore(than: before), "round \(round)")
             #expect(try shown.fetchCount(FetchDescriptor<Box>()) == round)
         }
         try told.close()

@@ -137,7 +137,7 @@ let package = Package(
             ], path: "Samples/RemoteStore"),
 
         // Seeds and generators of random tests.
-        .target(name: "TestSupport", path: "Tests/Support"),
+        .target(name: "TestSupport", dependencies: ["MortiseCore"], path: "Tests/Support"),
         .testTarget(
             name: "MortiseCoreTests",
             dependencies: [
@@ -204,7 +204,9 @@ let package = Package(
             path: "Tests/Soak"),
         .executableTarget(
             name: "mortise-relationships",
-            dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseInMemory", "MortiseJSONFile"],
+            dependencies: [
+                "MortiseAppendLog", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "TestSupport",
+            ],
             path: "Tests/Relationships"),
         .executableTarget(
             name: "MortiseBenchmarks",

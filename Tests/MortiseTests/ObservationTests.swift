@@ -1,6 +1,7 @@
 import Foundation
 import Mortise
 import Observation
+import TestSupport
 import Testing
 
 @Suite struct ObservationTests {
@@ -206,5 +207,31 @@ import Testing
             } during: {
                 try context.save()
             } == 0)
+    }
+
+    /// A list that a store has left out is read when it is needed, so that only then can be said whether it differs.
+    @Test func aListThatWasLeftOutNotifiesOnceItIsReadAndDiffers() throws {
+        let schema = Schema([House.self])
+        let records = try QueriedRecords(schema, defersLists: true)
+        func open() throws -> ModelContext {
+            ModelContext(try ModelContainer(for: schema, configurations: [QueriedConfiguration(records)]))
+        }
+        let (here, there) = (try open(), try open())
+        there.insert(House(name: "h"))
+        try there.save()
+        let house: House = try onlyModel(in: here)
+        let theirs: House = try onlyModel(in: there)
+        for (added, expected) in [(0, 0), (1, 1), (0, 0)] {
+            for number in 0..<added { theirs.posters.append(Poster(title: "\(number)")) }
+            try there.save()
+            #expect(
+                try changes {
+                    _ = house.posters
+                } during: {
+                    _ = try here.fetch(FetchDescriptor<House>())
+                    _ = house.posters
+                } == expected, "\(added) added")
+        }
+        #expect(house.posters.count == 1)
     }
 }

@@ -3,10 +3,16 @@ import MortiseAppendLog
 import MortiseCore
 import MortiseInMemory
 import MortiseJSONFile
+import Synchronization
+import TestSupport
 
 /// The kinds of stores that programs are run on.
 enum StoreKind: String, CaseIterable, Sendable {
     case memory, json, log
+    /// Without versions, and asked by queries.
+    case queried
+    /// The same, with lists that are read when they are needed.
+    case deferred
 
     func open(_ schema: Schema, in folder: String) throws -> ModelContainer {
         let configuration: any DataStoreConfiguration =
@@ -14,8 +20,23 @@ enum StoreKind: String, CaseIterable, Sendable {
             case .memory: InMemoryConfiguration()
             case .json: JSONFileConfiguration(path: folder + "/store.json")
             case .log: log(folder)
+            case .queried, .deferred: QueriedConfiguration(try records(schema, folder))
             }
         return try ModelContainer(for: schema, configurations: [configuration])
+    }
+
+    /// What stores have kept, by their folders. A file there says that it is of the program that runs.
+    private static let kept = Mutex<[String: QueriedRecords]>([:])
+
+    private func records(_ schema: Schema, _ folder: String) throws -> QueriedRecords {
+        try Self.kept.withLock { kept in
+            let mark = folder + "/store.\(rawValue)"
+            if let records = kept[folder], FileManager.default.fileExists(atPath: mark) { return records }
+            let records = try QueriedRecords(schema, defersLists: self == .deferred)
+            try Data().write(to: URL(filePath: mark))
+            kept[folder] = records
+            return records
+        }
     }
 
     /// Power cuts are not what is tried here.
@@ -29,7 +50,7 @@ enum StoreKind: String, CaseIterable, Sendable {
         // Nothing was ever saved.
         guard isThere || self == .log else { return [] }
         return switch self {
-        case .memory: []
+        case .memory, .queried, .deferred: []
         case .json:
             try JSONFileConfiguration(schema: schema, path: folder + "/store.json").verifyStore().problems
         case .log:

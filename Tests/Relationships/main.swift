@@ -1,6 +1,6 @@
 import Foundation
 
-// mortise-relationships [--programs N] [--seed S] [--store memory|json|log] [--trace true]: runs random programs of
+// mortise-relationships [--programs N] [--seed S] [--store memory|json|log|queried|deferred] [--trace true]: runs random programs of
 // models that relate to each other on every kind of store, each compared with a reference, and ends with a line of counts.
 // The seed of a program that differs is printed: `--seed S --programs 1` runs it again.
 
@@ -24,7 +24,9 @@ while let name = arguments.popFirst() {
         guard let number = UInt64(value) else { refuse("--seed takes a number") }
         seed = number
     case "--store":
-        guard let kind = StoreKind(rawValue: value) else { refuse("--store takes memory, json or log") }
+        guard let kind = StoreKind(rawValue: value) else {
+            refuse("--store takes memory, json, log, queried or deferred")
+        }
         kinds = [kind]
     case "--failures":
         guard let number = Int(value), number > 0 else { refuse("--failures takes a number from 1 on") }

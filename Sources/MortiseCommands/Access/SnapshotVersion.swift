@@ -12,7 +12,10 @@ final class SnapshotVersion: StoreVersion {
         var tables: [String: SnapshotTable] = [:]
         for entity in schema.entities {
             guard let layout = layouts[entity.name] else { continue }
-            let found = try store.rows(for: .scanAll(StoreQuery(entity.name, includesSubentities: false))).snapshots
+            // A store may leave out lists that are not asked for by name.
+            let lists = layout.slots.filter(\.role.isToMany).map(\.name)
+            let query = StoreQuery(entity.name, includesSubentities: false, prefetch: lists)
+            let found = try store.rows(for: .scanAll(query)).snapshots
             let snapshots = try found.compactMap { snapshot -> DefaultSnapshot? in
                 guard let snapshot = snapshot as? DefaultSnapshot else {
                     throw ToolError.unsupported(store: name, what: "be read without models")

@@ -20,11 +20,7 @@ enum Refusals {
         case .history: try history(context)
         case .queries:
             try absent(context, capability, try context.store.store is any QueryableDataStore)
-        case .concurrency:
-            try context.expect(
-                !context.store.store.capabilities.contains(.concurrency),
-                "a store that does not claim concurrency, since its subject does not", found: "one that claims it",
-                hint: claimIt)
+        case .concurrency, .deferredRelationships, .readConsistency: try unclaimed(context, capability)
         case .versions: try absent(context, capability, try context.store.store is any VersionedDataStore)
         case .recordVersions: try recordVersions(context)
         case .closing: try closing(context)
@@ -38,6 +34,14 @@ enum Refusals {
     private static func absent(_ context: CaseContext, _ capability: StoreCapability, _ isThere: Bool) throws {
         try context.expect(
             !isThere, "a store without \(capability), since it is not claimed", found: "conformance to its protocol",
+            hint: claimIt)
+    }
+
+    /// What the framework goes by is what the store says.
+    private static func unclaimed(_ context: CaseContext, _ capability: StoreCapability) throws {
+        try context.expect(
+            !context.store.store.capabilities.contains(capability),
+            "a store that does not claim \(capability), since its subject does not", found: "one that claims it",
             hint: claimIt)
     }
 

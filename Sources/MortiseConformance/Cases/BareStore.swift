@@ -95,6 +95,21 @@ public struct BareStore {
         }
     }
 
+    /// The records that the store returns for a query, which it may claim as it likes.
+    /// - Throws: what the store throws.
+    public func records(_ query: StoreQuery) throws -> [Record] {
+        guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
+        let records = try Self.records(queryable, query)
+        log?.note("store.rows of \(query.entity), with \(query.prefetch.joined(separator: ", ")) → \(records.count)")
+        return records
+    }
+
+    private static func records<S: QueryableDataStore>(_ store: S, _ query: StoreQuery) throws -> [Record] {
+        try store.rows(for: store.plan(query)).snapshots.map { snapshot in
+            Record(identifier: snapshot.persistentIdentifier, values: try values(of: snapshot))
+        }
+    }
+
     private func request<T: PersistentModel>(_ type: T.Type, _ offset: Int?, _ limit: Int?) -> DataStoreFetchRequest<T>
     {
         var descriptor = FetchDescriptor<T>()

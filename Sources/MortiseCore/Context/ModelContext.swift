@@ -244,6 +244,7 @@ extension ModelContext: Sendable {}
 extension ContextState {
     /// This context's identity towards its stores.
     var editingState: EditingState { context?.editingState ?? EditingState() }
+    var contextIdentifier: UUID? { context?.editingState.id }
 
     /// The common beginning of every call that may throw.
     func prepare() throws {

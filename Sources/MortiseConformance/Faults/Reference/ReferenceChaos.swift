@@ -2,7 +2,8 @@ import MortiseCore
 import Synchronization
 
 /// Trouble that a store behind a connection makes and no context may notice: others change records between its reading and
-/// its saving, numbers are skipped, rows come in any order, and what is claimed of a query changes from one to the next.
+/// its saving, numbers are skipped, rows come in any order and with or without their to-many relationships, and what is claimed
+/// of a query changes from one to the next.
 final class ReferenceChaos: Sendable {
     private let seed: UInt64
     private let state: Mutex<(numbers: RandomNumbers, interferences: Int)>
@@ -77,6 +78,9 @@ final class ReferenceChaos: Sendable {
         }
         return wide
     }
+
+    /// Whether a relationship is left out this time.
+    func leavesOut() -> Bool { below(3) > 0 }
 
     func shuffle<T>(_ elements: inout [T]) { state.withLock { elements.shuffle(using: &$0.numbers) } }
 

@@ -61,9 +61,12 @@ struct ReferenceSteps: Sendable {
     /// A stored record after an update of the given slots; nil is all of them.
     var merge: @Sendable (_ old: DefaultSnapshot, _ new: DefaultSnapshot, SlotSet?) -> DefaultSnapshot = {
         old, new, slots in
-        guard let slots else { return new }
         var values = old.values
-        for place in values.indices where slots.contains(place) { values[place] = new.values[place] }
+        for place in values.indices where slots?.contains(place) ?? true {
+            // Null in a list says nothing of it.
+            if new.values[place].isNull, new.layout.slots[place].role.isToMany { continue }
+            values[place] = new.values[place]
+        }
         return DefaultSnapshot(persistentIdentifier: old.persistentIdentifier, layout: old.layout, values: values)
     }
     /// A value in the form in which it is kept.
@@ -88,6 +91,11 @@ struct ReferenceSteps: Sendable {
     var checksBase = true
     /// Whether the records' versions are told and checked.
     var numbersRecords = false
+    /// A list that nobody has asked for by name.
+    var leftOut: @Sendable (StoredValue) -> StoredValue = { _ in .null }
+    var leavesOutNamed: @Sendable (RecordLayout.Slot) -> Bool = { _ in false }
+    /// The reads that are answered from one state; nil for a read of the latest one.
+    var scope: @Sendable (ReadScope) -> ReadScope? = { $0 }
     /// Whether a connection answers with what it has read of a record before, until it saves.
     var readsOnce = false
     /// The records of a request that have other versions than it says; `current` is nil for those that are gone.

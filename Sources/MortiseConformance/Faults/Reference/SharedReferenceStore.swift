@@ -37,6 +37,8 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     var identifier: String { work.identifier }
     let work: ReferenceWork
     private let chaos: ReferenceChaos?
+    /// What each context reads from until it moves on.
+    private let states = Mutex<[UUID: (scope: ReadScope, version: ReferenceVersion)]>([:])
     /// What a connection with a fault has read.
     private let read = Mutex<[PersistentIdentifier: DefaultSnapshot]>([:])
 
@@ -52,7 +54,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
 
     static let claims: StoreCapabilities = [
         .durability, .erase, .uniqueness, .referentialIntegrity, .history, .closing, .queries, .recordVersions,
-        .aggregates,
+        .aggregates, .deferredRelationships, .readConsistency,
     ]
     var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
 
@@ -64,7 +66,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     }
 
     func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
-        let version = work.version
+        let version = version(for: plan.scope)
         let found = try work.rows(for: chaos?.widened(plan) ?? plan, in: version)
         let isExact = plan.query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
         if plan.query.purpose == .count, isExact { return StoreRows(count: found.rows.count, report: found.report) }
@@ -75,7 +77,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
             return StoreRows(identifiers: identifiers, report: found.report)
         }
         var snapshots = work.snapshots(found, of: plan.query, in: version).map { snapshot in
-            var told = snapshot
+            var told = leavingOut(snapshot, plan.query)
             told.recordVersion = work.recordVersion(of: snapshot.persistentIdentifier, in: version)
             return told
         }
@@ -87,6 +89,30 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
         }
         if plan.order == .none { chaos?.shuffle(&snapshots) }
         return StoreRows(snapshots: snapshots, report: found.report)
+    }
+
+    /// The state that a context reads from.
+    private func version(for scope: ReadScope?) -> ReferenceVersion {
+        guard let scope = scope.flatMap(work.steps.scope) else { return work.version }
+        return states.withLock { states in
+            if let known = states[scope.context], known.scope == scope { return known.version }
+            let version = work.version
+            states[scope.context] = (scope, version)
+            return version
+        }
+    }
+
+    func invalidateState(for editingState: EditingState) { states.withLock { $0[editingState.id] = nil } }
+
+    /// A record without the to-many relationships that nobody has asked for by name; in a chaos without some of them.
+    private func leavingOut(_ snapshot: DefaultSnapshot, _ query: StoreQuery) -> DefaultSnapshot {
+        var values = snapshot.values
+        for (place, slot) in snapshot.layout.slots.enumerated() where slot.role.isToMany {
+            let isNamed = query.prefetch.contains(slot.name) && !work.steps.leavesOutNamed(slot)
+            if !isNamed, chaos?.leavesOut() ?? true { values[place] = work.steps.leftOut(values[place]) }
+        }
+        return DefaultSnapshot(
+            persistentIdentifier: snapshot.persistentIdentifier, layout: snapshot.layout, values: values)
     }
 
     func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {

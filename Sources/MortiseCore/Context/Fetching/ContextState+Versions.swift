@@ -9,7 +9,7 @@ extension ContextState {
     /// - Throws: `ModelContextError.invalidStoredValue` if the new version holds a value that its property's type does
     ///   not know.
     func refresh(_ session: StoreSession) throws {
-        if let latest = session.latest { try refresh(session, to: latest) }
+        if let latest = session.latest { try refresh(session, to: latest) } else { session.moveOn() }
     }
 
     /// Moves to a version of a store that is not older than the context's.
@@ -158,7 +158,8 @@ extension ContextState {
         var change: ValueChange?
         if let table = table(named: name), table.source === rows, let model = table.registered(row: row) {
             change = ValueChange(
-                of: model, layout: table.layout, { rows.value(row: row, slot: $0) }, { values[$0] })
+                of: model, layout: table.layout, { rows.storedForm(row: row, slot: $0) },
+                { values[$0].isNull && rows.mayDefer($0) ? rows.storedForm(row: row, slot: $0) : values[$0] })
         }
         change?.willSet()
         body()

@@ -175,6 +175,7 @@ extension ContextState {
         guard !names.isEmpty, let session = try tables(under: type).first?.session, session.version == nil else {
             return
         }
+        if session.defersRelationships { try readDeferred(names, of: records, reader) }
         var missing: [String: Set<PersistentIdentifier>] = [:]
         for record in records {
             let layout = reader.tables[record.table].layout
@@ -188,6 +189,17 @@ extension ContextState {
         for (name, identifiers) in missing {
             guard let table = table(named: name) else { continue }
             try session.load(Array(identifiers), as: table.layout.type)
+        }
+    }
+
+    /// Reads relationships of some records that their store has left out: of all records at once.
+    private func readDeferred(_ names: [String], of records: [RecordReference], _ reader: ContextReader) throws {
+        for (number, records) in Dictionary(grouping: records, by: \.table) {
+            guard let rows = reader.tables[number].rows as? SessionRows else { continue }
+            for slot in names.compactMap(reader.tables[number].layout.slot(named:)) {
+                try rows.readDeferred(
+                    records.map(\.row).filter { $0 >= 0 && rows.isUnread(row: $0, slot: slot) }, slot: slot)
+            }
         }
     }
 

@@ -55,6 +55,7 @@ struct QueryRun<Model: PersistentModel> {
         if query.purpose == .rows { try state.verify(records, in: reader) }
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
+        if session.version == nil { try state.throwLatched() }
         if isUnaided { return }
         if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(query, session) }
@@ -77,6 +78,7 @@ struct QueryRun<Model: PersistentModel> {
         guard let session else { return }
         try query.checkDepth()
         if mergesChanges { asked = Self.mergeable(query, reader, state) }
+        if !asked.prefetch.isEmpty { asked.prefetch = session.withoutInverse(asked.prefetch, ofEntity: asked.entity) }
         if asked.purpose == .identifiers, needsValues, session.version == nil { asked.purpose = .rows }
         asked.avoidsFullScan = state.refusesFullScans(descriptor.fullScanPolicy)
     }

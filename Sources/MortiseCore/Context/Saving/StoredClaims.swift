@@ -117,7 +117,7 @@ extension StoreSession {
     /// Reads all records of an entity and its subentities, from a store without versions.
     fileprivate func readAll(of type: any PersistentModel.Type) throws -> SelectedRows {
         func load<T: PersistentModel>(_ type: T.Type) throws -> FoundRows {
-            if connection.plansQueries { return try execute(.scanAll(StoreQuery(Schema.entityName(for: T.self)))) }
+            if plansQueries { return try execute(.scanAll(StoreQuery(Schema.entityName(for: T.self)))) }
             return try fetch(FetchDescriptor<T>()).found
         }
         let found = try load(type)

@@ -25,9 +25,15 @@ final class BaseRow {
     /// The slots that differ in the current row, as far as this record stores them.
     func slotsChanged(in current: RowSource, row: Int, _ layout: RecordLayout) -> [Int] {
         if current === source, values == nil { return [] }
+        let rows = current as? SessionRows
         return layout.slots.indices.filter { slot in
-            layout.slots[slot].role != .toManyDerived
-                && !storedForm(slot).isIdentical(to: current.storedForm(row: row, slot: slot))
+            if layout.slots[slot].role == .toManyDerived { return false }
+            let base = storedForm(slot)
+            if let rows, rows.mayDefer(slot) {
+                // What was not known then cannot be said to differ.
+                return !base.isNull && !base.isIdentical(to: rows.value(row: row, slot: slot))
+            }
+            return !base.isIdentical(to: current.storedForm(row: row, slot: slot))
         }
     }
 }

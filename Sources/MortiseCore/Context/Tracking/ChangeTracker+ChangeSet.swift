@@ -74,6 +74,8 @@ extension ChangeTracker {
         let slots = layout.record.slots
         var values = ContiguousArray<StoredValue>(repeating: .null, count: slots.count)
         let hasEphemeral = !layout.record.ephemeralSlots.isEmpty
+        let row = model._modelState.row
+        let rows = isNew || onlyChanged ? nil : table.source as? SessionRows
         for slot in slots.indices where isNew || !onlyChanged || changed.contains(slot) {
             if isNew, !hasEphemeral, let value = draft?.plainValue(at: slot) {
                 values[slot] = value
@@ -81,6 +83,10 @@ extension ChangeTracker {
             }
             let role = slots[slot].role
             if onlyChanged, role == .toManyDerived { continue }
+            // What the store has left out stays as it is there, and a derived side follows from the other one.
+            if let rows, rows.isUnread(row: row, slot: slot), role == .toManyDerived || !changed.contains(slot) {
+                continue
+            }
             values[slot] = model._pendingValue(at: slot, role: role, in: layout)
         }
         return ChangeSet.Update(

@@ -48,7 +48,7 @@ final class ContextState: StoreSessionObserver, ModelFinding {
         self.tracker = tracker
         stores = container.stores
         sessions = []
-        sessions = container.stores.map { StoreSession($0, container.schema, observer: self) }
+        sessions = container.stores.map { $0.makeSession(container.schema, observer: self) }
         tracker.attach(to: self)
     }
 

@@ -131,6 +131,9 @@ public struct FetchPlan: Sendable, Hashable {
         set { prepared.object = newValue }
     }
     private var prepared = Prepared()
+    /// Which reads this run of the plan belongs to. The framework sets it before it runs the plan, for a store without
+    /// versions; nil elsewhere.
+    public var scope: ReadScope?
 
     /// A box that `==` and `hash(into:)` ignore.
     private struct Prepared: Sendable, Hashable {

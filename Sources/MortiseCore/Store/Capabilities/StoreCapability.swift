@@ -34,6 +34,13 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// The store tells the version of each record (`RecordVersionTelling`), and refuses with `RecordsSuperseded` a save that
     /// is based on another than the stored one. Its storage may be opened more than once, and written by others.
     public static let recordVersions = StoreCapability(rawValue: "recordVersions")
+    /// The store may leave out to-many relationships, for the framework to read when they are needed: in its snapshots, null in
+    /// a to-many relationship says so. One that the query names in `StoreQuery.prefetch` must be there. In updates that the
+    /// store gets to save, null in a to-many relationship leaves that as it is stored. For stores of queries without versions
+    /// whose snapshots are `DefaultSnapshot`.
+    public static let deferredRelationships = StoreCapability(rawValue: "deferredRelationships")
+    /// The store answers all plans of one `ReadScope` from one state of its storage. For stores of queries without versions.
+    public static let readConsistency = StoreCapability(rawValue: "readConsistency")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
     /// The store holds files, locks or connections, and `close()` releases them.
@@ -42,8 +49,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// Every known capability, in the order of reports.
     public static let all: [StoreCapability] = [
         .reopening, .durability, .erase, .batchDelete, .batchUpdate, .aggregates, .uniqueness, .referentialIntegrity,
-        .queries,
-        .concurrency, .versions, .recordVersions, .history, .closing,
+        .queries, .concurrency, .versions, .recordVersions, .deferredRelationships, .readConsistency, .history,
+        .closing,
     ]
 
     /// The capabilities that this one requires.
@@ -51,6 +58,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         switch self {
         case .versions: [.concurrency, .queries]
         case .durability: [.reopening]
+        case .deferredRelationships, .readConsistency: [.queries]
         default: []
         }
     }
@@ -70,6 +78,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .concurrency: "may be called from several threads at once"
         case .versions: "keeps an old state readable during later saves"
         case .recordVersions: "refuses to overwrite what others have changed"
+        case .deferredRelationships: "reads to-many relationships only when they are needed"
+        case .readConsistency: "answers all that belongs to one fetch from one state"
         case .history: "keeps what its saves changed"
         case .closing: "releases its resources when closed"
         default: rawValue

@@ -33,7 +33,13 @@ extension QueryableDataStore {
     private func answer<T: PersistentModel>(
         to descriptor: FetchDescriptor<T>, _ purpose: StoreQuery.Purpose
     ) throws -> StoreRows<Snapshot> {
-        let query = PreparedQuery(descriptor, purpose: purpose).query
+        var query = PreparedQuery(descriptor, purpose: purpose).query
+        if purpose == .rows, capabilities.contains(.deferredRelationships) {
+            // An answer to a descriptor is whole.
+            let layouts = schema.stored.recordLayouts()
+            let slots = schema.stored.subtree(of: query.entity).flatMap { layouts[$0]?.slots ?? [] }
+            query.prefetch = Set(slots.lazy.filter(\.role.isToMany).map(\.name)).sorted()
+        }
         let plan = self.plan(query)
         try plan.validate(adapter: "\(Self.self)", for: query)
         guard plan.isExact else { throw DataStoreError.preferInMemoryFilter }

@@ -11,6 +11,10 @@ final class SessionRows: RowSource, @unchecked Sendable {
         var values: ContiguousArray<StoredValue>
         /// The record's version, as the store has told it; 0 if it has not.
         var version: UInt64
+        /// The to-many relationships that the store has left out, and whose values are what was known of them before.
+        var unread = SlotSet()
+        /// The number of the answer that the row was in.
+        var answer = 0
         var isLive = true
         var mark = Mark.none
         /// The number of the noting in which the mark was made; it counts in no other.
@@ -40,6 +44,25 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private(set) var isStale = false
     /// Whether the store has told the version of a record.
     private(set) var tellsVersions = false
+    /// The relationships that the store may leave out.
+    private let deferrable: SlotSet
+    private let read: Reading
+    private let failed: (any Error) -> Void
+
+    /// Reads a relationship of some rows that was left out, and sets it.
+    typealias Reading = (_ rows: SessionRows, _ places: [Int], _ slot: Int) throws -> Void
+
+    /// Makes an empty table.
+    /// - Parameters:
+    ///   - deferrable: the relationships that the store may leave out, with null in their slots.
+    ///   - read: reads what was left out.
+    ///   - failed: takes what `read` threw where nothing can be thrown.
+    init(deferrable: SlotSet, read: @escaping Reading, failed: @escaping (any Error) -> Void) {
+        self.deferrable = deferrable
+        self.read = read
+        self.failed = failed
+        super.init()
+    }
 
     override var endRow: Int { rows.count }
     override var count: Int { liveCount }
@@ -53,6 +76,17 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// The row that a record has or had.
     func lastRow(of identifier: PersistentIdentifier) -> Int? { index[identifier] }
     override func value(row: Int, slot: Int) -> StoredValue {
+        do { return try readValue(row: row, slot: slot) } catch {
+            failed(error)
+            return storedForm(row: row, slot: slot)
+        }
+    }
+    override func readValue(row: Int, slot: Int) throws -> StoredValue {
+        if rows[row].unread.contains(slot) { try readDeferred(row, slot) }
+        return storedForm(row: row, slot: slot)
+    }
+    /// What is known of the value, without asking the store.
+    override func storedForm(row: Int, slot: Int) -> StoredValue {
         let values = rows[row].values
         return slot < values.count ? values[slot] : .null
     }
@@ -67,11 +101,12 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// context has written them.
     @discardableResult
     func put(
-        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version: UInt64,
+        _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, version: UInt64, answer: Int = 0,
         isWritten: Bool = false
     ) -> Int {
         if version != 0 { tellsVersions = true }
         let row = place(identifier, values, version)
+        rows[row].answer = answer
         if added != nil { note(isWritten ? .written : .read, row) }
         return row
     }
@@ -110,7 +145,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
         _ identifier: PersistentIdentifier, _ values: ContiguousArray<StoredValue>, _ version: UInt64
     ) -> Int {
         if let row = index[identifier] {
-            rows[row].values = values
+            take(values, row)
             rows[row].version = version
             if !rows[row].isLive {
                 rows[row].isLive = true
@@ -118,14 +153,78 @@ final class SessionRows: RowSource, @unchecked Sendable {
             }
             return row
         }
-        let new = Row(identifier: identifier, values: values, version: version)
+        let new = Row(identifier: identifier, values: [], version: version)
         let row = free.popLast() ?? rows.count
         if row < rows.count { rows[row] = new } else { rows.append(new) }
+        take(values, row)
         index[identifier] = row
         liveCount += 1
         added?.append(row)
         return row
     }
+
+    private func take(_ values: ContiguousArray<StoredValue>, _ row: Int) {
+        if deferrable.isEmpty {
+            rows[row].values = values
+            return
+        }
+        let known = rows[row].values
+        rows[row].values = values
+        rows[row].unread = SlotSet()
+        for slot in deferrable.slots where slot < values.count && values[slot].isNull {
+            rows[row].unread.insert(slot)
+            if slot < known.count { rows[row].values[slot] = known[slot] }
+        }
+    }
+
+    // MARK: Relationships that the store has left out
+
+    /// Whether the store may leave a relationship out.
+    func mayDefer(_ slot: Int) -> Bool { deferrable.contains(slot) }
+
+    /// Whether a relationship was left out and has not been read since.
+    func isUnread(row: Int, slot: Int) -> Bool { rows[row].unread.contains(slot) }
+
+    /// Sets a relationship that was left out.
+    func set(_ members: [PersistentIdentifier], row: Int, slot: Int) {
+        if slot < rows[row].values.count { rows[row].values[slot] = .identifiers(members) }
+    }
+
+    /// Reads a relationship of some rows of which it was left out.
+    func readDeferred(_ places: [Int], slot: Int) throws {
+        if places.isEmpty { return }
+        // At once: an observer may read it again meanwhile.
+        for row in places { rows[row].unread.remove(slot) }
+        do {
+            try read(self, places, slot)
+        } catch {
+            for row in places { rows[row].unread.insert(slot) }
+            throw error
+        }
+    }
+
+    /// Reads a relationship of a row, and of others that came in the same answer of the store: whoever follows it for one
+    /// mostly does so for all.
+    private func readDeferred(_ row: Int, _ slot: Int) throws {
+        let answer = rows[row].answer
+        func isMate(_ other: Int) -> Bool { rows[other].answer == answer && isUnread(row: other, slot: slot) }
+        var mates = [row]
+        // Rows of one answer are mostly near each other.
+        var (after, before) = (row + 1, row - 1)
+        while mates.count < Self.mates, after < min(rows.count, row + Self.reach) {
+            if isMate(after) { mates.append(after) }
+            after += 1
+        }
+        while mates.count < Self.mates, before >= max(0, row - Self.reach) {
+            if isMate(before) { mates.append(before) }
+            before -= 1
+        }
+        try readDeferred(mates, slot: slot)
+    }
+
+    /// How many rows share one query, and how far from each other they are at most.
+    private static let mates = 256
+    private static let reach = 1_024
 
     /// Discards everything that was read; the values stay readable for the models of their rows.
     func removeAll() {

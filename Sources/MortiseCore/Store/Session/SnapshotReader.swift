@@ -3,6 +3,8 @@
 struct SnapshotReader {
     let store: String
     let layout: ModelLayout
+    /// Whether null in a to-many relationship says that the store has not read it.
+    var mayDefer = false
 
     func values(of snapshot: DefaultSnapshot) throws -> ContiguousArray<StoredValue> {
         if snapshot.layout === layout.record {
@@ -54,7 +56,7 @@ struct SnapshotReader {
     private func value(
         _ found: StoredValue, for slot: RecordLayout.Slot, of identifier: PersistentIdentifier
     ) throws -> StoredValue {
-        if found.isNull { return slot.role.isToMany ? .identifiers([]) : .null }
+        if found.isNull { return slot.role.isToMany && !mayDefer ? .identifiers([]) : .null }
         switch slot.role {
         case .attribute:
             if let kind = slot.property.attribute?.kind, let value = found.coerced(to: kind) { return value }

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A container's connection to an open store, whose type it hides. Serializes the calls, unless the store promises that it
-/// need not be. Contexts reach it through their sessions.
+/// need not be. Contexts ask the store through sessions, which the connection makes.
 ///
 /// @unchecked Sendable: a `DataStore` need not be Sendable; every call on it happens under `lock`.
 class StoreConnection: @unchecked Sendable {
@@ -46,51 +46,14 @@ class StoreConnection: @unchecked Sendable {
 
     private static let process = ProcessInfo.processInfo.processName
 
+    /// The latest version of the store; nil for a store without versions.
     var version: (any StoreVersion)? { nil }
-    /// Fetches with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all
-    /// records.
-    func fetch<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, into session: StoreSession, beforeScan: () throws -> Void
-    ) throws -> DescriptorAnswer {
-        throw DataStoreError.unsupportedFeature
+
+    /// A context's way to the store.
+    func makeSession(_ schema: Schema, observer: any StoreSessionObserver) -> StoreSession {
+        StoreSession(self, schema, observer: observer)
     }
-    /// Whether the store takes queries instead of descriptors.
-    var plansQueries: Bool { false }
-    /// The store's plan for a query; nil for a store that takes descriptors only.
-    func plan(_ query: StoreQuery) -> FetchPlan? { nil }
-    /// The rows that a plan promises, and how many the store looked at.
-    func rows(for plan: FetchPlan, into session: StoreSession) throws -> FoundRows {
-        throw DataStoreError.unsupportedFeature
-    }
-    func cursor(for plan: FetchPlan, into session: StoreSession) throws -> (Int) throws -> FoundRows? {
-        throw DataStoreError.unsupportedFeature
-    }
-    /// The store's type, for messages.
-    var typeName: String { "" }
-    func fetchCount<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, for editingState: EditingState
-    ) throws -> Int {
-        throw DataStoreError.unsupportedFeature
-    }
-    /// Reads records by identifier.
-    /// - Returns: the identifiers of those that exist.
-    func load(
-        _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type, into session: StoreSession
-    ) throws -> Set<PersistentIdentifier> { [] }
-    /// Saves changes. `mayDefer` says that the caller finishes a save that the store defers.
-    func commit(_ pending: ModelChanges, in session: StoreSession, mayDefer: Bool) throws -> SaveOutcome {
-        throw DataStoreError.unsupportedFeature
-    }
-    /// - Returns: false if the store has no batch delete, or leaves this one to the framework.
-    func batchDelete<T: PersistentModel>(
-        _ type: T.Type, predicate: Predicate<T>?, includeSubclasses: Bool, editingState: EditingState
-    ) throws -> Bool { false }
-    var followsDeleteRules: Bool { false }
-    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
-    /// The aggregates of a query's records in a version; nil if the store leaves them to the framework.
-    func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? { nil }
-    /// Whether records can be saved for which there is no model object.
-    var takesDefaultSnapshots: Bool { false }
+
     var allowsSave: Bool { true }
     func erase() throws { throw DataStoreError.unsupportedFeature }
     /// Closes the store and releases its files and locks.
@@ -102,6 +65,4 @@ class StoreConnection: @unchecked Sendable {
     func deleteHistory<H: HistoryTransaction>(_ descriptor: HistoryDescriptor<H>) throws -> Bool { false }
     /// The token in the store's history of the transaction that made a version; nil if the store keeps no history.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
-    /// Takes the values that the store last knew of records into a context.
-    func restore(_ identifiers: [PersistentIdentifier], into session: StoreSession) throws {}
 }

@@ -11,9 +11,11 @@ extension StoreSession {
 
     /// Reads records of an entity and its subentities by identifier, from a store without versions that takes queries.
     /// - Returns: the identifiers of those that exist.
-    func load(_ identifiers: [PersistentIdentifier], of layout: ModelLayout) throws -> Set<PersistentIdentifier> {
+    func load(
+        _ identifiers: [PersistentIdentifier], of layout: ModelLayout, prefetching names: [String] = []
+    ) throws -> Set<PersistentIdentifier> {
         let wanted = Set(identifiers)
-        let found = try select(wanted.sorted(), of: layout) { identifiers in
+        let found = try select(wanted.sorted(), of: layout, prefetching: names) { identifiers in
             let values = identifiers.map { QueryExpression.constant(.identifier($0)) }
             let own = QueryExpression.identifier(.variable(0))
             return values.count == 1 ? .compare(.equal, own, values[0]) : .contains(.list(values), own)
@@ -24,16 +26,18 @@ extension StoreSession {
     /// Reads the records of an entity and its subentities that a condition selects, which is made for some of the values at a
     /// time. A store that leaves such a condition to the framework is asked once for all records.
     func select<Value>(
-        _ values: [Value], of layout: ModelLayout, _ condition: ([Value]) -> QueryExpression
+        _ values: [Value], of layout: ModelLayout, prefetching names: [String] = [],
+        _ condition: ([Value]) -> QueryExpression
     ) throws -> SelectedRows {
         var selected = SelectedRows()
         var first = 0
         while first < values.count {
             let end = min(first + Self.chunk, values.count)
-            let query = StoreQuery(layout.entityName, conjuncts: [condition(Array(values[first..<end]))])
+            let query = StoreQuery(
+                layout.entityName, conjuncts: [condition(Array(values[first..<end]))], prefetch: names)
             guard let plan = try checkedPlan(query) else { throw DataStoreError.unsupportedFeature }
             if plan.claim(of: query.conjuncts[0]) == .residual {
-                guard let scan = try checkedPlan(StoreQuery(layout.entityName)) else {
+                guard let scan = try checkedPlan(StoreQuery(layout.entityName, prefetch: names)) else {
                     throw DataStoreError.unsupportedFeature
                 }
                 return SelectedRows(records: try rows(of: scan), isWhole: true)
@@ -46,7 +50,7 @@ extension StoreSession {
 
     private func checkedPlan(_ query: StoreQuery) throws -> FetchPlan? {
         let plan = plan(query)
-        try plan?.validate(adapter: connection.typeName, for: query)
+        try plan?.validate(adapter: typeName, for: query)
         return plan
     }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// A context's way to one store: the version that it has pinned, or the rows that it has read of a store without versions.
 ///
-/// All that a context asks of a store goes through here, whatever the store's shape is.
-final class StoreSession {
+/// All that a context asks of a store goes through here, whatever the store's shape is. `TypedSession` asks the store.
+class StoreSession {
     // Not private for the files of this type; contexts know the session alone.
     let connection: StoreConnection
     let schema: Schema
@@ -12,6 +12,11 @@ final class StoreSession {
     /// By entity; empty for a store with versions.
     var read: [String: SessionRows] = [:]
     let rowHolds = RowHolds()
+    /// Whether the store leaves out to-many relationships until they are needed; see `StoreCapability.deferredRelationships`.
+    let defersRelationships: Bool
+    /// The number of the answer whose rows are being taken.
+    private(set) var answer = 0
+    private var moment: UInt64 = 0
     /// See `streaming(_:)`.
     var isStreaming = false
     /// See `settle(on:)`.
@@ -23,6 +28,7 @@ final class StoreSession {
         self.connection = connection
         self.schema = schema
         self.observer = observer
+        defersRelationships = connection.capabilities.contains(.deferredRelationships)
     }
 
     /// The identifier of the store.
@@ -32,12 +38,22 @@ final class StoreSession {
     // MARK: Versions
 
     /// The latest version of the store; nil for a store without versions.
-    var latest: (any StoreVersion)? { connection.version }
+    var latest: (any StoreVersion)? { nil }
 
     /// Pins the latest version if none is pinned.
     func pin() {
         if version == nil { version = latest }
     }
+
+    /// What the session reads from here on, it reads as it is stored now; what a store without versions has kept of an
+    /// earlier state for this context is not needed any more.
+    func moveOn() { moment += 1 }
+
+    /// Which reads belong together; nil if the context is gone.
+    var scope: ReadScope? { observer.contextIdentifier.map { ReadScope(context: $0, number: moment) } }
+
+    /// Begins to take the rows of another answer.
+    func beginAnswer() { answer += 1 }
 
     /// Pins another version.
     func move(to version: any StoreVersion) { self.version = version }
@@ -50,7 +66,11 @@ final class StoreSession {
 
     func rows(ofEntity name: String) -> SessionRows {
         if let rows = read[name] { return rows }
-        let rows = SessionRows()
+        let rows = SessionRows(deferrable: deferrableSlots(ofEntity: name)) { [unowned self] rows, places, slot in
+            try readDeferred(places, slot, of: rows, entity: name)
+        } failed: { [unowned self] error in
+            observer.latch(error)
+        }
         if isStreaming { rows.beginNoting() }
         read[name] = rows
         return rows
@@ -75,10 +95,10 @@ final class StoreSession {
         let rows = rows(ofEntity: name)
         // Also one that was discarded: its model shows the old values until now.
         guard let row = rows.lastRow(of: identifier) else {
-            return rows.put(identifier, values, version: recordVersion, isWritten: isWritten)
+            return rows.put(identifier, values, version: recordVersion, answer: answer, isWritten: isWritten)
         }
         observer.replaceRow(row, ofEntity: name, in: rows, with: values) {
-            rows.put(identifier, values, version: recordVersion, isWritten: isWritten)
+            rows.put(identifier, values, version: recordVersion, answer: answer, isWritten: isWritten)
         }
         return row
     }
@@ -149,57 +169,64 @@ final class StoreSession {
     // MARK: What the store is
 
     /// The store's type, for messages.
-    var typeName: String { connection.typeName }
+    var typeName: String { "" }
     var configurationName: String { connection.configurationName }
     var capabilities: StoreCapabilities { connection.capabilities }
     var allowsSave: Bool { connection.allowsSave }
     /// Whether the store takes queries instead of descriptors.
-    var plansQueries: Bool { connection.plansQueries }
+    var plansQueries: Bool { false }
     /// Whether records can be saved for which there is no model object.
-    var takesDefaultSnapshots: Bool { connection.takesDefaultSnapshots }
+    var takesDefaultSnapshots: Bool { false }
     /// Whether batches that delete apply all delete rules.
-    var followsDeleteRules: Bool { connection.followsDeleteRules }
+    var followsDeleteRules: Bool { false }
 
     // MARK: What the store is asked
+
+    /// The store's plan for a query; nil for a store that takes descriptors only.
+    func plan(_ query: StoreQuery) -> FetchPlan? { nil }
+
+    /// The rows that a plan promises, and how many the store looked at.
+    func execute(_ plan: FetchPlan) throws -> FoundRows { throw DataStoreError.unsupportedFeature }
+
+    /// The rows that a plan promises, in portions; to be called with the number of rows wanted next, and nil at the end. For a
+    /// store of queries without versions.
+    func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? { throw DataStoreError.unsupportedFeature }
+
+    /// The aggregates of a query's records, in the pinned version if the store has versions; nil if the store leaves them to
+    /// the framework.
+    func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? { nil }
+
+    /// Has the store carry out a batch.
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { throw DataStoreError.unsupportedFeature }
 
     /// Asks with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all records.
     func fetch<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, beforeScan: () throws -> Void = {}
-    ) throws -> DescriptorAnswer {
-        try connection.fetch(descriptor, into: self, beforeScan: beforeScan)
-    }
+    ) throws -> DescriptorAnswer { throw DataStoreError.unsupportedFeature }
 
     func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
-        try connection.fetchCount(descriptor, for: editingState)
+        throw DataStoreError.unsupportedFeature
     }
 
-    /// The store's plan for a query; nil for a store that takes descriptors only.
-    func plan(_ query: StoreQuery) -> FetchPlan? { connection.plan(query) }
-
-    /// The rows that a plan promises, and how many the store looked at.
-    func execute(_ plan: FetchPlan) throws -> FoundRows { try connection.rows(for: plan, into: self) }
-
-    /// The rows that a plan promises, in portions; to be called with the number of rows wanted next, and nil at the end. For a store of queries
-    /// without versions.
-    func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? {
-        try connection.cursor(for: plan, into: self)
-    }
-
-    /// The aggregates of a query's records, in the pinned version if the store has versions; nil if the store leaves them to
-    /// the framework.
-    func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
-        try connection.aggregate(query, in: version)
-    }
+    /// Reads records by identifier with a descriptor.
+    /// - Returns: the identifiers of those that exist.
+    func loadByDescriptor(
+        _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type
+    ) throws -> Set<PersistentIdentifier> { throw DataStoreError.unsupportedFeature }
 
     /// Has a store of Apple's shape delete a batch.
     /// - Returns: false if the store has no batch delete, or leaves this one to the framework.
     func batchDelete<T: PersistentModel>(_ descriptor: FetchDescriptor<T>, includeSubclasses: Bool) throws -> Bool {
-        try connection.batchDelete(
-            T.self, predicate: descriptor.predicate, includeSubclasses: includeSubclasses, editingState: editingState)
+        false
     }
 
-    /// Has the store carry out a batch.
-    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { try connection.execute(batch) }
+    /// Takes the values that a store without versions last knew of records.
+    func restore(_ identifiers: [PersistentIdentifier]) throws {}
+
+    /// Has the store carry out changes. `mayDefer` says that the caller finishes a commit that the store defers.
+    func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
+        throw DataStoreError.unsupportedFeature
+    }
 
     /// Reads records of a store without versions by identifier: by queries, if it takes those.
     /// - Returns: the identifiers of those that exist.
@@ -207,18 +234,10 @@ final class StoreSession {
     func load(
         _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type
     ) throws -> Set<PersistentIdentifier> {
-        if connection.plansQueries, version == nil, let layout = schema.layout(for: type) {
+        if plansQueries, version == nil, let layout = schema.layout(for: type) {
             return try load(identifiers, of: layout)
         }
-        return try connection.load(identifiers, as: type, into: self)
-    }
-
-    /// Takes the values that a store without versions last knew of records.
-    func restore(_ identifiers: [PersistentIdentifier]) throws { try connection.restore(identifiers, into: self) }
-
-    /// Has the store carry out changes. `mayDefer` says that the caller finishes a commit that the store defers.
-    func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
-        try connection.commit(pending, in: self, mayDefer: mayDefer)
+        return try loadByDescriptor(identifiers, as: type)
     }
 
     /// Keeps other contexts from saving until `endSaving`; recursive.
@@ -247,6 +266,10 @@ final class StoreSession {
 protocol StoreSessionObserver: AnyObject {
     /// The state of the context, for the store.
     var editingState: EditingState { get }
+    /// Identifies the context; nil if it is gone.
+    var contextIdentifier: UUID? { get }
+    /// Keeps an error for the next call that can throw it.
+    func latch(_ error: any Error)
     /// Replaces the values of a row by running the body; the observers of its model are notified before and after.
     func replaceRow(
         _ row: Int, ofEntity name: String, in rows: SessionRows, with values: ContiguousArray<StoredValue>,

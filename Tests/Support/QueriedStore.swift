@@ -1,23 +1,32 @@
 import Foundation
-import MortiseCore
-import Synchronization
+package import MortiseCore
+package import Synchronization
 
 /// Records that several connections share, each with its own store, as the rows of a server are.
-final class QueriedRecords: Sendable {
-    struct State {
-        var table: SnapshotTable
-        var versions: [PersistentIdentifier: UInt64] = [:]
-        var save: UInt64 = 0
+package final class QueriedRecords: Sendable {
+    package struct State: Sendable {
+        package var table: SnapshotTable
+        package var versions: [PersistentIdentifier: UInt64] = [:]
+        package var save: UInt64 = 0
     }
-    let state: Mutex<State>
+    package let state: Mutex<State>
     /// The queries that were asked since they were last taken, each with the number of records that it read.
-    let queries = Mutex<[(query: StoreQuery, scanned: Int)]>([])
+    package let queries = Mutex<[(query: StoreQuery, scanned: Int)]>([])
     /// Called once, before the next save is looked at: what happens between a context's reading and its save.
-    let beforeSave = Mutex<(@Sendable () throws -> Void)?>(nil)
+    package let beforeSave = Mutex<(@Sendable () throws -> Void)?>(nil)
 
-    init(_ schema: Schema) throws { state = Mutex(State(table: try SnapshotTable(schema.stored, texts: [:]))) }
+    /// What every query throws, or every query for one entity.
+    package let failure = Mutex<(any Error)?>(nil)
+    package let failsOnlyFor = Mutex<String?>(nil)
+    /// Whether to-many relationships are left out until somebody asks for them by name.
+    package let defersLists: Bool
 
-    func takeQueries() -> [(query: StoreQuery, scanned: Int)] {
+    package init(_ schema: Schema, defersLists: Bool = false) throws {
+        state = Mutex(State(table: try SnapshotTable(schema.stored, texts: [:])))
+        self.defersLists = defersLists
+    }
+
+    package func takeQueries() -> [(query: StoreQuery, scanned: Int)] {
         queries.withLock { queries in
             defer { queries = [] }
             return queries
@@ -25,36 +34,42 @@ final class QueriedRecords: Sendable {
     }
 }
 
-struct QueriedConfiguration: DataStoreConfiguration {
-    typealias Store = QueriedStore
-    var name = "queried"
-    var schema: Schema?
-    let records: QueriedRecords
+package struct QueriedConfiguration: DataStoreConfiguration {
+    package typealias Store = QueriedStore
+    package var name = "queried"
+    package var schema: Schema?
+    package let records: QueriedRecords
     private let connection = UUID()
 
-    init(_ records: QueriedRecords) { self.records = records }
+    package init(_ records: QueriedRecords) { self.records = records }
 
-    static func == (lhs: Self, rhs: Self) -> Bool { lhs.connection == rhs.connection }
-    func hash(into hasher: inout Hasher) { hasher.combine(connection) }
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.connection == rhs.connection }
+    package func hash(into hasher: inout Hasher) { hasher.combine(connection) }
 }
 
 /// Finds records by identifier and by equality of attributes without looking at others, numbers their versions, and leaves
 /// everything else to the framework.
-final class QueriedStore: QueryableDataStore, DataStoreBatching {
-    typealias Snapshot = DefaultSnapshot
-    let identifier: String
-    let schema: Schema
-    let configuration: QueriedConfiguration
+package final class QueriedStore: QueryableDataStore, DataStoreBatching {
+    package typealias Snapshot = DefaultSnapshot
+    package let identifier: String
+    package let schema: Schema
+    package let configuration: QueriedConfiguration
     private var records: QueriedRecords { configuration.records }
+    private let states = Mutex<[UUID: (scope: ReadScope, state: QueriedRecords.State)]>([:])
 
-    init(_ configuration: QueriedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+    package init(_ configuration: QueriedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.schema = schema
         self.configuration = configuration
         identifier = configuration.records.state.withLock { $0.table.storeIdentifier }
     }
 
-    func plan(_ query: StoreQuery) -> FetchPlan {
+    package var capabilities: StoreCapabilities {
+        StoreCapabilities(conformances: self).union(
+            records.defersLists ? [.recordVersions, .deferredRelationships] : [])
+    }
+
+    package func plan(_ query: StoreQuery) -> FetchPlan {
         var plan = FetchPlan(query, detail: "by value", isFullScan: false)
         for conjunct in query.conjuncts where Self.test(conjunct.expression) != nil {
             plan.claims[conjunct.id] = .exact
@@ -65,17 +80,43 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
         return plan
     }
 
-    func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
+    package func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
+        if let failure = records.failure.withLock({ $0 }) {
+            if records.failsOnlyFor.withLock({ $0 }).map({ $0 == plan.query.entity }) ?? true { throw failure }
+        }
         let tests = plan.query.conjuncts.compactMap { Self.test($0.expression) }
-        let found = records.state.withLock { state in
+        let found = state(for: plan.scope) { state in
             state.table.snapshots(of: plan.query.entity) { record in tests.allSatisfy { $0(record) } }.map { record in
-                var told = record
+                var told = records.defersLists ? Self.leavingOutLists(of: record, plan.query.prefetch) : record
                 told.recordVersion = state.versions[record.persistentIdentifier] ?? 0
                 return told
             }
         }
         records.queries.withLock { $0.append((plan.query, found.count)) }
         return StoreRows(snapshots: found, scanned: found.count)
+    }
+
+    /// Reads the latest state, or the one that a context reads until it moves on.
+    private func state<R>(for scope: ReadScope?, _ body: (QueriedRecords.State) throws -> R) rethrows -> R {
+        guard records.defersLists, let scope else { return try records.state.withLock { try body($0) } }
+        let latest = records.state.withLock { $0 }
+        let state = states.withLock { states in
+            if let known = states[scope.context], known.scope == scope { return known.state }
+            states[scope.context] = (scope, latest)
+            return latest
+        }
+        return try body(state)
+    }
+
+    package func invalidateState(for editingState: EditingState) { states.withLock { $0[editingState.id] = nil } }
+
+    private static func leavingOutLists(of record: DefaultSnapshot, _ names: [String]) -> DefaultSnapshot {
+        var values = record.values
+        for (slot, description) in record.layout.slots.enumerated() where description.role.isToMany {
+            if !names.contains(description.name) { values[slot] = .null }
+        }
+        return DefaultSnapshot(
+            persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
     }
 
     private static func test(_ expression: QueryExpression) -> ((DefaultSnapshot) -> Bool)? {
@@ -102,12 +143,13 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
     private static func value(_ expression: QueryExpression) -> ((DefaultSnapshot) -> StoredValue)? {
         switch expression {
         case .identifier(.variable(0)): { .identifier($0.persistentIdentifier) }
+        case .identifier(.property(.variable(0), let property)): { $0[property: property.name] ?? .null }
         case .property(.variable(0), let property): { $0[property: property.name] ?? .null }
         default: nil
         }
     }
 
-    func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
+    package func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
         if request.predicate != nil { throw DataStoreError.preferInMemoryFilter }
         try records.state.withLock { state in
             let all = state.table.snapshots(of: Schema.entityName(for: T.self))
@@ -116,7 +158,7 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
         }
     }
 
-    func save(
+    package func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         let hook = records.beforeSave.withLock { hook in

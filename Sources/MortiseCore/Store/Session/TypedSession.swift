@@ -1,0 +1,177 @@
+import Foundation
+
+/// A session of a store of a known type.
+final class TypedSession<Store: DataStore>: StoreSession {
+    let typed: TypedConnection<Store>
+
+    init(_ connection: TypedConnection<Store>, _ schema: Schema, observer: any StoreSessionObserver) {
+        typed = connection
+        super.init(connection, schema, observer: observer)
+    }
+
+    override var latest: (any StoreVersion)? { typed.versioned?.currentVersion }
+    override var typeName: String { "\(Store.self)" }
+    override var plansQueries: Bool { typed.queryable != nil }
+    override var takesDefaultSnapshots: Bool { Store.Snapshot.self == DefaultSnapshot.self }
+    override var followsDeleteRules: Bool { typed.queryable?.followsDeleteRules ?? false }
+
+    // MARK: Planned queries
+
+    override func plan(_ query: StoreQuery) -> FetchPlan? {
+        typed.queryable.map { queryable in typed.locked { _ in queryable.plan(query) } }
+    }
+
+    override func execute(_ plan: FetchPlan) throws -> FoundRows {
+        if let versioned = typed.versioned, let version {
+            return try checked(typed.locked { _ in try versioned.rows(for: plan, in: version) }, plan)
+        }
+        guard let queryable = typed.queryable else { throw DataStoreError.unsupportedFeature }
+        return try snapshotRows(of: queryable, plan)
+    }
+
+    override func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? {
+        guard version == nil, let queryable = typed.queryable else { throw DataStoreError.unsupportedFeature }
+        return try portions(of: queryable, plan)
+    }
+
+    override func aggregate(_ query: AggregateQuery) throws -> AggregateAnswer? {
+        guard let queryable = typed.queryable, capabilities.contains(.aggregates) else { return nil }
+        return try typed.locked { _ in try queryable.aggregate(query, in: version) }
+    }
+
+    override func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        guard let queryable = typed.queryable, capabilities.contains(.batchUpdate) else {
+            throw DataStoreError.unsupportedFeature
+        }
+        defer { moveOn() }
+        do {
+            return try typed.locked { _ in try queryable.execute(batch) }
+        } catch let error as any UniqueViolation {
+            guard let found = error.uniqueViolation else { throw error }
+            throw ModelContextError.notUnique(
+                entity: found.entity, properties: found.properties, model: found.record, other: found.other)
+        }
+    }
+
+    // MARK: Descriptors
+
+    override func fetch<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, beforeScan: () throws -> Void
+    ) throws -> DescriptorAnswer {
+        var asked = descriptor
+        var answer = DescriptorAnswer()
+        let result = try narrowing(&asked, &answer, beforeScan) { store, descriptor in
+            try store.fetch(DataStoreFetchRequest(descriptor: descriptor, editingState: editingState))
+        }
+        guard let entity = schema.layout(for: T.self)?.entityName else {
+            throw ModelContextError.unknownModel(type: "\(T.self)")
+        }
+        let family = Set(schema.stored.subtree(of: entity))
+        for snapshot in result.fetchedSnapshots {
+            let name = snapshot.persistentIdentifier.entityName
+            let row = try register(snapshot)
+            guard family.contains(name) else {
+                throw ModelContextError.storeContract(
+                    store: identifier,
+                    fault:
+                        "A fetch of \(Schema.entityName(for: T.self)) returned \(snapshot.persistentIdentifier) among "
+                        + "fetchedSnapshots. Return records of other entities in relatedSnapshots.")
+            }
+            answer.found.append(row, ofEntity: name)
+        }
+        for (_, snapshot) in result.relatedSnapshots { _ = try register(snapshot) }
+        answer.found.report.scanned = answer.found.rows.count
+        if asked.predicate == nil, asked.fetchLimit == nil, asked.fetchOffset == nil {
+            forgetAll(of: family, except: Set(result.fetchedSnapshots.map(\.persistentIdentifier)))
+        }
+        return answer
+    }
+
+    override func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
+        try typed.locked { store in
+            try store.fetchCount(DataStoreFetchRequest(descriptor: descriptor, editingState: editingState))
+        }
+    }
+
+    override func loadByDescriptor(
+        _ identifiers: [PersistentIdentifier], as type: any PersistentModel.Type
+    ) throws -> Set<PersistentIdentifier> {
+        func load<T: PersistentModel>(_ type: T.Type) throws -> Set<PersistentIdentifier> {
+            let wanted = Set(identifiers)
+            let found = try fetch(
+                FetchDescriptor<T>(predicate: #Predicate { wanted.contains($0.persistentModelID) }),
+                beforeScan: {}
+            ).found
+            let sources = found.entities.map { source(ofEntity: $0) }
+            return Set(found.rows.map { sources[$0.table].identifier(ofRow: $0.row) })
+        }
+        return try load(type)
+    }
+
+    /// Asks until the store takes the question, leaving out what it will not do.
+    private func narrowing<T: PersistentModel, R>(
+        _ asked: inout FetchDescriptor<T>, _ answer: inout DescriptorAnswer, _ beforeScan: () throws -> Void,
+        _ ask: (Store, FetchDescriptor<T>) throws -> R
+    ) throws -> R {
+        while true {
+            do {
+                return try typed.locked { try ask($0, asked) }
+            } catch DataStoreError.preferInMemoryFilter where asked.predicate != nil {
+                asked.predicate = nil
+                answer.isFiltered = false
+                try beforeScan()
+            } catch DataStoreError.preferInMemorySort where !asked.sortBy.isEmpty {
+                asked.sortBy = []
+                answer.isSorted = false
+                if asked.predicate == nil, asked.fetchLimit != nil { try beforeScan() }
+            }
+            asked.fetchLimit = nil
+            asked.fetchOffset = nil
+            answer.isLimited = false
+        }
+    }
+
+    override func batchDelete<T: PersistentModel>(
+        _ descriptor: FetchDescriptor<T>, includeSubclasses: Bool
+    ) throws -> Bool {
+        guard let batching = typed.underlying as? any DataStoreBatching else { return false }
+        do {
+            try typed.locked { _ in
+                try batching.delete(
+                    DataStoreBatchDeleteRequest<T>(
+                        predicate: descriptor.predicate, includeSubclasses: includeSubclasses,
+                        editingState: editingState))
+            }
+            return true
+        } catch DataStoreError.preferInMemoryFilter {
+            return false
+        } catch DataStoreError.unsupportedFeature {
+            return false
+        }
+    }
+
+    override func restore(_ identifiers: [PersistentIdentifier]) throws {
+        let snapshots = try typed.locked { try $0.cachedSnapshots(for: identifiers, editingState: editingState) }
+        for identifier in identifiers {
+            if let snapshot = snapshots[identifier] { _ = try register(snapshot) }
+        }
+    }
+
+    // MARK: Saving
+
+    override func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
+        let request = try request(for: pending)
+        // Whether it succeeds or has to be done again on what others have stored.
+        defer { moveOn() }
+        // What a save is waited for would come beside other calls.
+        if typed.lock == nil, let versioned = typed.versioned,
+            let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>,
+            let deferred = try versioned.beginSave(request)
+        {
+            var outcome = SaveOutcome(deferred.result)
+            if mayDefer { outcome.finish = deferred.wait } else { outcome.version = try deferred.wait() }
+            return outcome
+        }
+        return try outcome(of: typed.locked { try $0.save(request) })
+    }
+}

@@ -97,27 +97,6 @@ extension EngineDataStore {
     /// Closes the engine. Saves throw `EngineError.closed` afterwards; versions that are held stay readable.
     public func close() throws { try engine.close() }
 
-    /// Plans the query: which conditions run on columns, and which index leads to the rows.
-    public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
-
-    /// The rows that a plan of this store promises.
-    /// - Throws: `QueryEvaluationError`; the error of a damaged region.
-    public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
-        let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
-        // An incomplete answer must not be returned.
-        try version.check()
-        return rows
-    }
-
-    /// Aggregates on columns; nil if the framework has to.
-    /// - Throws: `QueryEvaluationError`.
-    public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
-        guard let version else { return nil }
-        let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
-        try version.check()
-        return answer
-    }
-
     private func checkWritable() throws {
         if !allowsSave { throw EngineError.readOnly(store: identifier) }
     }

@@ -1,4 +1,4 @@
-import MortiseCore
+public import MortiseCore
 
 extension EngineQuery {
     /// Calculates on columns, chunk by chunk; least and greatest values from the ends of indexes where these have them.
@@ -56,5 +56,16 @@ extension EngineQuery {
             report: ExecutionReport(
                 scanned: scans.reduce(0) { $0 + $1.scanned }, detail: accesses.detail,
                 isFullScan: accesses.detail == nil ? nil : accesses.contains(where: \.isFullScan)))
+    }
+}
+
+extension EngineDataStore {
+    /// Aggregates on columns; nil if the framework has to.
+    /// - Throws: `QueryEvaluationError`.
+    public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
+        guard let version else { return nil }
+        let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
+        try version.check()
+        return answer
     }
 }

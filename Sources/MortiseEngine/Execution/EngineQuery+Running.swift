@@ -1,4 +1,4 @@
-import MortiseCore
+public import MortiseCore
 
 extension EngineQuery {
     /// - Throws: `EngineError.unknownEntity`; `QueryEvaluationError`.
@@ -145,5 +145,16 @@ extension EngineQuery {
             VersionRows(
                 entities: reader.tables.map(\.entityName), rows: rows,
                 report: ExecutionReport(scanned: found.scanned)))
+    }
+}
+
+extension EngineDataStore {
+    /// The rows that a plan of this store promises.
+    /// - Throws: `QueryEvaluationError`; the error of a damaged region.
+    public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
+        let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
+        // An incomplete answer must not be returned.
+        try version.check()
+        return rows
     }
 }

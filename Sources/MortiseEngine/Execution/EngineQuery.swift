@@ -1,4 +1,4 @@
-import MortiseCore
+public import MortiseCore
 
 /// A query carried out on one version of an engine: candidates from the best index or from all rows, then whatever the
 /// conjuncts say, in order, cut.
@@ -139,4 +139,9 @@ final class EngineQuery: Sendable {
         else { return nil }
         return OrderedWalk(query.order, table)
     }
+}
+
+extension EngineDataStore {
+    /// Plans the query: which conditions run on columns, and which index leads to the rows.
+    public func plan(_ query: StoreQuery) -> FetchPlan { EngineQuery(query, engine.catalog).plan() }
 }

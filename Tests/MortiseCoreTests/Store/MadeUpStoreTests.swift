@@ -8,9 +8,11 @@ import Testing
 @Suite struct MadeUpStoreTests {
     private static let schema = Schema([Author.self, Book.self, Shelf.self])
 
-    private func context(_ count: Int) throws -> (context: ModelContext, rows: () -> (books: Int, authors: Int)) {
+    private func context(
+        _ count: Int, appliesLimit: Bool = false
+    ) throws -> (context: ModelContext, rows: () -> (books: Int, authors: Int)) {
         let container = try ModelContainer(
-            for: Self.schema, configurations: [MadeUpConfiguration(count: count)])
+            for: Self.schema, configurations: [MadeUpConfiguration(count: count, appliesLimit: appliesLimit)])
         // Checking would ask for all records at once.
         container.verifiesPushDown = false
         let context = ModelContext(container)
@@ -89,6 +91,35 @@ import Testing
         #expect(seen == 4_000 && rows().books <= 100 * 11)
     }
 
+    /// Page by page, as a service does that has one context for all of them.
+    @Test func fetchesKeepFewerRowsThanTheyRead() throws {
+        let (context, rows) = try context(300_000, appliesLimit: true)
+        var kept: [Book] = []
+        var descriptor = FetchDescriptor<Book>()
+        descriptor.fetchLimit = 10_000
+        for page in 0..<30 {
+            descriptor.fetchOffset = page * 10_000
+            let books = try context.fetch(descriptor)
+            #expect(books.count == 10_000)
+            kept.append(books[page])
+        }
+        #expect(rows().books <= 2 * 65_536)
+        #expect(kept.enumerated().allSatisfy { $1.pages == $0 * 10_001 && $1.title == "book \($0 * 10_001)" })
+        // What was let go is read again.
+        #expect(kept.allSatisfy { $0.author?.name == "author \($0.pages)" })
+    }
+
+    @Test func aFetchWithinAnEnumerationLetsNoRowGoThatThisRefersTo() throws {
+        let (context, _) = try context(150_000)
+        var seen = 0
+        try context.enumerate(FetchDescriptor<Book>(sortBy: [SortDescriptor(\.title)])) { book in
+            if seen % 10_000 == 0 { _ = try context.fetch(FetchDescriptor<Author>()) }
+            #expect(book.title == "book \(book.pages)")
+            seen += 1
+        }
+        #expect(seen == 150_000)
+    }
+
     @Test func anAggregationThatTheStoreLeavesKeepsNoRows() throws {
         let (context, rows) = try context(20_000)
         let sum = try context.aggregate(FetchDescriptor<Book>(), .sum(\.pages))
@@ -113,10 +144,13 @@ private struct MadeUpConfiguration: DataStoreConfiguration {
     let count: Int
     /// How many records a portion of its cursor has too many.
     var surplus = 0
+    /// Whether fetches are answered with their window alone.
+    var appliesLimit = false
 
-    init(count: Int, surplus: Int = 0) {
+    init(count: Int, surplus: Int = 0, appliesLimit: Bool = false) {
         self.count = count
         self.surplus = surplus
+        self.appliesLimit = appliesLimit
     }
 }
 
@@ -145,6 +179,7 @@ private final class MadeUpStore: QueryableDataStore {
         for conjunct in query.conjuncts where Self.wanted(conjunct.expression) != nil {
             plan.claims[conjunct.id] = .exact
         }
+        plan.appliesLimit = configuration.appliesLimit && query.conjuncts.isEmpty && plan.order == .total
         return plan
     }
 
@@ -163,7 +198,9 @@ private final class MadeUpStore: QueryableDataStore {
 
     func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let wanted = plan.query.conjuncts.compactMap { Self.wanted($0.expression) }.first
-        let numbers = wanted.map { $0.map(Int.init) } ?? Array(0..<configuration.count)
+        let all = 0..<configuration.count
+        let numbers =
+            wanted.map { $0.map(Int.init) } ?? Array(plan.appliesLimit ? plan.query.window(of: all.count) : all)
         return StoreRows(snapshots: numbers.map { record($0, plan.query.entity) }, scanned: numbers.count)
     }
 

@@ -24,6 +24,8 @@ struct QueryRun<Model: PersistentModel> {
     /// Nil if no store holds the model.
     private let session: StoreSession?
     private let readsStoredValues: Bool
+    /// Keeps the numbers of the rows that the run refers to: code that it calls may fetch too.
+    private var hold: RowHold?
 
     /// Runs a fetch; see `init(_:in:isUnaided:needsValues:)`.
     /// - Throws: what `ModelContext.fetch(_:)` throws.
@@ -69,6 +71,7 @@ struct QueryRun<Model: PersistentModel> {
         self.prepared = prepared
         session = try state.tables(under: Model.self).first?.session
         if let session { try state.refresh(session) }
+        hold = session.flatMap { $0.version == nil ? RowHold($0) : nil }
         hasChanges = descriptor.includePendingChanges && state.hasChanges
         readsStoredValues = !descriptor.includePendingChanges && state.hasChanges
         reader = ContextReader(state: state, seesChanges: hasChanges)
@@ -139,6 +142,8 @@ struct QueryRun<Model: PersistentModel> {
             let planned = session.plan(run.asked), planned.order == .total
         else { return false }
         try run.take(planned, of: session)
+        // Rows are let go between portions, when nothing refers to any.
+        run.hold = nil
         let next = try session.cursor(for: planned)
         let query = run.query
         var skipped = planned.appliesLimit ? 0 : max(query.offset, 0)

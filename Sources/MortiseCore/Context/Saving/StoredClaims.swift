@@ -120,8 +120,9 @@ extension StoreSession {
             if plansQueries { return try execute(.scanAll(StoreQuery(Schema.entityName(for: T.self)))) }
             return try fetch(FetchDescriptor<T>()).found
         }
+        let hold = RowHold(self)
         let found = try load(type)
         let sources = found.entities.map { source(ofEntity: $0) }
-        return SelectedRows(records: found.rows.map { (sources[$0.table], $0.row) }, isWhole: true)
+        return SelectedRows(records: found.rows.map { (sources[$0.table], $0.row) }, isWhole: true, hold: hold)
     }
 }

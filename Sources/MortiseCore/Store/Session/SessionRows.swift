@@ -37,6 +37,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private var index: [PersistentIdentifier: Int] = [:]
     private var liveCount = 0
     private var free: [Int] = []
+    /// The number of rows with which sweeping is worth it.
+    private var nextSweep = SessionRows.least
     /// The rows that were added since `beginNoting()`; nil before that.
     private var added: [Int]?
     private var noting = 0
@@ -257,20 +259,35 @@ final class SessionRows: RowSource, @unchecked Sendable {
         guard let noted = added else { return }
         var kept: [Int] = []
         for row in noted {
-            guard let identifier = rows[row].identifier else { continue }
+            if rows[row].identifier == nil { continue }
             let mark = mark(row)
             // Deleted models still lead to deleted records.
             if isUsed(row) || mark == .gone || (!isLast && mark == .written) {
                 kept.append(row)
                 continue
             }
-            if rows[row].isLive { liveCount -= 1 }
-            index[identifier] = nil
-            rows[row] = Row(identifier: nil, values: [], version: 0, isLive: false)
-            free.append(row)
+            free(row)
         }
         added = kept
     }
+
+    private func free(_ row: Int) {
+        if rows[row].isLive { liveCount -= 1 }
+        if let identifier = rows[row].identifier { index[identifier] = nil }
+        rows[row] = Row(identifier: nil, values: [], version: 0, isLive: false)
+        free.append(row)
+    }
+
+    /// Lets go of the rows that nothing uses, if there are many more than after the last time. To be called while nobody refers to
+    /// rows by number and nothing is noted.
+    func sweep(unless isUsed: (Int) -> Bool) {
+        guard liveCount >= nextSweep, added == nil else { return }
+        for row in rows.indices where rows[row].isLive && !isUsed(row) { free(row) }
+        nextSweep = max(Self.least, 2 * liveCount)
+    }
+
+    /// How many rows are kept for no model: what was prefetched, or read by other fetches, is mostly needed soon.
+    private static let least = 65_536
 
     /// Ends noting. What was not let go stays.
     func endNoting() { added = nil }

@@ -3,6 +3,8 @@ struct SelectedRows {
     var records: [(source: RowSource, row: Int)] = []
     /// Whether those are all records of the entity and its subentities, because the store cannot select any.
     var isWhole = false
+    /// Keeps the rows' numbers.
+    var hold: RowHold?
 }
 
 extension StoreSession {
@@ -30,6 +32,8 @@ extension StoreSession {
         _ condition: ([Value]) -> QueryExpression
     ) throws -> SelectedRows {
         var selected = SelectedRows()
+        // Observers of what is read may fetch.
+        selected.hold = RowHold(self)
         var first = 0
         while first < values.count {
             let end = min(first + Self.chunk, values.count)
@@ -40,7 +44,9 @@ extension StoreSession {
                 guard let scan = try checkedPlan(StoreQuery(layout.entityName, prefetch: names)) else {
                     throw DataStoreError.unsupportedFeature
                 }
-                return SelectedRows(records: try rows(of: scan), isWhole: true)
+                selected.records = try rows(of: scan)
+                selected.isWhole = true
+                return selected
             }
             selected.records += try rows(of: plan)
             first = end

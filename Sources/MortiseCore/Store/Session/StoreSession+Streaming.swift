@@ -31,6 +31,12 @@ extension StoreSession {
         return try body { letGo(isLast: false) }
     }
 
+    /// Lets go of rows that no model has, if there are many, unless somebody refers to rows by number.
+    func sweep() {
+        if isStreaming || rowHolds.count.load(ordering: .relaxed) > 0 { return }
+        for (name, rows) in read { rows.sweep { observer.hasModel(ofRow: $0, entity: name, in: rows) } }
+    }
+
     private func letGo(isLast: Bool) {
         if rowHolds.count.load(ordering: .relaxed) > 0 { return }
         for (name, rows) in read {

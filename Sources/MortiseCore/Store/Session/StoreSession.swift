@@ -47,7 +47,10 @@ class StoreSession {
 
     /// What the session reads from here on, it reads as it is stored now; what a store without versions has kept of an
     /// earlier state for this context is not needed any more.
-    func moveOn() { moment += 1 }
+    func moveOn() {
+        moment += 1
+        sweep()
+    }
 
     /// Which reads belong together; nil if the context is gone.
     var scope: ReadScope? { observer.contextIdentifier.map { ReadScope(context: $0, number: moment) } }

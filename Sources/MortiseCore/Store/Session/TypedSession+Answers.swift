@@ -3,44 +3,6 @@ import Foundation
 // What a store answers, checked and taken into the session's rows.
 
 extension TypedSession {
-    /// What a store of versions found, if it can be.
-    func checked(_ found: VersionRows, _ plan: FetchPlan) throws -> FoundRows {
-        let isAlone = found.entities == [plan.query.entity]
-        let family = isAlone ? [] : Set(schema.stored.subtree(of: plan.query.entity))
-        let sources = try found.entities.map { name in
-            guard schema.layouts[name] != nil else {
-                throw ModelContextError.storeContract(
-                    store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
-            }
-            return self.source(ofEntity: name)
-        }
-        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
-        // Rows of one table mostly come together.
-        var number = -1
-        var source = RowSource()
-        for row in found.rows {
-            if row.table != number {
-                guard row.table >= 0, row.table < sources.count else {
-                    throw ModelContextError.storeContract(
-                        store: identifier, fault: "It returned a row of table \(row.table), which it did not name.")
-                }
-                guard isInFamily[row.table] else {
-                    throw ModelContextError.storeContract(
-                        store: identifier,
-                        fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
-                }
-                number = row.table
-                source = sources[number]
-            }
-            guard source.contains(row: row.row) else {
-                throw ModelContextError.storeContract(
-                    store: identifier, fault: "It returned row \(row.row), which its version does not have.")
-            }
-        }
-        return FoundRows(
-            entities: found.entities, rows: found.rows, count: found.count, report: found.report)
-    }
-
     func snapshotRows<Q: QueryableDataStore>(of queryable: Q, _ plan: FetchPlan) throws -> FoundRows {
         var plan = plan
         plan.scope = scope
@@ -84,6 +46,9 @@ extension TypedSession {
         _ result: inout FoundRows, isPassing: Bool = false
     ) throws {
         result.rows.reserveCapacity(result.rows.count + snapshots.count)
+        // Observers of what is taken may fetch.
+        let hold = RowHold(self)
+        defer { withExtendedLifetime(hold) {} }
         beginAnswer()
         let reread = isPassing ? try rereadStale(snapshots.map(\.persistentIdentifier)) : [:]
         for snapshot in snapshots {

@@ -29,6 +29,44 @@ final class TypedSession<Store: DataStore>: StoreSession {
         return try snapshotRows(of: queryable, plan)
     }
 
+    /// What a store of versions found, if it can be.
+    private func checked(_ found: VersionRows, _ plan: FetchPlan) throws -> FoundRows {
+        let isAlone = found.entities == [plan.query.entity]
+        let family = isAlone ? [] : Set(schema.stored.subtree(of: plan.query.entity))
+        let sources = try found.entities.map { name in
+            guard schema.layouts[name] != nil else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
+            }
+            return self.source(ofEntity: name)
+        }
+        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
+        // Rows of one table mostly come together.
+        var number = -1
+        var source = RowSource()
+        for row in found.rows {
+            if row.table != number {
+                guard row.table >= 0, row.table < sources.count else {
+                    throw ModelContextError.storeContract(
+                        store: identifier, fault: "It returned a row of table \(row.table), which it did not name.")
+                }
+                guard isInFamily[row.table] else {
+                    throw ModelContextError.storeContract(
+                        store: identifier,
+                        fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
+                }
+                number = row.table
+                source = sources[number]
+            }
+            guard source.contains(row: row.row) else {
+                throw ModelContextError.storeContract(
+                    store: identifier, fault: "It returned row \(row.row), which its version does not have.")
+            }
+        }
+        return FoundRows(
+            entities: found.entities, rows: found.rows, count: found.count, report: found.report)
+    }
+
     override func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? {
         guard version == nil, let queryable = typed.queryable else { throw DataStoreError.unsupportedFeature }
         return try portions(of: queryable, plan)

@@ -10,7 +10,8 @@ final class Author: PersistentModel {
     var persistentBackingData: any BackingData<Author> = Author.createBackingData()
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
-            .init(name: "name", keypath: \Author.name, metadata: Schema.Attribute(.unique)),
+            .init(
+                name: "name", keypath: \Author.name, chained: \Author?.?.name, metadata: Schema.Attribute(.unique)),
             .init(name: "born", keypath: \Author.born),
             .init(
                 name: "books", keypath: \Author.books,

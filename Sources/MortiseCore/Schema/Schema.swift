@@ -254,7 +254,7 @@ extension Schema {
         ///   - name: the property's name.
         ///   - keypath: the key path of the property, `\Model.name`.
         ///   - chained: `\Model?.?.name`, which identifies the property behind an optional relationship in sort orders
-        ///     and aggregates. If it is nil, such key paths of classes that are not `final` are evaluated on models.
+        ///     and aggregates. If it is nil, such key paths are evaluated on models.
         ///   - defaultValue: the value of the property's initializer; nil if it has none.
         ///   - metadata: the attribute or relationship that `@Attribute` or `@Relationship` declares; nil if it is
         ///     inferred.

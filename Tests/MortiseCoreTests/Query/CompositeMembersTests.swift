@@ -1,10 +1,11 @@
 import Foundation
 import MortiseCore
 import MortiseInMemory
+import Synchronization
 import Testing
 
-/// Members of composite values are looked at where they are stored, whatever the type calls them there; where the stored
-/// form says something else than the property, the property decides.
+/// Members of composite values are read where they are stored if the type says where that is; all others are read by the
+/// type's own code, from values that are stored.
 @Suite struct CompositeMembersTests {
     private let context: ModelContext
 
@@ -22,6 +23,7 @@ import Testing
             parcel.lenient = Lenient(note: "\(number)", name: "n\(number)")
             parcel.observed = Observed(size: number)
             parcel.spare = number == 3 ? nil : Swapped(width: number, height: 0)
+            parcel.positive = Positive(weight: number)
             context.insert(parcel)
         }
         try context.save()
@@ -58,25 +60,41 @@ import Testing
         #expect(found.numbers == [1, 2, 3] && found.lowered == "renamed.inner.town == \"x\"")
     }
 
-    @Test func membersThatAreCodedInAnotherFormAreLeftToTheType() throws {
+    @Test func whatATypeDoesNotNameIsLeftToIt() throws {
         let light = try find(#Predicate { $0.inverted.weight < 2 })
         #expect(light.numbers == [1] && light.lowered == nil)
         let code = try find(#Predicate { $0.lowercased.code == "code 2" })
         #expect(code.numbers == [2] && code.lowered == nil)
-    }
-
-    /// Where the member is missing, the type reads a default that the stored form does not have.
-    @Test func membersWithADefaultOfTheTypeAreLeftToIt() throws {
+        // Where the note is missing, the type reads a default that the stored form does not have.
         #expect(try find(#Predicate { $0.lenient.note == "2" }).lowered == nil)
         let name = try find(#Predicate { $0.lenient.name == "n2" })
         #expect(name.numbers == [2] && name.lowered == "lenient.name == \"n2\"")
+    }
+
+    @Test func anExplanationSaysWhyAMemberIsLeftToTheType() throws {
+        let descriptor = FetchDescriptor<Parcel>(predicate: #Predicate { $0.inverted.weight < 2 })
+        let text = try #require(try context.explain(descriptor).conjuncts.first).text
+        #expect(text.contains("because Inverted does not name \\Inverted.weight as a CompositeValue"))
+    }
+
+    /// Members were once found by decoding made-up values, which ends the process where a type insists on its rules.
+    @Test func typesDecodeNothingButWhatIsStored() throws {
+        let heavy = try find(#Predicate { $0.positive.weight > 2 })
+        #expect(heavy.numbers == [3] && heavy.lowered == nil)
+        let order = try order(SortDescriptor(\.positive.weight, order: .reverse))
+        #expect(order.numbers == [3, 2, 1] && order.lowered == nil)
+        #expect(Positive.refused.withLock { $0 } == [])
     }
 
     @Test func computedPropertiesAreLeftToTheType() throws {
         let found = try find(#Predicate { $0.swapped.area == 9 })
         #expect(found.numbers == [1] && found.lowered == nil)
         #expect(try find(#Predicate { $0.swapped.alias == 1 }).lowered == nil)
-        #expect(try find(#Predicate { $0.observed.size == 1 }).numbers == [1])
+    }
+
+    @Test func propertiesWithObserversAreStored() throws {
+        let found = try find(#Predicate { $0.observed.size == 1 })
+        #expect(found.numbers == [1] && found.lowered == "observed.size == 1")
     }
 
     // MARK: Sort keys
@@ -95,16 +113,34 @@ import Testing
         #expect(city.numbers == [3, 2, 1] && city.lowered == "renamed.town descending")
         let height = try order(SortDescriptor(\.swapped.height))
         #expect(height.numbers == [3, 2, 1] && height.lowered == "swapped.width")
+        let inner = try order(SortDescriptor(\.renamed.inner.city))
+        #expect(inner.lowered == "renamed.inner.town")
         let weight = try order(SortDescriptor(\.inverted.weight))
         #expect(weight.numbers == [1, 2, 3] && weight.lowered == nil)
         let area = try order(SortDescriptor(\.swapped.area))
         #expect(area.numbers == [1, 2, 3] && area.lowered == nil)
         let spare = try order(SortDescriptor(\.spare?.width))
         #expect(spare.numbers == [3, 1, 2] && spare.lowered == "spare.height")
+        let spareHeight = try order(SortDescriptor(\.spare?.height))
+        #expect(spareHeight.numbers.first == 3 && spareHeight.lowered == nil)
+    }
+
+    @Test func sortKeysForPeopleLeadThroughComposites() throws {
+        let city = try order(SortDescriptor(\.renamed.city, comparator: .localizedStandard, order: .reverse))
+        #expect(city.numbers == [3, 2, 1] && city.lowered?.hasPrefix("renamed.town") == true)
+        let code = try order(SortDescriptor(\.lowercased.code, comparator: .localizedStandard))
+        #expect(code.numbers == [1, 2, 3] && code.lowered == nil)
+    }
+
+    @Test func aggregatesLeadThroughComposites() throws {
+        #expect(try context.aggregate(FetchDescriptor<Parcel>(), .sum(\.swapped.height)) == 24)
+        #expect(throws: AggregateError.self) {
+            try context.aggregate(FetchDescriptor<Parcel>(), .sum(\.inverted.weight))
+        }
     }
 }
 
-private struct Swapped: Codable, Sendable {
+private struct Swapped: CompositeValue, Sendable {
     var width: Int
     var height: Int
     var area: Int { width * height }
@@ -114,13 +150,20 @@ private struct Swapped: Codable, Sendable {
         case width = "height"
         case height = "width"
     }
+    static var compositeMembers: [CompositeMember<Swapped>] {
+        [
+            .init(\.width, codedAs: CodingKeys.width, chained: \Swapped?.?.width),
+            .init(\.height, codedAs: CodingKeys.height),
+        ]
+    }
 }
 
-private struct Renamed: Codable, Sendable {
+private struct Renamed: CompositeValue, Sendable {
     enum Kind: String, Codable, Sendable { case letter, box }
-    struct Inner: Codable, Sendable {
+    struct Inner: CompositeValue, Sendable {
         var city: String
         enum CodingKeys: String, CodingKey { case city = "town" }
+        static var compositeMembers: [CompositeMember<Inner>] { [.init(\.city, codedAs: CodingKeys.city)] }
     }
     var city: String
     var kind: Kind
@@ -128,6 +171,12 @@ private struct Renamed: Codable, Sendable {
     enum CodingKeys: String, CodingKey {
         case city = "town"
         case kind, inner
+    }
+    static var compositeMembers: [CompositeMember<Renamed>] {
+        [
+            .init(\.city, codedAs: CodingKeys.city), .init(\.kind, codedAs: CodingKeys.kind),
+            .init(\.inner, codedAs: CodingKeys.inner),
+        ]
     }
 }
 
@@ -157,7 +206,7 @@ private struct Lowercased: Codable, Sendable {
 }
 
 /// Older records have no note.
-private struct Lenient: Codable, Sendable {
+private struct Lenient: CompositeValue, Sendable {
     var note: String
     var name: String
     init(note: String, name: String) {
@@ -169,10 +218,24 @@ private struct Lenient: Codable, Sendable {
         note = try container.decodeIfPresent(String.self, forKey: .note) ?? "none"
         name = try container.decode(String.self, forKey: .name)
     }
+    static var compositeMembers: [CompositeMember<Lenient>] { [.init(\.name, codedAs: CodingKeys.name)] }
 }
 
-private struct Observed: Codable, Sendable {
+/// Has a rule, and notes the values that were against it.
+private struct Positive: Codable, Sendable {
+    static let refused = Mutex<[Int]>([])
+    var weight: Int
+    init(weight: Int) { self.weight = weight }
+    init(from decoder: any Decoder) throws {
+        let weight = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .weight)
+        if !(1...3).contains(weight) { Self.refused.withLock { $0.append(weight) } }
+        self.weight = weight
+    }
+}
+
+private struct Observed: CompositeValue, Sendable {
     var size: Int { didSet {} }
+    static var compositeMembers: [CompositeMember<Observed>] { [.init(\.size, codedAs: CodingKeys.size)] }
 }
 
 private final class Parcel: PersistentModel {
@@ -183,6 +246,7 @@ private final class Parcel: PersistentModel {
             .init(name: "renamed", keypath: \Parcel.renamed), .init(name: "inverted", keypath: \Parcel.inverted),
             .init(name: "lowercased", keypath: \Parcel.lowercased), .init(name: "lenient", keypath: \Parcel.lenient),
             .init(name: "observed", keypath: \Parcel.observed), .init(name: "spare", keypath: \Parcel.spare),
+            .init(name: "positive", keypath: \Parcel.positive),
         ]
     }
     init(backingData: any BackingData<Parcel>) { persistentBackingData = backingData }
@@ -215,6 +279,10 @@ private final class Parcel: PersistentModel {
     var observed: Observed {
         get { getValue(forKey: \.observed) }
         set { setValue(forKey: \.observed, to: newValue) }
+    }
+    var positive: Positive {
+        get { getValue(forKey: \.positive) }
+        set { setValue(forKey: \.positive, to: newValue) }
     }
     var spare: Swapped? {
         get { getValue(forKey: \.spare) }

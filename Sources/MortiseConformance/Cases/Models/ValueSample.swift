@@ -4,11 +4,13 @@ import MortiseCore
 enum Tint: String, Codable, CaseIterable { case red, green, white = "weiß" }
 enum Priority: Int, Codable, CaseIterable { case low = -1, normal = 0, high = 1_000_000_000_000 }
 
-struct Place: Codable, Hashable, Sendable {
+struct Place: CompositeValue, Hashable, Sendable {
     var name: String
     var latitude: Double
     var tags: [String] = []
     var note: String?
+
+    static var compositeMembers: [CompositeMember<Place>] { [.init(\.name, codedAs: CodingKeys.name)] }
 }
 
 /// One required property of every storage kind, and the Swift types that share a kind.

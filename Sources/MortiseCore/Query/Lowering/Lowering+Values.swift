@@ -105,6 +105,9 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         if let member = CompositeMembers.name(of: keyPath, in: Root.Output.self) {
             return .member(base, member).decoded(as: Output.self)
         }
+        if StorageKind(of: Root.Output.self) == .coded {
+            throw NotLowerable(reason: "\(Root.Output.self) does not name \(keyPath) as a CompositeValue")
+        }
         throw NotLowerable(reason: "\(keyPath) is not a persisted property")
     }
 }
@@ -132,89 +135,38 @@ extension QueryExpression {
     }
 }
 
-/// Key paths into models: one property, a chain of them, or a model's identifier.
+/// Key paths into models: one property, a chain of properties and members, or a model's identifier.
 enum KeyPathLowering {
+    /// - Parameter tail: the end of the key path, which is left out of the result.
+    /// - Throws: `NotLowerable` for a key path to anything else.
     static func lower(
-        _ keyPath: AnyKeyPath, of model: any PersistentModel.Type, on base: QueryExpression
+        _ keyPath: AnyKeyPath, without tail: AnyKeyPath? = nil, of model: any PersistentModel.Type,
+        on base: QueryExpression
     ) throws -> QueryExpression {
         let layout = ModelLayout.of(model)
-        if let slot = layout.slot(for: keyPath) {
-            try checkStored(slot, of: layout)
-            return .property(base, layout.queryProperty(slot))
+        if tail == nil {
+            if let slot = layout.slot(for: keyPath) {
+                try checkStored(slot, of: layout)
+                return .property(base, layout.queryProperty(slot))
+            }
+            if isIdentifier(keyPath, of: model) { return .identifier(base) }
         }
-        if isIdentifier(keyPath, of: model) { return .identifier(base) }
-        if let chain = RelatedKeyPaths.chain(of: keyPath, from: layout) {
-            if let last = chain.last { try checkStored(last.slot, of: last.layout) }
-            return chain.reduce(base) { .property($0, $1.layout.queryProperty($1.slot)) }
+        guard let chain = KeyPathChains.chain(of: keyPath, from: layout, followedBy: tail) else {
+            throw NotLowerable(reason: "\(keyPath) is not a persisted property of \(layout.entityName)")
         }
-        return try chain(text(of: keyPath), from: layout, on: base)
+        if case .property(let owner, let slot)? = chain.last { try checkStored(slot, of: owner) }
+        return chain.reduce(base) { $1.expression(on: $0) }
     }
 
     private static func checkStored(_ slot: Int, of layout: ModelLayout) throws {
-        guard let attribute = layout.properties[slot] as? Schema.Attribute,
-            attribute.isTransformable || attribute.options.contains(.ephemeral)
-        else { return }
-        throw NotLowerable(reason: "\(attribute.name) is stored in another form")
+        if layout.isStoredAsItIs(slot) { return }
+        throw NotLowerable(reason: "\(layout.properties[slot].name) is stored in another form")
     }
 
+    /// Not by `id`: in generic code its key path is that of the protocol, which a model may have fulfilled by a property of
+    /// its own.
     private static func isIdentifier<M: PersistentModel>(_ keyPath: AnyKeyPath, of model: M.Type) -> Bool {
         keyPath == \M.persistentModelID
-            || (type(of: keyPath).valueType == PersistentIdentifier.self
-                && "\(keyPath)".hasSuffix(".id") == false && keyPath == \M.id as AnyKeyPath)
-    }
-
-    /// Follows a key path of several components by comparing texts, since key paths do not show their components
-    /// otherwise: each property's own key path has the text of its one component, which names its accessor.
-    private static func chain(
-        _ components: Substring, from layout: ModelLayout, on base: QueryExpression
-    ) throws -> QueryExpression {
-        for slot in layout.properties.indices {
-            let own = text(of: layout.keyPaths[slot])
-            guard !own.isEmpty, components.hasPrefix(own) else { continue }
-            let expression = QueryExpression.property(base, layout.queryProperty(slot))
-            var rest = components.dropFirst(own.count)
-            if rest.first == "?" { rest = rest.dropFirst() }
-            if rest.isEmpty { return expression }
-            guard rest.first == "." else { continue }
-            if layout.record.slots[slot].role == .toOne, let destination = layout.destinations[slot] {
-                return try chain(rest.dropFirst(), from: destination, on: expression)
-            }
-            if let member = member(rest.dropFirst(), ofValueAt: slot, of: layout, on: expression) { return member }
-        }
-        throw NotLowerable(reason: "\(components) is not a persisted property of \(layout.entityName)")
-    }
-
-    /// A member of the composite value that a property holds.
-    private static func member(
-        _ name: Substring, ofValueAt slot: Int, of layout: ModelLayout, on value: QueryExpression
-    ) -> QueryExpression? {
-        guard let attribute = layout.properties[slot] as? Schema.Attribute, attribute.kind == .coded,
-            (try? checkStored(slot, of: layout)) != nil
-        else { return nil }
-        let type = attribute.valueType
-        let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
-        // The mark at the end says that a nil on the way is one of the result.
-        let property = name.last == "?" ? name.dropLast() : name
-        guard let member = CompositeMembers.member(ofStoredProperty: property, in: plain) else { return nil }
-        return .member(value, member.name).decoded(as: member.type)
-    }
-
-    /// Lowers a key path without its last component, which is the only component of another key path.
-    static func lower(
-        _ keyPath: AnyKeyPath, without tail: AnyKeyPath, of model: any PersistentModel.Type, on base: QueryExpression
-    ) throws -> QueryExpression {
-        let (whole, last) = (text(of: keyPath), text(of: tail))
-        guard !last.isEmpty, whole.hasSuffix("." + last) else {
-            throw NotLowerable(reason: "\(keyPath) does not end in \(tail)")
-        }
-        return try chain(whole.dropLast(last.count + 1), from: ModelLayout.of(model), on: base)
-    }
-
-    /// The components of a key path as text, without the root type.
-    private static func text(of keyPath: AnyKeyPath) -> Substring {
-        let full = String(reflecting: keyPath)
-        guard let dot = full.firstIndex(of: ".") else { return "" }
-        return full[full.index(after: dot)...]
     }
 }
 

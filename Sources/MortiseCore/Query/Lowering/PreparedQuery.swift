@@ -17,7 +17,7 @@ struct PreparedQuery<Model: PersistentModel> {
         conjunctCode = predicate.code
         var orderCode: [SortDescriptor<Model>] = []
         let order = descriptor.sortBy.map { key in
-            if let lowered = Self.lower(key, layout) { return lowered }
+            if let lowered = Self.lower(key) { return lowered }
             orderCode.append(key)
             return StoreQuery.Order(
                 .onModels(id: orderCode.count - 1, text: key.keyPath.map { KeyPathText.named($0) } ?? "\(key)"),
@@ -34,7 +34,7 @@ struct PreparedQuery<Model: PersistentModel> {
     /// What the query reads.
     var reads: QueryReads { QueryReads(query) }
 
-    private static func lower(_ key: SortDescriptor<Model>, _ layout: ModelLayout) -> StoreQuery.Order? {
+    private static func lower(_ key: SortDescriptor<Model>) -> StoreQuery.Order? {
         guard let keyPath = key.keyPath else { return nil }
         var order: StringOrder?
         var tail: AnyKeyPath?
@@ -49,30 +49,19 @@ struct PreparedQuery<Model: PersistentModel> {
                 order = known
             }
         }
-        guard let expression = expression(at: keyPath, without: tail, layout) else { return nil }
+        guard let expression = expression(at: keyPath, without: tail) else { return nil }
         return StoreQuery.Order(expression, isAscending: key.order == .forward, stringOrder: order)
     }
 
     private static func expression(
-        at keyPath: AnyKeyPath, without tail: AnyKeyPath?, _ layout: ModelLayout
+        at keyPath: AnyKeyPath, without tail: AnyKeyPath?
     ) -> QueryExpression? {
-        guard let tail else {
+        if tail == nil {
             let type = type(of: keyPath).valueType
             let plain = (type as? any OptionalValue.Type)?.wrappedType ?? type
             guard plain is any PersistentScalar.Type else { return nil }
-            return try? KeyPathLowering.lower(keyPath, of: Model.self, on: .variable(0))
-        }
-        if let own = layout.keyPath(appended: tail, is: keyPath) {
-            return try? KeyPathLowering.lower(own, of: Model.self, on: .variable(0))
         }
         return try? KeyPathLowering.lower(keyPath, without: tail, of: Model.self, on: .variable(0))
-    }
-}
-
-extension ModelLayout {
-    /// The property whose key path, with another appended, is the one given.
-    fileprivate func keyPath(appended tail: AnyKeyPath, is path: AnyKeyPath) -> AnyKeyPath? {
-        keyPaths.first { $0.appending(path: tail) == path }
     }
 }
 

@@ -6,13 +6,21 @@ import MortiseCore
 enum Tone: String, Codable, CaseIterable, Sendable { case low, high, none }
 enum Level: Int, Codable, CaseIterable, Sendable { case ground, first, attic }
 
-struct Place: Codable, Hashable, Sendable {
+struct Place: CompositeValue, Hashable, Sendable {
     var city = ""
     var floor = 0
     var opened: Date?
     var price = Decimal(0)
     var share: Float = 0
     var code = UUID(uuidString: "00000000-0000-0000-0000-000000000000")!
+
+    static var compositeMembers: [CompositeMember<Place>] {
+        [
+            .init(\.city, codedAs: CodingKeys.city), .init(\.floor, codedAs: CodingKeys.floor),
+            .init(\.opened, codedAs: CodingKeys.opened), .init(\.price, codedAs: CodingKeys.price),
+            .init(\.share, codedAs: CodingKeys.share), .init(\.code, codedAs: CodingKeys.code),
+        ]
+    }
 }
 
 class Item: PersistentModel {

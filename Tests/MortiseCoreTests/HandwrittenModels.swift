@@ -12,7 +12,7 @@ final class Author: PersistentModel {
         [
             .init(
                 name: "name", keypath: \Author.name, chained: \Author?.?.name, metadata: Schema.Attribute(.unique)),
-            .init(name: "born", keypath: \Author.born),
+            .init(name: "born", keypath: \Author.born, chained: \Author?.?.born),
             .init(
                 name: "books", keypath: \Author.books,
                 metadata: Schema.Relationship(deleteRule: .cascade, inverse: \Book.author)),

@@ -42,9 +42,10 @@ where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 extension PredicateExpressions.StringLocalizedStandardContains: Codable where Root: Codable, Other: Codable {}
 extension PredicateExpressions.StringLocalizedStandardContains: Sendable where Root: Sendable, Other: Sendable {}
 
-extension PredicateExpressions.StringLocalizedStandardContains: LowerableExpression {
+extension PredicateExpressions.StringLocalizedStandardContains: LowerableExpression
+where Root: LowerableExpression, Other: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .localizedStandardContains(try lowering.lower(root), try lowering.lower(other))
+        .localizedStandardContains(try root.lowered(&lowering), try other.lowered(&lowering))
     }
 }
 

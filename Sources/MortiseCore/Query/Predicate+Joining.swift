@@ -271,14 +271,18 @@ extension JoinedPredicate: LowerableExpression {
         return operands
     }
 
+    func conjuncts(_ variable: PredicateExpressions.VariableID, into conjuncts: inout [QueryExpression]) throws {
+        throw NotLowerable(reason: "its parts are lowered one by one")
+    }
+}
+
+extension JoinedPredicate: SplittableExpression {
     /// Each part keeps its own variable, which is bound to the same record as the whole's.
-    static func split<Model: PersistentModel>(
-        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
-        into predicate: inout LoweredPredicate<Model>
+    func split<Model: PersistentModel>(
+        _ variable: PredicateExpressions.Variable<Model>, into predicate: inout LoweredPredicate<Model>
     ) -> Bool {
-        let joined = expression.assumingMemoryBound(to: Self.self).pointee
-        guard joined.join.operation == .and else { return false }
-        let operands = operands(of: joined.join)
+        guard join.operation == .and else { return false }
+        let operands = Self.operands(of: join)
         for case .leaf(let leaf) in operands {
             guard leaf.variable is PredicateExpressions.Variable<Model> else { return false }
         }
@@ -287,7 +291,7 @@ extension JoinedPredicate: LowerableExpression {
             case .leaf(let leaf):
                 guard let own = leaf.variable as? PredicateExpressions.Variable<Model> else { continue }
                 predicate.split(leaf.expression, own)
-            case .join(let join): predicate.split(JoinedPredicate(join, joined.inputs), variable)
+            case .join(let join): predicate.split(JoinedPredicate(join, inputs), variable)
             }
         }
         return true

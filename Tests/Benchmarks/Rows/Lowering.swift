@@ -2,8 +2,7 @@ import Foundation
 import Mortise
 
 extension Row {
-    /// What a fetch costs before the first record is looked at: of a predicate whose shape is known only the captured values
-    /// are put in, and the sort order is lowered anew.
+    /// What a fetch costs before the first record is looked at: predicate and sort order are lowered each time.
     static var lowering: Row {
         Row(
             name: "lowering", title: "fetch from an empty store", unit: "fetch", isSized: false

@@ -25,8 +25,8 @@ enum KeyPathChains {
     private static let room = 20_000
     private static let known = Mutex<[Start: Table]>([:])
 
-    /// The components of a key path, in its order; nil for a key path of another kind.
-    /// - Parameter tail: a key path that is appended to every property's, and is left out of the result.
+    /// The components of a key path, in its order, without a tail that may be appended to it; nil for a key path of another
+    /// kind.
     static func chain(
         of keyPath: AnyKeyPath, from layout: ModelLayout, followedBy tail: AnyKeyPath? = nil
     ) -> [Step]? {

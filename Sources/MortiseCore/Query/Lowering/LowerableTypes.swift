@@ -22,8 +22,11 @@ final class TypeCache<Value: Sendable>: Sendable {
 enum LowerableTypes {
     private static let known = TypeCache<(any LowerableExpression.Type)?>()
 
-    static func of(_ type: any Any.Type) -> (any LowerableExpression.Type)? {
-        known.value(of: type) { $0 as? any LowerableExpression.Type }
+    static func lowerable<Expression>(_ expression: Expression) -> (any LowerableExpression)? {
+        func cast<Lowerable: LowerableExpression>(_ type: Lowerable.Type) -> (any LowerableExpression)? {
+            expression as? Lowerable
+        }
+        return known.value(of: Expression.self) { $0 as? any LowerableExpression.Type }.flatMap { cast($0) }
     }
 }
 

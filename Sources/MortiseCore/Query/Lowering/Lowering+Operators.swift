@@ -4,48 +4,58 @@ extension PredicateExpressions.Variable: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression { try lowering.binding(of: key) }
 }
 
-extension PredicateExpressions.Conjunction: LowerableExpression {
+extension PredicateExpressions.Conjunction: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         .and(
-            try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
+            try [lhs.lowered(&lowering), rhs.lowered(&lowering)].flatMap { part in
                 if case .and(let parts) = part { parts } else { [part] }
             })
     }
 
-    static func split<Model: PersistentModel>(
-        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
-        into predicate: inout LoweredPredicate<Model>
+    func conjuncts(_ variable: PredicateExpressions.VariableID, into conjuncts: inout [QueryExpression]) throws {
+        try lhs.conjuncts(variable, into: &conjuncts)
+        try rhs.conjuncts(variable, into: &conjuncts)
+    }
+}
+extension PredicateExpressions.Conjunction: SplittableExpression {
+    func split<Model: PersistentModel>(
+        _ variable: PredicateExpressions.Variable<Model>, into predicate: inout LoweredPredicate<Model>
     ) -> Bool {
-        let conjunction = expression.assumingMemoryBound(to: Self.self)
-        predicate.split(conjunction.pointee.lhs, variable)
-        predicate.split(conjunction.pointee.rhs, variable)
+        predicate.split(lhs, variable)
+        predicate.split(rhs, variable)
         return true
     }
 }
-extension PredicateExpressions.Disjunction: LowerableExpression {
+extension PredicateExpressions.Disjunction: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         .or(
-            try [lowering.lower(lhs), lowering.lower(rhs)].flatMap { part in
+            try [lhs.lowered(&lowering), rhs.lowered(&lowering)].flatMap { part in
                 if case .or(let parts) = part { parts } else { [part] }
             })
     }
 }
-extension PredicateExpressions.Negation: LowerableExpression {
-    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .not(try lowering.lower(wrapped)) }
+extension PredicateExpressions.Negation: LowerableExpression
+where Wrapped: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .not(try wrapped.lowered(&lowering)) }
 }
-extension PredicateExpressions.Equal: LowerableExpression {
+extension PredicateExpressions.Equal: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         try ComparableType.checkEquality(LHS.Output.self)
-        return .compare(.equal, try lowering.lower(lhs), try lowering.lower(rhs))
+        return .compare(.equal, try lhs.lowered(&lowering), try rhs.lowered(&lowering))
     }
 }
-extension PredicateExpressions.NotEqual: LowerableExpression {
+extension PredicateExpressions.NotEqual: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         try ComparableType.checkEquality(LHS.Output.self)
-        return .compare(.notEqual, try lowering.lower(lhs), try lowering.lower(rhs))
+        return .compare(.notEqual, try lhs.lowered(&lowering), try rhs.lowered(&lowering))
     }
 }
-extension PredicateExpressions.Comparison: LowerableExpression {
+extension PredicateExpressions.Comparison: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         try ComparableType.checkOrder(LHS.Output.self)
         let comparison: QueryExpression.Comparison =
@@ -56,10 +66,11 @@ extension PredicateExpressions.Comparison: LowerableExpression {
             case .greaterThanOrEqual: .greaterOrEqual
             @unknown default: throw NotLowerable(reason: "the operator \(op) is not known")
             }
-        return .compare(comparison, try lowering.lower(lhs), try lowering.lower(rhs))
+        return .compare(comparison, try lhs.lowered(&lowering), try rhs.lowered(&lowering))
     }
 }
-extension PredicateExpressions.Arithmetic: LowerableExpression {
+extension PredicateExpressions.Arithmetic: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         let operation: QueryExpression.Arithmetic =
             switch op {
@@ -69,53 +80,63 @@ extension PredicateExpressions.Arithmetic: LowerableExpression {
             @unknown default: throw NotLowerable(reason: "the operator \(op) is not known")
             }
         return .arithmetic(
-            operation, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+            operation, try lhs.lowered(&lowering), try rhs.lowered(&lowering), try Lowering.numericKind(LHS.Output.self)
+        )
     }
 }
-extension PredicateExpressions.FloatDivision: LowerableExpression {
+extension PredicateExpressions.FloatDivision: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         .arithmetic(
-            .divide, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+            .divide, try lhs.lowered(&lowering), try rhs.lowered(&lowering), try Lowering.numericKind(LHS.Output.self))
     }
 }
-extension PredicateExpressions.IntDivision: LowerableExpression {
+extension PredicateExpressions.IntDivision: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         .arithmetic(
-            .divide, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+            .divide, try lhs.lowered(&lowering), try rhs.lowered(&lowering), try Lowering.numericKind(LHS.Output.self))
     }
 }
-extension PredicateExpressions.IntRemainder: LowerableExpression {
+extension PredicateExpressions.IntRemainder: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
         .arithmetic(
-            .remainder, try lowering.lower(lhs), try lowering.lower(rhs), try Lowering.numericKind(LHS.Output.self))
+            .remainder, try lhs.lowered(&lowering), try rhs.lowered(&lowering),
+            try Lowering.numericKind(LHS.Output.self))
     }
 }
-extension PredicateExpressions.UnaryMinus: LowerableExpression {
+extension PredicateExpressions.UnaryMinus: LowerableExpression
+where Wrapped: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .negate(try lowering.lower(wrapped), try Lowering.numericKind(Wrapped.Output.self))
+        .negate(try wrapped.lowered(&lowering), try Lowering.numericKind(Wrapped.Output.self))
     }
 }
-extension PredicateExpressions.Conditional: LowerableExpression {
+extension PredicateExpressions.Conditional: LowerableExpression
+where Test: LowerableExpression, If: LowerableExpression, Else: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .conditional(try lowering.lower(test), try lowering.lower(trueBranch), try lowering.lower(falseBranch))
+        .conditional(try test.lowered(&lowering), try trueBranch.lowered(&lowering), try falseBranch.lowered(&lowering))
     }
 }
-extension PredicateExpressions.NilCoalesce: LowerableExpression {
+extension PredicateExpressions.NilCoalesce: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .coalesce(try lowering.lower(lhs), try lowering.lower(rhs))
+        .coalesce(try lhs.lowered(&lowering), try rhs.lowered(&lowering))
     }
 }
 extension PredicateExpressions.NilLiteral: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .constant(.null) }
 }
-extension PredicateExpressions.ForcedUnwrap: LowerableExpression {
-    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .unwrap(try lowering.lower(inner)) }
+extension PredicateExpressions.ForcedUnwrap: LowerableExpression
+where Inner: LowerableExpression {
+    func lowered(_ lowering: inout Lowering) throws -> QueryExpression { .unwrap(try inner.lowered(&lowering)) }
 }
-extension PredicateExpressions.OptionalFlatMap: LowerableExpression {
+extension PredicateExpressions.OptionalFlatMap: LowerableExpression
+where LHS: LowerableExpression, RHS: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        let base = try lowering.lower(wrapped)
+        let base = try wrapped.lowered(&lowering)
         let index = lowering.bind(variable.key)
-        let body = try lowering.lower(transform)
+        let body = try transform.lowered(&lowering)
         return body.asChain(from: index, on: base) ?? .flatMap(base, variable: index, body)
     }
 }
@@ -132,19 +153,22 @@ extension QueryExpression {
     }
 }
 
-extension PredicateExpressions.TypeCheck: LowerableExpression {
+extension PredicateExpressions.TypeCheck: LowerableExpression
+where Input: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .isKind(try lowering.lower(input), try ComparableType.entityName(Desired.self))
+        .isKind(try input.lowered(&lowering), try ComparableType.entityName(Desired.self))
     }
 }
-extension PredicateExpressions.ConditionalCast: LowerableExpression {
+extension PredicateExpressions.ConditionalCast: LowerableExpression
+where Input: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .cast(try lowering.lower(input), try ComparableType.entityName(Desired.self))
+        .cast(try input.lowered(&lowering), try ComparableType.entityName(Desired.self))
     }
 }
-extension PredicateExpressions.ForceCast: LowerableExpression {
+extension PredicateExpressions.ForceCast: LowerableExpression
+where Input: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        .unwrap(.cast(try lowering.lower(input), try ComparableType.entityName(Desired.self)))
+        .unwrap(.cast(try input.lowered(&lowering), try ComparableType.entityName(Desired.self)))
     }
 }
 

@@ -2,17 +2,14 @@ import Foundation
 
 extension PredicateExpressions.Value: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        if let placeholder = lowering.placeholder() { return placeholder }
         // The types that are captured most, without asking for conformances.
-        return switch value {
-        case let text as String: .constant(.string(text))
-        case let number as Int: .constant(.integer(Int64(number)))
-        case let number as Double: .constant(.double(number))
-        case let truth as Bool: .constant(.bool(truth))
-        case let date as Date: .constant(.date(date))
-        case let uuid as UUID: .constant(.uuid(uuid))
-        default: try ConstantLowering.lower(value)
-        }
+        if Output.self == String.self, let text = value as? String { return .constant(.string(text)) }
+        if Output.self == Int.self, let number = value as? Int { return .constant(.integer(Int64(number))) }
+        if Output.self == Double.self, let number = value as? Double { return .constant(.double(number)) }
+        if Output.self == Bool.self, let truth = value as? Bool { return .constant(.bool(truth)) }
+        if Output.self == Date.self, let date = value as? Date { return .constant(.date(date)) }
+        if Output.self == UUID.self, let uuid = value as? UUID { return .constant(.uuid(uuid)) }
+        return try ConstantLowering.lower(value)
     }
 }
 
@@ -23,10 +20,10 @@ enum ConstantLowering {
             guard let unwrapped = optional.unwrapped else { return .constant(.null) }
             return try lower(unwrapped)
         }
+        if let scalar = value as? any PersistentScalar { return .constant(scalar.storedValue) }
         if let identifier = value as? PersistentIdentifier { return .constant(.identifier(identifier)) }
         if let model = value as? any PersistentModel { return .constant(.identifier(model.persistentModelID)) }
         if let character = value as? Character { return .constant(.string(String(character))) }
-        if let scalar = value as? any PersistentScalar { return .constant(scalar.storedValue) }
         if let result = value as? ComparisonResult { return .constant(.integer(Int64(result.rawValue))) }
         if let range = value as? any LowerableRange { return try range.loweredRange() }
         if let list = value as? any LowerableList { return .list(try list.elements.map(lower)) }
@@ -76,9 +73,10 @@ extension ClosedRange: LowerableRange {
     }
 }
 
-extension PredicateExpressions.KeyPath: LowerableExpression {
+extension PredicateExpressions.KeyPath: LowerableExpression
+where Root: LowerableExpression {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression {
-        let base = try lowering.lower(root)
+        let base = try root.lowered(&lowering)
         if let known = KnownKeyPaths.property(of: keyPath) { return known.expression(on: base) }
         switch kind {
         case .collectionCount: return .count(base)
@@ -137,7 +135,7 @@ extension QueryExpression {
 
 /// Key paths into models: one property, a chain of properties and members, or a model's identifier.
 enum KeyPathLowering {
-    /// - Parameter tail: the end of the key path, which is left out of the result.
+    /// What a key path reads, without a tail that may be appended to it.
     /// - Throws: `NotLowerable` for a key path to anything else.
     static func lower(
         _ keyPath: AnyKeyPath, without tail: AnyKeyPath? = nil, of model: any PersistentModel.Type,

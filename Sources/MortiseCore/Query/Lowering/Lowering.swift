@@ -1,31 +1,29 @@
 import Foundation
 
 /// A predicate expression that can say what it means as a `QueryExpression`.
+///
+/// An expression conforms if its parts do: so one question to the run-time, for the type of a whole predicate, finds what
+/// lowers every part, and each part is lowered where it lies. Asking for each part, and copying it to do so, took most of the
+/// time of lowering.
 protocol LowerableExpression: SendableMetatype {
     func lowered(_ lowering: inout Lowering) throws -> QueryExpression
-
-    /// Lowers the value of this type at an address, in place: an expression contains its parts by value, so an
-    /// existential of each would copy whole trees.
-    static func lowered(at expression: UnsafeRawPointer, _ lowering: inout Lowering) throws -> QueryExpression
-    /// Splits the expression at an address if it is a conjunction.
-    static func split<Model: PersistentModel>(
-        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
-        into predicate: inout LoweredPredicate<Model>
-    ) -> Bool
-    /// Adds the expression's parts and leaves to an outline, in the order in which lowering visits them.
-    /// - Returns: false for an expression whose lowered form depends on more than its type and its leaves.
-    static func outline(_ outline: inout PredicateOutline, at offset: Int) -> Bool
+    /// Adds the conditions that an expression joins by "and", each lowered by itself, where `variable` is the record.
+    func conjuncts(_ variable: PredicateExpressions.VariableID, into conjuncts: inout [QueryExpression]) throws
 }
 
 extension LowerableExpression {
-    static func lowered(at expression: UnsafeRawPointer, _ lowering: inout Lowering) throws -> QueryExpression {
-        try expression.assumingMemoryBound(to: Self.self).pointee.lowered(&lowering)
+    func conjuncts(_ variable: PredicateExpressions.VariableID, into conjuncts: inout [QueryExpression]) throws {
+        var lowering = Lowering(root: variable)
+        conjuncts.append(try lowered(&lowering))
     }
-    static func split<Model: PersistentModel>(
-        at expression: UnsafeRawPointer, _ variable: PredicateExpressions.Variable<Model>,
-        into predicate: inout LoweredPredicate<Model>
-    ) -> Bool { false }
-    static func outline(_ outline: inout PredicateOutline, at offset: Int) -> Bool { false }
+}
+
+/// An expression that can be split at "and", whether or not its parts can be lowered.
+protocol SplittableExpression {
+    /// - Returns: false if the expression has to be lowered as a whole.
+    func split<Model: PersistentModel>(
+        _ variable: PredicateExpressions.Variable<Model>, into predicate: inout LoweredPredicate<Model>
+    ) -> Bool
 }
 
 /// What stopped a lowering: the part is left to be evaluated on models.
@@ -42,34 +40,26 @@ struct Lowering {
         case expression(QueryExpression)
     }
 
-    private var bindings: [PredicateExpressions.VariableID: Binding] = [:]
+    /// The last one for a variable is valid. There are a few at most, which a dictionary would take longer to find.
+    private var bindings: [(variable: PredicateExpressions.VariableID, binding: Binding)] = []
+    private let root: PredicateExpressions.VariableID
     private var nextVariable = 1
-    /// How many captured values were replaced by placeholders; nil if values are lowered.
-    private(set) var placeholders: Int?
 
-    init(root: PredicateExpressions.VariableID, placeholders: Int? = nil) {
-        bindings[root] = .variable(0)
-        self.placeholders = placeholders
-    }
+    init(root: PredicateExpressions.VariableID) { self.root = root }
 
-    /// The placeholder for a captured value in a template; nil if the value itself is wanted.
-    mutating func placeholder() -> QueryExpression? {
-        guard let number = placeholders else { return nil }
-        placeholders = number + 1
-        return LoweredTemplate.placeholder(number)
-    }
-
+    /// Lowers an expression of which only the value is known to the code around it.
     mutating func lower<Expression: PredicateExpression>(_ expression: Expression) throws -> QueryExpression {
-        guard let type = LowerableTypes.of(Expression.self) else {
+        guard let lowerable = LowerableTypes.lowerable(expression) else {
             throw NotLowerable(reason: "\(Expression.self) is not known")
         }
-        return try withUnsafePointer(to: expression) { try type.lowered(at: UnsafeRawPointer($0), &self) }
+        return try lowerable.lowered(&self)
     }
 
     func binding(of variable: PredicateExpressions.VariableID) throws -> QueryExpression {
-        switch bindings[variable] {
+        switch bindings.last(where: { $0.variable == variable })?.binding {
         case .variable(let index): return .variable(index)
         case .expression(let expression): return expression
+        case nil where variable == root: return .variable(0)
         case nil: throw NotLowerable(reason: "a variable is not bound")
         }
     }
@@ -77,12 +67,12 @@ struct Lowering {
     mutating func bind(_ variable: PredicateExpressions.VariableID) -> Int {
         let index = nextVariable
         nextVariable += 1
-        bindings[variable] = .variable(index)
+        bindings.append((variable, .variable(index)))
         return index
     }
 
     mutating func bind(_ variable: PredicateExpressions.VariableID, to expression: QueryExpression) {
-        bindings[variable] = .expression(expression)
+        bindings.append((variable, .expression(expression)))
     }
 
     /// The kind in which arithmetic on a type is calculated.
@@ -100,8 +90,6 @@ struct LoweredPredicate<Model: PersistentModel> {
     /// The conditions, joined by "and". Parts left to code are `onModels` with the index into `code`.
     var conjuncts: [QueryExpression] = []
     var code: [@Sendable (Model) throws -> Bool] = []
-    /// How many captured values were replaced by placeholders; nil if values are lowered.
-    private(set) var placeholders: Int?
 
     init(_ predicate: Predicate<Model>?) {
         guard let predicate else { return }
@@ -111,39 +99,21 @@ struct LoweredPredicate<Model: PersistentModel> {
     private mutating func take<Expression: PredicateExpression>(
         _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
     ) where Expression.Output == Bool {
-        if let known = PredicateShapes.lowered(expression, variable) {
-            conjuncts = known
-            return
-        }
-        split(expression, variable)
-        if code.isEmpty { PredicateShapes.remember(expression, variable, as: conjuncts) }
-    }
-
-    /// Lowers a predicate for which no cached form applies.
-    init<Expression: PredicateExpression>(
-        anew expression: Expression, _ variable: PredicateExpressions.Variable<Model>
-    ) where Expression.Output == Bool {
-        split(expression, variable)
-    }
-
-    /// Lowers a predicate to a template, with placeholders for its captured values.
-    init<Expression: PredicateExpression>(
-        templateOf expression: Expression, _ variable: PredicateExpressions.Variable<Model>
-    ) where Expression.Output == Bool {
-        placeholders = 0
-        split(expression, variable)
-    }
-
-    mutating func split<Expression: PredicateExpression>(
-        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
-    ) where Expression.Output == Bool {
-        if let type = LowerableTypes.of(Expression.self),
-            withUnsafePointer(to: expression, { type.split(at: UnsafeRawPointer($0), variable, into: &self) })
+        if let lowerable = LowerableTypes.lowerable(expression),
+            (try? lowerable.conjuncts(variable.key, into: &conjuncts)) != nil
         {
             return
         }
-        var lowering = Lowering(root: variable.key, placeholders: placeholders)
-        defer { placeholders = lowering.placeholders }
+        conjuncts = []
+        split(expression, variable)
+    }
+
+    /// Lowers the conditions of a predicate one by one, and leaves to code what cannot be lowered.
+    mutating func split<Expression: PredicateExpression>(
+        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        if let parts = expression as? any SplittableExpression, parts.split(variable, into: &self) { return }
+        var lowering = Lowering(root: variable.key)
         // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
         let reason: String
         do {

@@ -16,7 +16,7 @@ struct Place: CompositeValue, Hashable, Sendable {
 
     static var compositeMembers: [CompositeMember<Place>] {
         [
-            .init(\.city, codedAs: CodingKeys.city), .init(\.floor, codedAs: CodingKeys.floor),
+            .init(\.city, codedAs: CodingKeys.city, chained: \Place?.?.city), .init(\.floor, codedAs: CodingKeys.floor),
             .init(\.opened, codedAs: CodingKeys.opened), .init(\.price, codedAs: CodingKeys.price),
             .init(\.share, codedAs: CodingKeys.share), .init(\.code, codedAs: CodingKeys.code),
         ]
@@ -231,9 +231,9 @@ final class Box: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
             .init(name: "serial", keypath: \Box.serial, metadata: Schema.Attribute(.unique)),
-            .init(name: "label", keypath: \Box.label),
-            .init(name: "rank", keypath: \Box.rank), .init(name: "load", keypath: \Box.load),
-            .init(name: "outer", keypath: \Box.outer),
+            .init(name: "label", keypath: \Box.label, chained: \Box?.?.label),
+            .init(name: "rank", keypath: \Box.rank, chained: \Box?.?.rank), .init(name: "load", keypath: \Box.load),
+            .init(name: "outer", keypath: \Box.outer, chained: \Box?.?.outer),
             .init(name: "items", keypath: \Box.items, metadata: Schema.Relationship(inverse: \Item.box)),
             .init(name: "guests", keypath: \Box.guests, metadata: Schema.Relationship(inverse: \Item.peers)),
             .init(

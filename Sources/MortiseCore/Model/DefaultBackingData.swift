@@ -1,5 +1,5 @@
 /// The storage of a model written by hand, and a view of a model's values for code that asks for its backing data.
-public final class DefaultBackingData<Model: PersistentModel>: BackingData {
+final class DefaultBackingData<Model: PersistentModel>: BackingData {
     var state = ModelState()
     var viewed: Model?
 

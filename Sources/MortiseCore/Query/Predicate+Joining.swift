@@ -51,9 +51,9 @@ extension Predicate {
 }
 
 /// Joined predicates: the result of `Predicate.and(_:)`, `or(_:)` and `not()`.
-public struct JoinedPredicate: StandardPredicateExpression {
+struct JoinedPredicate: StandardPredicateExpression {
     /// The predicate's result is a Boolean.
-    public typealias Output = Bool
+    typealias Output = Bool
 
     enum Operation: Sendable { case and, or, not }
 
@@ -142,7 +142,7 @@ public struct JoinedPredicate: StandardPredicateExpression {
 
     /// Evaluates the parts from left to right and stops when the result is known.
     /// - Throws: what a part throws.
-    public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
+    func evaluate(_ bindings: PredicateBindings) throws -> Bool {
         var value = false
         // The operations whose value is wanted, outermost first, with those whose second part is still to be asked.
         var path: [(join: Join, hasSecond: Bool)] = []
@@ -171,21 +171,21 @@ public struct JoinedPredicate: StandardPredicateExpression {
 
     /// Always throws: decode the parts and join them.
     /// - Throws: `SwiftDataError.unsupportedPredicate`.
-    public init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         throw SwiftDataError(
             .unsupportedPredicate, "Joined predicates cannot be decoded. Decode the parts and join them.")
     }
 
     /// Always throws.
     /// - Throws: `SwiftDataError.unsupportedPredicate`.
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         throw SwiftDataError(.unsupportedPredicate, "Joined predicates cannot be encoded. Encode the parts.")
     }
 }
 
 extension JoinedPredicate: CustomStringConvertible {
     /// The joined predicates as text.
-    public var description: String {
+    var description: String {
         enum Piece {
             case text(String)
             case part(Part)

@@ -87,9 +87,7 @@ struct ExpressionExample {
     init<T: PersistentModel>(_ kind: String, _ source: String, _ predicate: Predicate<T>) {
         self.kind = kind
         self.source = source
-        func name<E: PredicateExpression>(_ expression: E) -> String {
-            expression is JoinedPredicate ? "JoinedPredicate" : String(reflecting: E.self)
-        }
+        func name<E: PredicateExpression>(_ expression: E) -> String { String(reflecting: E.self) }
         type = name(predicate.expression)
         explain = { try $0.explain(FetchDescriptor(predicate: predicate)) }
     }

@@ -24,8 +24,10 @@ import Testing
     }
 
     @Test func aPropertyWithoutStorageLeavesTheOtherConditionsLowered() {
-        let lowered = LoweredPredicate(#Predicate<Item> { $0.loud == "A" && $0.size == 1 })
-        #expect(lowered.code.count == 1 && lowered.conjuncts.map { "\($0)" }.last == "size == 1")
+        let first = LoweredPredicate(#Predicate<Item> { $0.loud == "A" && $0.size == 1 })
+        #expect(first.code.count == 1 && first.conjuncts.count == 2 && "\(first.conjuncts[1])" == "size == 1")
+        let last = LoweredPredicate(#Predicate<Item> { $0.size == 1 && $0.loud == "A" })
+        #expect(last.code.count == 1 && last.conjuncts.count == 2 && "\(last.conjuncts[0])" == "size == 1")
     }
 
     @Test func eachConditionCountsItsOwnVariables() {

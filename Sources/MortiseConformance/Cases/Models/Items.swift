@@ -159,7 +159,7 @@ final class Crate: PersistentModel {
     var persistentBackingData: any BackingData<Crate> = Crate.createBackingData()
     static var schemaMetadata: [Schema.PropertyMetadata] {
         [
-            .init(name: "label", keypath: \Crate.label, chained: \Crate?.?.label),
+            .init(name: "label", keypath: \Crate.label),
             .init(name: "items", keypath: \Crate.items, metadata: Schema.Relationship(inverse: \Item.crate)),
             .init(name: "outer", keypath: \Crate.outer),
         ]

@@ -27,6 +27,9 @@ public final class ChangeFeed: Sendable {
     public enum Interest: Sendable, Hashable {
         /// All changes, with the values that the store can tell.
         case all
+        /// All changes, for those who need to know the records alone. Values may be missing, so that nobody has to collect
+        /// them.
+        case records
         /// The changes that other processes have made. Values may be missing.
         case remote
     }
@@ -64,19 +67,26 @@ public final class ChangeFeed: Sendable {
 
     private struct State {
         var followers: [(number: UInt64, place: WeakFollower)] = []
+        /// Not reached through their places, whose last release would wait for the lock.
+        var recorders: [(number: UInt64, records: ChangedRecords)] = []
         var next: UInt64 = 0
     }
 
     private let state = Mutex(State())
     private let count = Atomic(0)
+    private let recordsCount = Atomic(0)
     private let remoteCount = Atomic(0)
     private let queue = DispatchQueue(label: "mortise.changes", qos: .utility)
 
     /// Makes a feed without followers.
     public init() {}
 
-    /// Whether anyone follows all changes. Ask before collecting what only such followers need.
+    /// Whether anyone follows all changes with their values. Ask before collecting what only such followers need.
     public var isFollowed: Bool { count.load(ordering: .relaxed) > 0 }
+    /// Whether anyone follows all changes who needs their records but not their values: contexts of stores without versions
+    /// do. A store that posts its commits posts them without values then, unless `isFollowed` is true as well.
+    public var isFollowedForRecords: Bool { followersOfRecords > 0 }
+    var followersOfRecords: Int { recordsCount.load(ordering: .relaxed) }
     /// Whether anyone follows the changes of other processes alone, who needs their records but not their values.
     public var isFollowedRemotely: Bool { remoteCount.load(ordering: .relaxed) > 0 }
 
@@ -94,23 +104,43 @@ public final class ChangeFeed: Sendable {
         }
     }
 
+    /// Notes the records that are changed by all whose commit begins from now on. They are there when the post returns.
+    func follow(into records: ChangedRecords) -> Follower {
+        state.withLock { state in
+            let follower = Follower(self, state.next, .records) { _ in }
+            state.recorders.append((state.next, records))
+            state.next += 1
+            adjust(.records, by: 1)
+            return follower
+        }
+    }
+
     /// Sends changes to all who follow now. Posts come out in the order in which they were made; a store makes them in the
     /// order of its commits.
     public func post(_ changes: [ChangeSet], isRemote: Bool = false) {
-        if changes.isEmpty || !(isFollowed || (isRemote && isFollowedRemotely)) { return }
+        post(changes, isRemote: isRemote, except: nil)
+    }
+
+    /// As `post(_:isRemote:)`, for all but one who knows these changes.
+    func post(_ changes: [ChangeSet], isRemote: Bool = false, except own: ChangedRecords?) {
+        if changes.isEmpty || !(isFollowed || isFollowedForRecords || (isRemote && isFollowedRemotely)) { return }
         let delivery = Delivery(changes: changes, isRemote: isRemote)
-        state.withLock { state in
+        let recorders = state.withLock { state in
             // Weakly: who lets go of its follower is not called any more, and no follower goes under a lock of the poster.
             let places = state.followers.map(\.place)
-            queue.async {
-                for place in places {
-                    guard let follower = place.follower, isRemote || follower.interest == .all,
-                        !follower.isCancelled.load(ordering: .acquiring)
-                    else { continue }
-                    follower.handler(delivery)
+            if !places.isEmpty {
+                queue.async {
+                    for place in places {
+                        guard let follower = place.follower, isRemote || follower.interest != .remote,
+                            !follower.isCancelled.load(ordering: .acquiring)
+                        else { continue }
+                        follower.handler(delivery)
+                    }
                 }
             }
+            return state.recorders
         }
+        for (_, records) in recorders where records !== own { records.note(changes) }
     }
 
     /// Returns when everything that was posted before has been handled. Must not be called by a handler, nor by an observer of
@@ -120,14 +150,20 @@ public final class ChangeFeed: Sendable {
     private func adjust(_ interest: Interest, by change: Int) {
         switch interest {
         case .all: count.add(change, ordering: .relaxed)
+        case .records: recordsCount.add(change, ordering: .relaxed)
         case .remote: remoteCount.add(change, ordering: .relaxed)
         }
     }
 
     private func remove(_ number: UInt64, _ interest: Interest) {
         state.withLock { state in
-            guard let place = state.followers.firstIndex(where: { $0.number == number }) else { return }
-            state.followers.remove(at: place)
+            if let place = state.followers.firstIndex(where: { $0.number == number }) {
+                state.followers.remove(at: place)
+            } else if let place = state.recorders.firstIndex(where: { $0.number == number }) {
+                state.recorders.remove(at: place)
+            } else {
+                return
+            }
             adjust(interest, by: -1)
         }
     }

@@ -312,7 +312,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             store.saveLock.lock()
             defer { store.saveLock.unlock() }
             try store.erase()
-            store.announce {
+            store.announce { _ in
                 var changes = ChangeSet()
                 changes.isErasure = true
                 return changes

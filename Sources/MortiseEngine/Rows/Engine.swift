@@ -298,7 +298,11 @@ public final class Engine: Sendable {
             }
             guard let ticket else {
                 publish(next)
-                if feed.isFollowed { feed.post([transaction.changes.withValues(from: start, to: next)]) }
+                if feed.isFollowed {
+                    feed.post([transaction.changes.withValues(from: start, to: next)])
+                } else if feed.isFollowedForRecords {
+                    feed.post([transaction.changes.withoutValues])
+                }
                 catalog.external?.settle(outside)
                 return Started(result: result, version: next) {}
             }
@@ -342,6 +346,8 @@ public final class Engine: Sendable {
             // Asked only after publishing, so that a follower who has read an older version receives this one.
             if feed.isFollowed {
                 feed.post(done.map { $0.changes.withValues(from: $0.before, to: $0.after) })
+            } else if feed.isFollowedForRecords {
+                feed.post(done.map(\.changes.withoutValues))
             }
             waiting.removeFirst(done.count)
         }

@@ -14,8 +14,15 @@ final class QueriedRecords: Sendable {
     let queries = Mutex<[(query: StoreQuery, scanned: Int)]>([])
     /// Called once, before the next save is looked at: what happens between a context's reading and its save.
     let beforeSave = Mutex<(@Sendable () throws -> Void)?>(nil)
+    /// Called once, when a save is done and has not returned yet.
+    let afterSave = Mutex<(@Sendable () throws -> Void)?>(nil)
+    /// To which all connections post what they commit; nil for stores that post nothing.
+    let feed: ChangeFeed?
 
-    init(_ schema: Schema) throws { state = Mutex(State(table: try SnapshotTable(schema.stored, texts: [:]))) }
+    init(_ schema: Schema, announces: Bool = false) throws {
+        state = Mutex(State(table: try SnapshotTable(schema.stored, texts: [:])))
+        feed = announces ? ChangeFeed() : nil
+    }
 
     func takeQueries() -> [(query: StoreQuery, scanned: Int)] {
         queries.withLock { queries in
@@ -46,6 +53,7 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
     let schema: Schema
     let configuration: QueriedConfiguration
     private var records: QueriedRecords { configuration.records }
+    var changeFeed: ChangeFeed? { records.feed }
 
     init(_ configuration: QueriedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
@@ -113,6 +121,24 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
             let all = state.table.snapshots(of: Schema.entityName(for: T.self))
             _ = try state.table.apply(
                 DataStoreSaveChangesRequest(deleted: all, editingState: request.editingState))
+            var changes = ChangeSet()
+            changes.isIncomplete = true
+            records.feed?.post([changes])
+        }
+    }
+
+    func erase() throws {
+        records.state.withLock { state in
+            for entity in schema.stored.entities {
+                for record in state.table.snapshots(of: entity.name) {
+                    _ = try? state.table.apply(
+                        DataStoreSaveChangesRequest(
+                            deleted: [record], editingState: EditingState()))
+                }
+            }
+            var changes = ChangeSet()
+            changes.isErasure = true
+            records.feed?.post([changes])
         }
     }
 
@@ -124,7 +150,19 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
             return hook
         }
         try hook?()
-        return try records.state.withLock { state in
+        let result = try apply(request)
+        let last = records.afterSave.withLock { hook in
+            defer { hook = nil }
+            return hook
+        }
+        try last?()
+        return result
+    }
+
+    private func apply(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try records.state.withLock { state in
             let superseded = request.superseded { record in
                 state.table[record] == nil ? nil : state.versions[record] ?? 0
             }
@@ -133,6 +171,15 @@ final class QueriedStore: QueryableDataStore, DataStoreBatching {
             state.save += 1
             let written = request.updated.map(\.persistentIdentifier) + result.remappedIdentifiers.values
             for record in written { state.versions[record] = state.save }
+            if let feed = records.feed {
+                var changes = ChangeSet(author: request.editingState.author)
+                changes.inserted = .init(records: result.remappedIdentifiers.values.sorted())
+                changes.updated = request.updated.map {
+                    .init(record: $0.persistentIdentifier, layout: $0.layout, slots: SlotSet($0.values.indices))
+                }
+                changes.deleted = request.deleted.map { .init(record: $0.persistentIdentifier, layout: $0.layout) }
+                feed.post([changes])
+            }
             return result
         }
     }

@@ -40,6 +40,19 @@ struct SaveOutcome {
         return committed
     }
 
+    /// As `committed(_:)`, with the records that the store has changed on its own account.
+    func named(_ changes: ChangeSet) -> ChangeSet {
+        var named = committed(changes)
+        for snapshot in reregistered {
+            named.updated.append(
+                .init(
+                    record: snapshot.persistentIdentifier, layout: snapshot.layout,
+                    slots: SlotSet(snapshot.values.indices)))
+        }
+        if !reregistered.isEmpty { named.mergeUpdates() }
+        return named
+    }
+
     /// As `committed(_:)`, with the values under those identifiers too, as the store has set them.
     func committedWithValues(_ changes: ChangeSet) -> ChangeSet {
         let pairs = pairs

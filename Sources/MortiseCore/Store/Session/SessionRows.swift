@@ -134,6 +134,13 @@ final class SessionRows: RowSource, @unchecked Sendable {
         if added != nil { isStale = true }
     }
 
+    /// Discards what was read of a record, which was changed since; the values stay readable for the model of its row.
+    func discard(row: Int) {
+        guard contains(row: row) else { return }
+        rows[row].isLive = false
+        liveCount -= 1
+    }
+
     /// Notes that the record is gone from the store; its values stay readable for the model of its row.
     func remove(_ identifier: PersistentIdentifier) {
         guard let row = index[identifier], rows[row].isLive else { return }

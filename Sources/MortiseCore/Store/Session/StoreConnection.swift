@@ -18,7 +18,8 @@ class StoreConnection: @unchecked Sendable {
     let saveLock = NSRecursiveLock()
     /// The store's feed, or one for what the container's contexts commit.
     let feed: ChangeFeed
-    private let announcesItself: Bool
+    /// Whether the store posts what it commits.
+    let announcesItself: Bool
     /// The number of the last transaction that was announced in place of the store.
     private let lastNumber = Atomic<UInt64>(0)
 
@@ -33,15 +34,17 @@ class StoreConnection: @unchecked Sendable {
         feed = own ?? ChangeFeed()
     }
 
-    /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits.
-    func announce(_ body: () -> ChangeSet) {
+    /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits. The body is
+    /// told whether anyone needs values.
+    func announce(except own: ChangedRecords? = nil, _ body: (_ needsValues: Bool) -> ChangeSet) {
         if announcesItself { return }
         let number = version?.number ?? lastNumber.add(1, ordering: .relaxed).newValue
-        guard feed.isFollowed else { return }
-        var changes = body()
+        let needsValues = feed.isFollowed
+        guard needsValues || feed.isFollowedForRecords else { return }
+        var changes = body(needsValues)
         if changes.isEmpty { return }
         changes.commit = changes.commit ?? .init(number: number, timestamp: Date(), process: Self.process)
-        feed.post([changes])
+        feed.post([changes], except: own)
     }
 
     private static let process = ProcessInfo.processInfo.processName

@@ -12,6 +12,7 @@ final class StoreSession {
     /// By entity; empty for a store with versions.
     var read: [String: SessionRows] = [:]
     let rowHolds = RowHolds()
+    let following = SessionFollowing()
     /// See `streaming(_:)`.
     var isStreaming = false
     /// See `settle(on:)`.
@@ -51,6 +52,7 @@ final class StoreSession {
     func rows(ofEntity name: String) -> SessionRows {
         if let rows = read[name] { return rows }
         let rows = SessionRows()
+        following.begin(in: connection.feed)
         if isStreaming { rows.beginNoting() }
         read[name] = rows
         return rows
@@ -199,7 +201,13 @@ final class StoreSession {
     }
 
     /// Has the store carry out a batch.
-    func execute(_ batch: StoreBatch) throws -> StoreBatchResult { try connection.execute(batch) }
+    func execute(_ batch: StoreBatch) throws -> StoreBatchResult {
+        try committing {
+            try connection.execute(batch)
+        } knowing: {
+            $0.changes
+        }
+    }
 
     /// Reads records of a store without versions by identifier: by queries, if it takes those.
     /// - Returns: the identifiers of those that exist.
@@ -218,7 +226,11 @@ final class StoreSession {
 
     /// Has the store carry out changes. `mayDefer` says that the caller finishes a commit that the store defers.
     func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
-        try connection.commit(pending, in: self, mayDefer: mayDefer)
+        try committing {
+            try connection.commit(pending, in: self, mayDefer: mayDefer)
+        } knowing: {
+            $0.named(pending.changes)
+        }
     }
 
     /// Keeps other contexts from saving until `endSaving`; recursive.
@@ -231,8 +243,10 @@ final class StoreSession {
         return try body()
     }
 
-    /// Posts what the store has committed, unless it does so itself.
-    func announce(_ changes: () -> ChangeSet) { connection.announce(changes) }
+    /// Posts what the store has committed, unless it does so itself. The body is told whether anyone needs values.
+    func announce(_ changes: (_ needsValues: Bool) -> ChangeSet) {
+        connection.announce(except: following.records, changes)
+    }
 
     /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { connection.historyToken(ofVersion: number) }

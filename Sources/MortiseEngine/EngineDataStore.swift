@@ -103,6 +103,7 @@ extension EngineDataStore {
     /// The rows that a plan of this store promises.
     /// - Throws: `QueryEvaluationError`; the error of a damaged region.
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
+        try engine.throwUntold()
         let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
         // An incomplete answer must not be returned.
         try version.check()
@@ -113,6 +114,7 @@ extension EngineDataStore {
     /// - Throws: `QueryEvaluationError`.
     public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
         guard let version else { return nil }
+        try engine.throwUntold()
         let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
         try version.check()
         return answer

@@ -12,7 +12,8 @@ public final class ChangeFeed: Sendable {
     public struct Delivery: Sendable {
         /// The change sets, oldest first, each with its `commit` if the store tells one. Not empty.
         public let changes: [ChangeSet]
-        /// Whether another process has made them.
+        /// Whether another process has made them. Such changes mostly come without the values before, and without new values if
+        /// nobody follows `Interest.all`.
         public let isRemote: Bool
 
         /// The numbers of the versions that the changes made; nil if the store does not number them.
@@ -25,7 +26,8 @@ public final class ChangeFeed: Sendable {
 
     /// What a follower wants to receive.
     public enum Interest: Sendable, Hashable {
-        /// All changes, with the values that the store can tell.
+        /// All changes, with the values that the store can tell. A change set that names more than `valueLimit` records names
+        /// them alone: what waits for a slow handler would otherwise take as much memory as the records themselves.
         case all
         /// All changes, for those who need to know the records alone. Values may be missing, so that nobody has to collect
         /// them.
@@ -33,6 +35,9 @@ public final class ChangeFeed: Sendable {
         /// The changes that other processes have made. Values may be missing.
         case remote
     }
+
+    /// The number of records up to which a change set comes with values.
+    public static let valueLimit = 100_000
 
     /// A place in a feed. It ends when the object is released.
     public final class Follower: Sendable {
@@ -69,6 +74,7 @@ public final class ChangeFeed: Sendable {
         var followers: [(number: UInt64, place: WeakFollower)] = []
         /// Not reached through their places, whose last release would wait for the lock.
         var recorders: [(number: UInt64, records: ChangedRecords)] = []
+        var listeners: [UInt64: @Sendable () -> Void] = [:]
         var next: UInt64 = 0
     }
 
@@ -113,6 +119,44 @@ public final class ChangeFeed: Sendable {
             adjust(.records, by: 1)
             return follower
         }
+    }
+
+    /// Calls a handler whenever other processes have changed something, as followers are called and after them. The store
+    /// collects nothing for it.
+    package func listen(_ handler: @escaping @Sendable () -> Void) -> Listener {
+        state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = handler
+            return Listener(self, state.next)
+        }
+    }
+
+    /// Calls those who listen.
+    package func postNews() {
+        state.withLock { state in
+            if state.listeners.isEmpty { return }
+            let numbers = Array(state.listeners.keys)
+            queue.async { [self] in
+                for number in numbers { listener(number)?() }
+            }
+        }
+    }
+
+    private func listener(_ number: UInt64) -> (@Sendable () -> Void)? { state.withLock { $0.listeners[number] } }
+
+    /// A place among those who listen. It ends when the object is released.
+    package final class Listener: Sendable {
+        private let feed: ChangeFeed
+        private let number: UInt64
+
+        fileprivate init(_ feed: ChangeFeed, _ number: UInt64) {
+            self.feed = feed
+            self.number = number
+        }
+
+        deinit { cancel() }
+
+        package func cancel() { _ = feed.state.withLock { $0.listeners.removeValue(forKey: number) } }
     }
 
     /// Sends changes to all who follow now. Posts come out in the order in which they were made; a store makes them in the

@@ -5,6 +5,7 @@ extension ChangeSet {
     var withoutValues: ChangeSet {
         var named = self
         named.mergeUpdates()
+        named.dropValues()
         return named
     }
 
@@ -12,6 +13,7 @@ extension ChangeSet {
     /// those that lead to others and those that the schema preserves. A value that cannot be read is null. Without the
     /// version before, only new values are told.
     func withValues(from before: EngineVersion?, to after: EngineVersion) -> ChangeSet {
+        if count > ChangeFeed.valueLimit { return withoutValues }
         var told = self
         told.mergeUpdates()
         for index in told.updated.indices {

@@ -13,7 +13,7 @@ struct SavedChanges {
         _ changes: ChangeSet, by session: StoreSession, _ outcome: SaveOutcome, _ token: (any HistoryToken)?
     ) {
         sets.append(outcome.committed(changes))
-        session.announce { $0 ? outcome.committedWithValues(changes) : outcome.named(changes) }
+        session.announce(outcome) { $0 ? outcome.committedWithValues(changes) : outcome.named(changes) }
         if let token { note(token, of: session.identifier) }
     }
 

@@ -88,6 +88,8 @@ struct SaveOutcome {
     let historyToken: (any HistoryToken)?
     /// The version that the save made, if it is already known.
     var version: (any StoreVersion)?
+    /// The place of the commit among those that are posted in place of the store; nil if no other one can have come between.
+    var turn: Announcements.Turn?
     /// Waits for the rest of a deferred save; see `DeferredSave.finish()`.
     var finish: (@Sendable () throws -> (any StoreVersion)?)?
 }

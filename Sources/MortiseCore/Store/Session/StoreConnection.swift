@@ -20,8 +20,8 @@ class StoreConnection: @unchecked Sendable {
     let feed: ChangeFeed
     /// Whether the store posts what it commits.
     let announcesItself: Bool
-    /// The number of the last transaction that was announced in place of the store.
-    private let lastNumber = Atomic<UInt64>(0)
+    /// What is posted in place of the store.
+    private let announcements: Announcements
 
     init(_ store: any DataStore, _ capabilities: StoreCapabilities, configurationName: String) {
         underlying = store
@@ -32,22 +32,34 @@ class StoreConnection: @unchecked Sendable {
         let own = store.changeFeed
         announcesItself = own != nil
         feed = own ?? ChangeFeed()
+        announcements = Announcements(feed)
     }
 
-    /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits. The body is
-    /// told whether anyone needs values.
-    func announce(except own: ChangedRecords? = nil, _ body: (_ needsValues: Bool) -> ChangeSet) {
-        if announcesItself { return }
-        let number = version?.number ?? lastNumber.add(1, ordering: .relaxed).newValue
+    /// The place of a commit among those that are posted in place of the store; nil if it posts them itself. Called in the order
+    /// of the commits.
+    func beginAnnouncement() -> Announcements.Turn? { announcesItself ? nil : announcements.begin() }
+
+    /// Posts what a context has committed, unless the store does so itself. The body is told whether anyone needs values.
+    /// - Parameters:
+    ///   - turn: the commit's place; nil for a commit after which no other one has begun.
+    ///   - own: who knows the changes already.
+    ///   - body: makes the change set.
+    func announce(
+        at turn: Announcements.Turn? = nil, except own: ChangedRecords? = nil,
+        _ body: (_ needsValues: Bool) -> ChangeSet
+    ) {
+        guard let turn = turn ?? beginAnnouncement() else { return }
+        let made = turn.version.load(ordering: .relaxed)
+        let number = made != 0 ? made : version?.number
         let needsValues = feed.isFollowed
-        guard needsValues || feed.isFollowedForRecords else { return }
-        var changes = body(needsValues)
-        if changes.isEmpty { return }
-        changes.commit = changes.commit ?? .init(number: number, timestamp: Date(), process: Self.process)
-        feed.post([changes], except: own)
+        var changes = ChangeSet()
+        if needsValues || feed.isFollowedForRecords {
+            changes = body(needsValues)
+            if changes.count > ChangeFeed.valueLimit { changes.dropValues() }
+        }
+        // Counted also where nobody follows.
+        announcements.tell(changes, number: number, at: turn, except: own)
     }
-
-    private static let process = ProcessInfo.processInfo.processName
 
     var version: (any StoreVersion)? { nil }
     /// Fetches with a descriptor. Calls `beforeScan` before it asks a store that does not filter or sort for all

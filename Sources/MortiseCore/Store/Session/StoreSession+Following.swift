@@ -110,3 +110,18 @@ extension StoreSession {
         return outcome
     }
 }
+
+extension StoreSession {
+    /// Gives a commit its place among those that are posted in place of the store.
+    func takeTurn(_ outcome: inout SaveOutcome) {
+        guard let turn = connection.beginAnnouncement() else { return }
+        outcome.turn = turn
+        if let version = outcome.version { turn.version.store(version.number, ordering: .relaxed) }
+        guard let finish = outcome.finish else { return }
+        outcome.finish = {
+            let version = try finish()
+            if let version { turn.version.store(version.number, ordering: .relaxed) }
+            return version
+        }
+    }
+}

@@ -226,11 +226,13 @@ final class StoreSession {
 
     /// Has the store carry out changes. `mayDefer` says that the caller finishes a commit that the store defers.
     func commit(_ pending: ModelChanges, mayDefer: Bool) throws -> SaveOutcome {
-        try committing {
+        var outcome = try committing {
             try connection.commit(pending, in: self, mayDefer: mayDefer)
         } knowing: {
             $0.named(pending.changes)
         }
+        takeTurn(&outcome)
+        return outcome
     }
 
     /// Keeps other contexts from saving until `endSaving`; recursive.
@@ -244,8 +246,8 @@ final class StoreSession {
     }
 
     /// Posts what the store has committed, unless it does so itself. The body is told whether anyone needs values.
-    func announce(_ changes: (_ needsValues: Bool) -> ChangeSet) {
-        connection.announce(except: following.records, changes)
+    func announce(_ outcome: SaveOutcome? = nil, _ changes: (_ needsValues: Bool) -> ChangeSet) {
+        connection.announce(at: outcome?.turn, except: following.records, changes)
     }
 
     /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.

@@ -226,7 +226,9 @@ let package = Package(
                 "ReadmeQuickStart", "ReadmeCustomStore", .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
             ], exclude: ["QuickStart", "CustomStore"]),
-        .testTarget(name: "MortiseTests", dependencies: ["CustomStore", "Mortise", "MortiseCore", "TestSupport"]),
+        .testTarget(
+            name: "MortiseTests",
+            dependencies: ["CustomStore", "Mortise", "MortiseCore", "MortiseEngine", "TestSupport"]),
         .testTarget(
             name: "MortiseCommandsTests",
             dependencies: [

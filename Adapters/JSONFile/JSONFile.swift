@@ -8,7 +8,7 @@ import Synchronization
 /// @unchecked Sendable: what changes is behind `writing`.
 final class JSONFile: CommitSink, @unchecked Sendable {
     /// The path with links at its end resolved, and as it was given.
-    private let path: String
+    let path: String
     private let givenPath: String
     private let largestFile: Int64
     private let catalog: Catalog
@@ -23,6 +23,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     private var failure: String?
     /// Held while the file is written or its next write is scheduled.
     private let writing = NSLock()
+    /// Follows the file; nil for a store that writes it, because nobody else can.
+    let reader: JSONFileReader?
     /// Keeps the file as it was, before the first save under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
     /// The stores that are open on the file.
@@ -45,6 +47,7 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         fileSystem = configuration.fileSystem
         givenPath = OpenPlace.absolute(configuration.path)
         largestFile = configuration.largestFile
+        reader = lock == nil ? JSONFileReader(configuration, path: path, identity: identity) : nil
         replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: configuration.fileSystem)
         changeover = loss.map { loss in

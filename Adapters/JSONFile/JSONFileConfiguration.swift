@@ -13,8 +13,8 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     public var schema: Schema?
     /// The file, relative to the current folder unless it begins with a slash. It need not be there; its folder must.
     public let path: String
-    /// Whether the store may be changed. A read-only store needs an existing file, takes no lock, and sees the file as it
-    /// was when it was opened.
+    /// Whether the store may be changed. A read-only store needs an existing file, takes no lock, and takes in what others
+    /// save to it.
     public let allowsSave: Bool
     /// Whether the seal must match the text.
     public let integrity: JSONFileIntegrity

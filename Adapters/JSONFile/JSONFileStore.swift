@@ -7,6 +7,10 @@ import Synchronization
 /// Opened for writing it holds the lock of the file against other processes; opened again in this process with equal
 /// options it is the same store. What is damaged or not understood in the file is a typed error, and the file stays as
 /// it is.
+///
+/// Opened for reading only it takes no lock, and takes in what the writer saves: at every fetch, and when the system tells that
+/// the file was replaced. A file that cannot be read then, or is of another store, leaves the records as they are known: the
+/// next fetch throws why, and those after it go on. Once the file can be read again, the store follows it.
 public final class JSONFileStore: EngineDataStore {
     /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
@@ -23,6 +27,7 @@ public final class JSONFileStore: EngineDataStore {
     public var allowsSave: Bool { configuration.allowsSave }
     private let isClosed = Atomic(false)
     private let eventHandler = Mutex<(@Sendable (StoreEvent) -> Void)?>(nil)
+    private let remoteChanges = Mutex<(changes: RemoteChanges?, listener: ChangeFeed.Listener)?>(nil)
 
     /// - Throws: `FileError` (`locked` with the holder's process where another one writes the file, `permissionDenied` where
     ///   the user may not write it),
@@ -37,6 +42,7 @@ public final class JSONFileStore: EngineDataStore {
         try configuration.checkStages(of: migrationPlan)
         engine = try OpenJSONFiles.shared.engine(for: configuration, schema: schema.stored)
         file?.observers.add(self) { [weak self] event in self?.eventHandler.withLock { $0 }?(event) }
+        if announcesOtherProcesses, let file { follow(file) }
         if let schemaLoss { StoreEvents.emit(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
     }
 
@@ -50,6 +56,10 @@ public final class JSONFileStore: EngineDataStore {
     /// Releases the file, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if let (changes, listener) = remoteChanges.withLock({ $0.take() }) {
+            listener.cancel()
+            changes?.stop()
+        }
         file?.observers.remove(self)
         try OpenJSONFiles.shared.close(engine)
     }
@@ -104,6 +114,45 @@ public final class JSONFileStore: EngineDataStore {
         let version = try JSONFileError.naming(path) { try JSONFile.load(bytes, .required, external).version }
         external.identify(version.catalog.storeIdentifier)
         return external.sweep(external.present(), dropping: .everything) { version }
+    }
+}
+
+// MARK: - What other processes save
+
+extension JSONFileStore {
+    /// True for a store that is opened for reading. While one is open for writing, no other process can write.
+    public var announcesOtherProcesses: Bool { !configuration.allowsSave }
+
+    /// The latest state. For a store opened for reading, it is that of the file now, as far as it can be read.
+    public var currentVersion: any StoreVersion {
+        if !isClosed.load(ordering: .acquiring) { takeInFile() }
+        return engine.version
+    }
+
+    private func follow(_ file: JSONFile) {
+        let listener = engine.feed.listen { [weak self] in
+            guard let self else { return }
+            post(.remoteChange(store: configuration.name))
+        }
+        // A simulated file is looked at when something is read.
+        let isReal = configuration.fileSystem is POSIXFileSystem
+        let changes =
+            isReal
+            ? RemoteChanges(file.path, isReal: true, intervalWhenNotified: 2) { [weak self] in self?.takeInFile() }
+            : nil
+        remoteChanges.withLock { $0 = (changes, listener) }
+    }
+
+    private func takeInFile() {
+        guard let error = file?.reader?.follow(engine) else { return }
+        engine.tell(error)
+        // Observers of the file are all stores that have it open.
+        file?.observers.post(.readerLeftBehind(store: configuration.name, reason: "\(error)"))
+    }
+
+    private func post(_ event: StoreEvent) {
+        StoreEvents.emit(event)
+        eventHandler.withLock { $0 }?(event)
     }
 }
 

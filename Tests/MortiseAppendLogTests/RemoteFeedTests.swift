@@ -1,3 +1,4 @@
+import Dispatch
 import FaultWorkload
 import Foundation
 import MortiseCore
@@ -155,6 +156,57 @@ import MortiseTestSupport
         follower?.cancel()
         try store.close()
         try writer.close()
+    }
+
+    /// A log that nobody follows collects no records, and still says that others have saved.
+    @Test(arguments: [true, false]) func whereNobodyFollowsNothingIsCollected(isShared: Bool) throws {
+        let disk = try makeDisk()
+        func configuration(_ disk: any FileSystem, allowsSave: Bool = true) -> AppendLogConfiguration {
+            var configuration = AppendLogConfiguration(
+                path: logPath, allowsSave: allowsSave, sharing: isShared ? .shared : .exclusive, in: disk)
+            configuration.allocationStep = 4_096
+            return configuration
+        }
+        let writer = try openLog(configuration(disk))
+        let context = ModelContext(writer)
+        context.insert(Box("first"))
+        try context.save()
+        let reader = try openLog(configuration(disk.process(9), allowsSave: isShared))
+        let store = try #require(reader.logStore)
+        let feed = store.engine.feed
+        #expect(!feed.isFollowed && !feed.isFollowedForRecords && !feed.isFollowedRemotely)
+        let told = DispatchSemaphore(value: 0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: AppendLogStore.remoteChange, object: store, queue: nil
+        ) { _ in told.signal() }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        context.insert(Box("second"))
+        try context.save()
+        _ = store.currentVersion
+        #expect(told.wait(timeout: .now() + 60) == .success)
+        try reader.close()
+        try writer.close()
+    }
+
+    /// What names more records than come with values takes no memory for them.
+    @Test func aTransactionOfManyRecordsComesWithoutValues() throws {
+        let schema = Schema([Box.self, Item.self]).stored
+        let catalog = LogCatalog(schema, store: "many")
+        let box = try #require(catalog.numbers["Box"])
+        let values = ContiguousArray(repeating: StoredValue.null, count: catalog.layouts[box].slots.count)
+        var collector = ChangeCollector(catalog: catalog, keepsValues: true)
+        for extra in [0, 1, 0] {
+            collector.begin(
+                TransactionOrigin(timestamp: Date(), author: nil, process: "", bundle: ""), isErasure: false,
+                nextSequence: 1)
+            collector.updated(box, 1, [(0, .string("u"))])
+            let count = ChangeFeed.valueLimit - 1 + extra
+            for number in 0..<count { collector.inserted(box, UInt64(number + 2), values) }
+            let taken = collector.takeTransaction(1)
+            let changes = try #require(taken)
+            #expect(changes.inserted.count == count && changes.inserted.hasValues == (extra == 0))
+            #expect(changes.updated.first?.values.isEmpty == (extra == 1))
+        }
     }
 
     /// Bug: whoever began to follow while a save was on its way to the disk was not told of it, and could not read it yet.

@@ -11,7 +11,7 @@ import Testing
         let store = try folder.trips(name, 4)
         let writer = try TripStore.open(folder.path(name))
         var saves = 0
-        let run = try ToolRun(["watch", store, "--interval", "20", "--changes", "2", "--seconds", "60"]) {
+        let run = try ToolRun(["watch", store, "--changes", "2", "--seconds", "60"]) {
             _, errors, output in
             // The second when the first has been seen, or both may be one change.
             guard errors.contains("watching"), saves < (output.contains("insert ") ? 2 : 1) else { return }
@@ -37,7 +37,7 @@ import Testing
         let writer = try TripStore.open(folder.path("trips.json"))
         var isSaved = false
         let run = try ToolRun(
-            ["watch", store, "--interval", "20", "--changes", "1", "--seconds", "60", "--values", "--format", "json"]
+            ["watch", store, "--changes", "1", "--seconds", "60", "--values", "--format", "json"]
         ) { _, errors, _ in
             guard errors.contains("watching"), !isSaved else { return }
             isSaved = true

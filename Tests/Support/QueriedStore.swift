@@ -14,6 +14,10 @@ package final class QueriedRecords: Sendable {
     package let queries = Mutex<[(query: StoreQuery, scanned: Int)]>([])
     /// Called once, before the next save is looked at: what happens between a context's reading and its save.
     package let beforeSave = Mutex<(@Sendable () throws -> Void)?>(nil)
+    /// Called once, when a save is done and has not returned yet.
+    package let afterSave = Mutex<(@Sendable () throws -> Void)?>(nil)
+    /// To which all connections post what they commit; nil for stores that post nothing.
+    package let feed: ChangeFeed?
 
     /// What every query throws, or every query for one entity.
     package let failure = Mutex<(any Error)?>(nil)
@@ -21,7 +25,8 @@ package final class QueriedRecords: Sendable {
     /// Whether to-many relationships are left out until somebody asks for them by name.
     package let defersLists: Bool
 
-    package init(_ schema: Schema, defersLists: Bool = false) throws {
+    package init(_ schema: Schema, announces: Bool = false, defersLists: Bool = false) throws {
+        feed = announces ? ChangeFeed() : nil
         state = Mutex(State(table: try SnapshotTable(schema.stored, texts: [:])))
         self.defersLists = defersLists
     }
@@ -56,6 +61,7 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
     package let configuration: QueriedConfiguration
     private var records: QueriedRecords { configuration.records }
     private let states = Mutex<[UUID: (scope: ReadScope, state: QueriedRecords.State)]>([:])
+    package var changeFeed: ChangeFeed? { records.feed }
 
     package init(_ configuration: QueriedConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
@@ -155,6 +161,24 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
             let all = state.table.snapshots(of: Schema.entityName(for: T.self))
             _ = try state.table.apply(
                 DataStoreSaveChangesRequest(deleted: all, editingState: request.editingState))
+            var changes = ChangeSet()
+            changes.isIncomplete = true
+            records.feed?.post([changes])
+        }
+    }
+
+    package func erase() throws {
+        records.state.withLock { state in
+            for entity in schema.stored.entities {
+                for record in state.table.snapshots(of: entity.name) {
+                    _ = try? state.table.apply(
+                        DataStoreSaveChangesRequest(
+                            deleted: [record], editingState: EditingState()))
+                }
+            }
+            var changes = ChangeSet()
+            changes.isErasure = true
+            records.feed?.post([changes])
         }
     }
 
@@ -166,7 +190,19 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
             return hook
         }
         try hook?()
-        return try records.state.withLock { state in
+        let result = try apply(request)
+        let last = records.afterSave.withLock { hook in
+            defer { hook = nil }
+            return hook
+        }
+        try last?()
+        return result
+    }
+
+    private func apply(
+        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        try records.state.withLock { state in
             let superseded = request.superseded { record in
                 state.table[record] == nil ? nil : state.versions[record] ?? 0
             }
@@ -175,6 +211,15 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
             state.save += 1
             let written = request.updated.map(\.persistentIdentifier) + result.remappedIdentifiers.values
             for record in written { state.versions[record] = state.save }
+            if let feed = records.feed {
+                var changes = ChangeSet(author: request.editingState.author)
+                changes.inserted = .init(records: result.remappedIdentifiers.values.sorted())
+                changes.updated = request.updated.map {
+                    .init(record: $0.persistentIdentifier, layout: $0.layout, slots: SlotSet($0.values.indices))
+                }
+                changes.deleted = request.deleted.map { .init(record: $0.persistentIdentifier, layout: $0.layout) }
+                feed.post([changes])
+            }
             return result
         }
     }

@@ -3,13 +3,17 @@ import MortiseCore
 /// Collects what a transaction of a log changed: which records, which of their slots, and the values on request.
 struct ChangeCollector: TransactionVisitor {
     private let catalog: LogCatalog
-    private let keepsValues: Bool
+    private let tellsValues: Bool
+    /// Not for a transaction that names more records than come with values.
+    private var keepsValues: Bool
+    private var count = 0
     private var changes: ChangeSet?
     private var inserted: [DefaultSnapshot] = []
     private var insertedRecords: ContiguousArray<PersistentIdentifier> = []
 
     init(catalog: LogCatalog, keepsValues: Bool) {
         self.catalog = catalog
+        tellsValues = keepsValues
         self.keepsValues = keepsValues
     }
 
@@ -21,9 +25,21 @@ struct ChangeCollector: TransactionVisitor {
         self.changes = changes
         inserted = []
         insertedRecords = []
+        count = 0
+        keepsValues = tellsValues
+    }
+
+    private mutating func note() {
+        count += 1
+        guard keepsValues, count > ChangeFeed.valueLimit else { return }
+        keepsValues = false
+        changes?.dropValues()
+        insertedRecords = ContiguousArray(inserted.map(\.persistentIdentifier))
+        inserted = []
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) {
+        note()
         let deletion = ChangeSet.Deletion(
             record: catalog.identifier(entity, sequence), layout: catalog.layouts[entity],
             values: values(preserved, entity), preserved: SlotSet(keepsValues ? preserved.map(\.slot) : []))
@@ -31,6 +47,7 @@ struct ChangeCollector: TransactionVisitor {
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) {
+        note()
         let update = ChangeSet.Update(
             record: catalog.identifier(entity, sequence), layout: catalog.layouts[entity],
             slots: SlotSet(changes.map(\.slot)), values: values(changes, entity))
@@ -38,6 +55,7 @@ struct ChangeCollector: TransactionVisitor {
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) {
+        note()
         let record = catalog.identifier(entity, sequence)
         if keepsValues {
             inserted.append(

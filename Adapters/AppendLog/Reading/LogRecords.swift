@@ -124,7 +124,7 @@ struct VersionReplay: TransactionVisitor {
             base.catalog.schema, store: base.catalog.storeIdentifier, external: base.catalog.external)
         replay = EngineReplay(base)
         nextSequence = base.nextSequence
-        if let feed, feed.isFollowed || feed.isFollowedRemotely {
+        if let feed, feed.isFollowed || feed.isFollowedForRecords || feed.isFollowedRemotely {
             collector = ChangeCollector(catalog: catalog, keepsValues: feed.isFollowed)
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseCore
 import MortiseEngine
+import Synchronization
 
 // How a process that shares a log takes in what the others have saved.
 
@@ -142,79 +143,22 @@ extension OpenLog {
     }
 }
 
-/// Looks whether other processes have saved: when the system says that the log was written to, and now and then where it
-/// does not say so.
-///
-/// @unchecked Sendable: what changes is behind the lock.
-final class RemoteChanges: @unchecked Sendable {
-    private let lock = NSLock()
-    private weak var store: AppendLogStore?
-    private var hasStopped = false
-    private var isLooking = false
-    private var isDue = false
-    private var hasToldOfStopping = false
-    private var watch: FileWatch?
-    private let interval: DispatchTimeInterval
-
-    init(_ store: AppendLogStore) {
-        self.store = store
-        // Simulated files are none that the system knows.
-        let isReal = store.configuration.givenFileSystem is POSIXFileSystem
-        watch = isReal ? FileWatch(store.opened.path) : nil
-        interval = .milliseconds(watch == nil ? 100 : Int(store.configuration.pollIntervalWhenNotified * 1_000))
-        watch?.start { [weak self] in self?.look() }
-        schedule()
-    }
-
-    var isTold: Bool { lock.withLock { watch != nil } }
-
-    func stop() {
-        let watch = lock.withLock {
-            hasStopped = true
-            return self.watch.take()
-        }
-        watch?.stop()
-    }
-
-    private func schedule() {
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, let watch = lock.withLock({ hasStopped ? nil : Optional(watch) }) else { return }
-            watch?.renew()
-            look()
-            schedule()
-        }
-    }
-
-    private func look() {
-        guard lock.withLock({ begin() }) else { return }
-        repeat {
+extension RemoteChanges {
+    /// Looks whether other processes have saved to a log.
+    convenience init(of store: AppendLogStore) {
+        let hasToldOfStopping = Atomic(false)
+        self.init(
+            store.opened.path, isReal: store.configuration.givenFileSystem is POSIXFileSystem,
+            intervalWhenNotified: store.configuration.pollIntervalWhenNotified
+        ) { [weak store] in
             guard let store else { return }
             // Its feed notifies all stores of this log, whether this call or a fetch was the first to read the changes.
             store.opened.follow()
-            if let reason = store.opened.tail?.reasonForStopping, takesFirstTelling() {
+            if let reason = store.opened.tail?.reasonForStopping,
+                !hasToldOfStopping.exchange(true, ordering: .relaxed)
+            {
                 store.post(.readerLeftBehind(store: store.configuration.name, reason: reason))
             }
-        } while lock.withLock { goesOn() }
-    }
-
-    private func takesFirstTelling() -> Bool {
-        lock.withLock {
-            defer { hasToldOfStopping = true }
-            return !hasToldOfStopping
         }
-    }
-
-    private func begin() -> Bool {
-        if hasStopped { return false }
-        // This check may have come too early.
-        isDue = isLooking
-        defer { isLooking = true }
-        return !isLooking
-    }
-
-    private func goesOn() -> Bool {
-        isLooking = isDue && !hasStopped
-        isDue = false
-        return isLooking
     }
 }

@@ -25,7 +25,7 @@ public final class AppendLogStore: EngineDataStore {
     public var recovery: AppendLogRecovery? { opened.recovery }
     let opened: OpenLog
     let isClosed = Atomic(false)
-    private let remoteChanges = Mutex<(changes: RemoteChanges, follower: ChangeFeed.Follower)?>(nil)
+    private let remoteChanges = Mutex<(changes: RemoteChanges, listener: ChangeFeed.Listener)?>(nil)
     /// With what is sent once and came before anybody listened.
     private let eventHandler = Mutex<(handler: (@Sendable (StoreEvent) -> Void)?, missed: StoreEvent?)>((nil, nil))
 
@@ -52,13 +52,13 @@ public final class AppendLogStore: EngineDataStore {
         }
         if let schemaLoss { post(.schemaLoss(store: configuration.name, loss: schemaLoss, copy: nil)) }
         if announcesOtherProcesses {
-            let follower = engine.feed.follow(.remote) { [weak self] _ in
+            let listener = engine.feed.listen { [weak self] in
                 guard let self else { return }
                 NotificationCenter.default.post(name: Self.remoteChange, object: self)
                 post(.remoteChange(store: configuration.name))
             }
-            let changes = RemoteChanges(self)
-            remoteChanges.withLock { $0 = (changes, follower) }
+            let changes = RemoteChanges(of: self)
+            remoteChanges.withLock { $0 = (changes, listener) }
         }
     }
 
@@ -85,8 +85,8 @@ public final class AppendLogStore: EngineDataStore {
     /// Releases the log, unless another store of this process has it open too. Closing twice does nothing.
     public func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if let (changes, follower) = remoteChanges.withLock({ $0.take() }) {
-            follower.cancel()
+        if let (changes, listener) = remoteChanges.withLock({ $0.take() }) {
+            listener.cancel()
             changes.stop()
         }
         // Closing may have something to tell.

@@ -8,8 +8,8 @@ struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the changes that other processes save to a store, as they happen.",
         discussion: """
-            If the store tells what others commit, as an append log does, every transaction is printed when it is \
-            committed; otherwise, the difference since the last poll. Values are shown only with --values.
+            The store has to tell what others commit. An append log tells every transaction; a JSON file is compared with \
+            what it was before, each time when it was replaced. Values are shown only with --values.
 
             EXAMPLES
               mortise watch log:library.log
@@ -17,11 +17,6 @@ struct Watch: ParsableCommand {
             """)
 
     @OptionGroup var store: StoreOption
-
-    @Option(
-        parsing: .unconditional,
-        help: "The number of milliseconds between two polls of a store that does not tell what others commit.")
-    var interval = 250
 
     @Option(help: "End after this many changes of the store.")
     var changes: Int?
@@ -36,9 +31,6 @@ struct Watch: ParsableCommand {
     var format: ReportFormat = .text
 
     func validate() throws {
-        if interval < 1 || interval > 3_600_000 {
-            throw ValidationError("The interval must be 1 to 3600000 milliseconds.")
-        }
         if let changes, changes < 1 { throw ValidationError("The number of changes must be at least 1.") }
         if let seconds, !(seconds > 0 && seconds < 1e9) {
             throw ValidationError("The number of seconds must be above 0.")
@@ -46,7 +38,7 @@ struct Watch: ParsableCommand {
     }
 
     func run() throws {
-        let follower = try StoreFollower(try store.argument(), interval: Double(interval) / 1_000)
+        let follower = try StoreFollower(try store.argument())
         let printer = ChangePrinter(showsValues: values, format: format)
         let end = seconds.map { ContinuousClock.now + .seconds($0) }
         let interruption = Interruption()
@@ -92,6 +84,8 @@ private struct ChangePrinter {
                 : TransactionText.line(changes)
             try output.line(output.styled(line, .bold))
         }
+        if changes.isErasure { try print(note: "erase", "all records", stamp) }
+        if changes.isIncomplete { try print(note: "unknown", "more may have changed", stamp) }
         for deletion in changes.deleted { try print("delete", deletion.record, [], [], stamp) }
         for update in changes.updated {
             let values = update.slots.slots.compactMap { slot in
@@ -107,6 +101,13 @@ private struct ChangePrinter {
             }
         } else {
             for record in changes.inserted.records { try print("insert", record, nil, [], stamp) }
+        }
+    }
+
+    private func print(note name: String, _ text: String, _ stamp: [(String, JSONText)]) throws {
+        switch format {
+        case .text: try output.line("  \(name)  \(text)")
+        case .json: try output.line(JSONText.object([("change", JSONText.text(name))] + stamp).description)
         }
     }
 

@@ -12,7 +12,8 @@ public final class ChangeFeed: Sendable {
     public struct Delivery: Sendable {
         /// The change sets, oldest first, each with its `commit` if the store tells one. Not empty.
         public let changes: [ChangeSet]
-        /// Whether another process has made them.
+        /// Whether another process has made them. Such changes mostly come without the values before, and without new values if
+        /// nobody follows `Interest.all`.
         public let isRemote: Bool
 
         /// The numbers of the versions that the changes made; nil if the store does not number them.
@@ -25,11 +26,18 @@ public final class ChangeFeed: Sendable {
 
     /// What a follower wants to receive.
     public enum Interest: Sendable, Hashable {
-        /// All changes, with the values that the store can tell.
+        /// All changes, with the values that the store can tell. A change set that names more than `valueLimit` records names
+        /// them alone: what waits for a slow handler would otherwise take as much memory as the records themselves.
         case all
+        /// All changes, for those who need to know the records alone. Values may be missing, so that nobody has to collect
+        /// them.
+        case records
         /// The changes that other processes have made. Values may be missing.
         case remote
     }
+
+    /// The number of records up to which a change set comes with values.
+    public static let valueLimit = 100_000
 
     /// A place in a feed. It ends when the object is released.
     public final class Follower: Sendable {
@@ -64,19 +72,27 @@ public final class ChangeFeed: Sendable {
 
     private struct State {
         var followers: [(number: UInt64, place: WeakFollower)] = []
+        /// Not reached through their places, whose last release would wait for the lock.
+        var recorders: [(number: UInt64, records: ChangedRecords)] = []
+        var listeners: [UInt64: @Sendable () -> Void] = [:]
         var next: UInt64 = 0
     }
 
     private let state = Mutex(State())
     private let count = Atomic(0)
+    private let recordsCount = Atomic(0)
     private let remoteCount = Atomic(0)
     private let queue = DispatchQueue(label: "mortise.changes", qos: .utility)
 
     /// Makes a feed without followers.
     public init() {}
 
-    /// Whether anyone follows all changes. Ask before collecting what only such followers need.
+    /// Whether anyone follows all changes with their values. Ask before collecting what only such followers need.
     public var isFollowed: Bool { count.load(ordering: .relaxed) > 0 }
+    /// Whether anyone follows all changes who needs their records but not their values: contexts of stores without versions
+    /// do. A store that posts its commits posts them without values then, unless `isFollowed` is true as well.
+    public var isFollowedForRecords: Bool { followersOfRecords > 0 }
+    var followersOfRecords: Int { recordsCount.load(ordering: .relaxed) }
     /// Whether anyone follows the changes of other processes alone, who needs their records but not their values.
     public var isFollowedRemotely: Bool { remoteCount.load(ordering: .relaxed) > 0 }
 
@@ -94,23 +110,81 @@ public final class ChangeFeed: Sendable {
         }
     }
 
+    /// Notes the records that are changed by all whose commit begins from now on. They are there when the post returns.
+    func follow(into records: ChangedRecords) -> Follower {
+        state.withLock { state in
+            let follower = Follower(self, state.next, .records) { _ in }
+            state.recorders.append((state.next, records))
+            state.next += 1
+            adjust(.records, by: 1)
+            return follower
+        }
+    }
+
+    /// Calls a handler whenever other processes have changed something, as followers are called and after them. The store
+    /// collects nothing for it.
+    package func listen(_ handler: @escaping @Sendable () -> Void) -> Listener {
+        state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = handler
+            return Listener(self, state.next)
+        }
+    }
+
+    /// Calls those who listen.
+    package func postNews() {
+        state.withLock { state in
+            if state.listeners.isEmpty { return }
+            let numbers = Array(state.listeners.keys)
+            queue.async { [self] in
+                for number in numbers { listener(number)?() }
+            }
+        }
+    }
+
+    private func listener(_ number: UInt64) -> (@Sendable () -> Void)? { state.withLock { $0.listeners[number] } }
+
+    /// A place among those who listen. It ends when the object is released.
+    package final class Listener: Sendable {
+        private let feed: ChangeFeed
+        private let number: UInt64
+
+        fileprivate init(_ feed: ChangeFeed, _ number: UInt64) {
+            self.feed = feed
+            self.number = number
+        }
+
+        deinit { cancel() }
+
+        package func cancel() { _ = feed.state.withLock { $0.listeners.removeValue(forKey: number) } }
+    }
+
     /// Sends changes to all who follow now. Posts come out in the order in which they were made; a store makes them in the
     /// order of its commits.
     public func post(_ changes: [ChangeSet], isRemote: Bool = false) {
-        if changes.isEmpty || !(isFollowed || (isRemote && isFollowedRemotely)) { return }
+        post(changes, isRemote: isRemote, except: nil)
+    }
+
+    /// As `post(_:isRemote:)`, for all but one who knows these changes.
+    func post(_ changes: [ChangeSet], isRemote: Bool = false, except own: ChangedRecords?) {
+        if changes.isEmpty || !(isFollowed || isFollowedForRecords || (isRemote && isFollowedRemotely)) { return }
         let delivery = Delivery(changes: changes, isRemote: isRemote)
-        state.withLock { state in
+        let recorders = state.withLock { state in
             // Weakly: who lets go of its follower is not called any more, and no follower goes under a lock of the poster.
             let places = state.followers.map(\.place)
-            queue.async {
-                for place in places {
-                    guard let follower = place.follower, isRemote || follower.interest == .all,
-                        !follower.isCancelled.load(ordering: .acquiring)
-                    else { continue }
-                    follower.handler(delivery)
+            if !places.isEmpty {
+                queue.async {
+                    for place in places {
+                        guard let follower = place.follower, isRemote || follower.interest != .remote,
+                            !follower.isCancelled.load(ordering: .acquiring)
+                        else { continue }
+                        follower.handler(delivery)
+                    }
                 }
             }
+            return state.recorders
         }
+        for (_, records) in recorders where records !== own { records.note(changes) }
     }
 
     /// Returns when everything that was posted before has been handled. Must not be called by a handler, nor by an observer of
@@ -120,14 +194,20 @@ public final class ChangeFeed: Sendable {
     private func adjust(_ interest: Interest, by change: Int) {
         switch interest {
         case .all: count.add(change, ordering: .relaxed)
+        case .records: recordsCount.add(change, ordering: .relaxed)
         case .remote: remoteCount.add(change, ordering: .relaxed)
         }
     }
 
     private func remove(_ number: UInt64, _ interest: Interest) {
         state.withLock { state in
-            guard let place = state.followers.firstIndex(where: { $0.number == number }) else { return }
-            state.followers.remove(at: place)
+            if let place = state.followers.firstIndex(where: { $0.number == number }) {
+                state.followers.remove(at: place)
+            } else if let place = state.recorders.firstIndex(where: { $0.number == number }) {
+                state.recorders.remove(at: place)
+            } else {
+                return
+            }
             adjust(interest, by: -1)
         }
     }

@@ -3,8 +3,8 @@ public import Foundation
 /// The changes of one transaction: what a context asks a store to carry out, what a store keeps as its history, and what
 /// everyone who follows the store receives.
 ///
-/// Values are given by slot where they are known: a context knows the new values of what it saves, and a store that deletes
-/// many records at once names only the records. Each record is in one of `inserted`, `updated` and `deleted` at most once
+/// Values are given by slot where they are known: a context knows the new values of what it saves, a store that deletes many
+/// records at once names only the records, and what other processes have saved mostly comes without the values before. Each record is in one of `inserted`, `updated` and `deleted` at most once
 /// when a store has committed the changes.
 public struct ChangeSet: Sendable {
     /// What a store adds when it commits changes.
@@ -58,6 +58,19 @@ public struct ChangeSet: Sendable {
 
     /// How many records are named.
     public var count: Int { inserted.count + updated.count + deleted.count }
+
+    /// Leaves the records with their slots alone.
+    package mutating func dropValues() {
+        if inserted.hasValues { inserted = Insertions(records: inserted.records) }
+        for index in updated.indices {
+            updated[index].values = []
+            updated[index].oldValues = []
+        }
+        for index in deleted.indices {
+            deleted[index].values = []
+            deleted[index].preserved = SlotSet()
+        }
+    }
 
     /// Makes one update of several of the same record, and forgets those of deleted records.
     package mutating func mergeUpdates() {

@@ -230,7 +230,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     /// notifies the observers of models whose values differ.
     ///
     /// Posted for stores that other processes can write while they are open here (`log:PATH`, shared or opened without
-    /// saving), once for several changes in quick succession, on any thread.
+    /// saving, and `json:PATH` opened without saving), once for several changes in quick succession, on any thread.
     public static let remoteChange = Notification.Name("MortiseModelContainerRemoteChange")
 
     private func handle(_ event: StoreEvent) {
@@ -312,7 +312,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             store.saveLock.lock()
             defer { store.saveLock.unlock() }
             try store.erase()
-            store.announce {
+            store.announce { _ in
                 var changes = ChangeSet()
                 changes.isErasure = true
                 return changes

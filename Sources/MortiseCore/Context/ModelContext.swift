@@ -6,6 +6,11 @@ public import Foundation
 /// and neither are its models. It reads one version of each store, and moves to a newer one only at the start of a
 /// fetch, at its own save, at `refresh()` and at `rollback()`.
 ///
+/// A store without versions is read record by record. There, at the same moments, the context reads the records of its models again
+/// that others have changed since, as far as the store's feed names them: those that other contexts of the container save and,
+/// for a store that posts to a feed of its own, all that this feed has. Models of deleted records leave the context, and unsaved
+/// changes stay.
+///
 /// The last release of a context or a model may happen on any thread. A released context drops its unsaved changes;
 /// models that are still retained keep their values, but of unsaved relationships only the required ones.
 ///
@@ -89,6 +94,7 @@ public final class ModelContext: Equatable, SendableMetatype {
     }
 
     deinit {
+        for session in state.sessions { session.following.end() }
         for store in state.stores { store.end(editingState) }
         state.letGo()
     }

@@ -64,6 +64,7 @@ extension EngineDataStore {
     /// - Throws: `QueryEvaluationError`.
     public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
         guard let version else { return nil }
+        try engine.throwUntold()
         let answer = try EngineQuery(query.query, engine.catalog).aggregate(query, in: version)
         try version.check()
         return answer

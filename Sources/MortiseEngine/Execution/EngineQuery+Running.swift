@@ -152,6 +152,7 @@ extension EngineDataStore {
     /// The rows that a plan of this store promises.
     /// - Throws: `QueryEvaluationError`; the error of a damaged region.
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
+        try engine.throwUntold()
         let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)
         // An incomplete answer must not be returned.
         try version.check()

@@ -11,7 +11,7 @@ public struct FileIdentity: Sendable, Hashable {
     /// Its length in bytes.
     var size: Int64
     /// When its content last changed.
-    var modified: FileTime
+    package var modified: FileTime
 
     /// Creates an identity out of its parts.
     init(device: UInt64, inode: UInt64, size: Int64, modified: FileTime) {

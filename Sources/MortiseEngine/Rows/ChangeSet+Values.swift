@@ -1,10 +1,19 @@
 import MortiseCore
 
 extension ChangeSet {
+    /// The changes of a transaction for those who need the records alone, each named once.
+    var withoutValues: ChangeSet {
+        var named = self
+        named.mergeUpdates()
+        named.dropValues()
+        return named
+    }
+
     /// The changes of a transaction with the values before and after: all of the slots that changed, and of deleted records
     /// those that lead to others and those that the schema preserves. A value that cannot be read is null. Without the
     /// version before, only new values are told.
     func withValues(from before: EngineVersion?, to after: EngineVersion) -> ChangeSet {
+        if count > ChangeFeed.valueLimit { return withoutValues }
         var told = self
         told.mergeUpdates()
         for index in told.updated.indices {

@@ -78,6 +78,9 @@ public final class Engine: Sendable {
     private let recent: Mutex<RecentChanges>
     private let writing = NSLock()
     private let isClosed = Atomic(false)
+    /// Why what others have written could not be taken in, until a read has told it.
+    private let untold = Mutex<(any Error)?>(nil)
+    private let hasUntold = Atomic(false)
     /// The thread that has the lock to take in what others have written, and saves nothing; 0 where none does.
     private let follower = Atomic<UInt>(0)
     private let waitingFollowers = Atomic<Int>(0)
@@ -221,6 +224,19 @@ public final class Engine: Sendable {
         if let next = try body(version) { publish(next) }
     }
 
+    /// Has the next read throw why what others have written cannot be taken in. The reads after it go on with what is known.
+    package func tell(_ error: any Error) {
+        untold.withLock { $0 = error }
+        hasUntold.store(true, ordering: .releasing)
+    }
+
+    /// - Throws: what `tell(_:)` was given, once.
+    func throwUntold() throws {
+        guard hasUntold.load(ordering: .acquiring) else { return }
+        hasUntold.store(false, ordering: .relaxed)
+        if let error = untold.withLock({ $0.take() }) { throw error }
+    }
+
     /// Takes the lock for `follow`; false, without the lock, if it must not wait any longer.
     private func waitToFollow(_ own: UInt, _ isWaiting: Bool) -> Bool {
         if writing.try() { return true }
@@ -298,7 +314,11 @@ public final class Engine: Sendable {
             }
             guard let ticket else {
                 publish(next)
-                if feed.isFollowed { feed.post([transaction.changes.withValues(from: start, to: next)]) }
+                if feed.isFollowed {
+                    feed.post([transaction.changes.withValues(from: start, to: next)])
+                } else if feed.isFollowedForRecords {
+                    feed.post([transaction.changes.withoutValues])
+                }
                 catalog.external?.settle(outside)
                 return Started(result: result, version: next) {}
             }
@@ -323,6 +343,7 @@ public final class Engine: Sendable {
     private func publish(_ followed: FollowedVersion) {
         publish(followed.version)
         feed.post(followed.changes, isRemote: true)
+        feed.postNews()
     }
 
     private func publish(_ next: EngineVersion, after ticket: any CommitTicket) throws {
@@ -342,6 +363,8 @@ public final class Engine: Sendable {
             // Asked only after publishing, so that a follower who has read an older version receives this one.
             if feed.isFollowed {
                 feed.post(done.map { $0.changes.withValues(from: $0.before, to: $0.after) })
+            } else if feed.isFollowedForRecords {
+                feed.post(done.map(\.changes.withoutValues))
             }
             waiting.removeFirst(done.count)
         }

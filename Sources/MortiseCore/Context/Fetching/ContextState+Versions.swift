@@ -1,15 +1,21 @@
 import Observation
 
 extension ContextState {
-    /// Moves to the latest version of a store. Models whose rows are gone keep their last values and leave the context.
+    /// Moves to the latest version of a store; of a store without versions, takes in what its feed has named. Models whose
+    /// rows are gone keep their last values and leave the context.
     ///
     /// Observers of models whose values differ are notified once all tables are at the new version and, in a save, once
     /// the stores are unlocked: what they then read or fetch is of that version, even in notifications that precede a
     /// change.
     /// - Throws: `ModelContextError.invalidStoredValue` if the new version holds a value that its property's type does
-    ///   not know.
+    ///   not know; what reading records throws.
     func refresh(_ session: StoreSession) throws {
-        if let latest = session.latest { try refresh(session, to: latest) } else { session.moveOn() }
+        if let latest = session.latest { return try refresh(session, to: latest) }
+        session.moveOn()
+        if session.following.records.isEmpty { return }
+        try notifications.deferred {
+            if try session.takeInOthersChanges(), !isTakingOver { try settleSnapshots() }
+        }
     }
 
     /// Moves to a version of a store that is not older than the context's.

@@ -84,7 +84,8 @@ extension ContextState {
 
     /// Settles what others have changed on the other side of relationships that were set here, as moving to a newer version
     /// does for stores that have versions. The records that others have set there are read first.
-    private func settleSnapshots() throws {
+    func settleSnapshots() throws {
+        if changed.isEmpty, deleted.isEmpty { return }
         var others: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
             guard let table = model._modelState.table, table.session.version == nil,

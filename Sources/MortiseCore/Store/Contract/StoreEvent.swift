@@ -28,8 +28,9 @@ public enum StoreEvent: Sendable, Hashable {
     case checkpointFailed(store: String, reason: String)
     /// Another process has changed a store that is open here. Sent once for several changes in quick succession.
     case remoteChange(store: String)
-    /// A read-only store can no longer follow its writer, and stays at its version until it is opened again: the schema has
-    /// changed, or the writer saves under another than the reader's. Sent once.
+    /// A read-only store can no longer follow its writer, and stays at its version: the schema has changed, the writer saves
+    /// under another than the reader's, or what is there cannot be read. A store that is one file goes on once the file can be
+    /// read; others have to be opened again. Sent once for each cause.
     /// - Parameter reason: why it cannot follow, with offsets but no values.
     case readerLeftBehind(store: String, reason: String)
     /// A store holds data that the program's schema lacks. Sent at opening, without a copy, and again when the first

@@ -40,6 +40,19 @@ struct SaveOutcome {
         return committed
     }
 
+    /// As `committed(_:)`, with the records that the store has changed on its own account.
+    func named(_ changes: ChangeSet) -> ChangeSet {
+        var named = committed(changes)
+        for snapshot in reregistered {
+            named.updated.append(
+                .init(
+                    record: snapshot.persistentIdentifier, layout: snapshot.layout,
+                    slots: SlotSet(snapshot.values.indices)))
+        }
+        if !reregistered.isEmpty { named.mergeUpdates() }
+        return named
+    }
+
     /// As `committed(_:)`, with the values under those identifiers too, as the store has set them.
     func committedWithValues(_ changes: ChangeSet) -> ChangeSet {
         let pairs = pairs
@@ -75,6 +88,8 @@ struct SaveOutcome {
     let historyToken: (any HistoryToken)?
     /// The version that the save made, if it is already known.
     var version: (any StoreVersion)?
+    /// The place of the commit among those that are posted in place of the store; nil if no other one can have come between.
+    var turn: Announcements.Turn?
     /// Waits for the rest of a deferred save; see `DeferredSave.finish()`.
     var finish: (@Sendable () throws -> (any StoreVersion)?)?
 }

@@ -235,6 +235,14 @@ final class SessionRows: RowSource, @unchecked Sendable {
         if added != nil { isStale = true }
     }
 
+    /// Discards what was read of a record, which was changed since. With `isFree` nobody refers to the row by number.
+    func discard(row: Int, isFree: Bool) {
+        if isFree, added == nil { return free(row) }
+        guard contains(row: row) else { return }
+        rows[row].isLive = false
+        liveCount -= 1
+    }
+
     /// Notes that the record is gone from the store; its values stay readable for the model of its row.
     func remove(_ identifier: PersistentIdentifier) {
         guard let row = index[identifier], rows[row].isLive else { return }
@@ -272,6 +280,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
     }
 
     private func free(_ row: Int) {
+        if rows[row].identifier == nil { return }
         if rows[row].isLive { liveCount -= 1 }
         if let identifier = rows[row].identifier { index[identifier] = nil }
         rows[row] = Row(identifier: nil, values: [], version: 0, isLive: false)

@@ -18,9 +18,10 @@ class StoreConnection: @unchecked Sendable {
     let saveLock = NSRecursiveLock()
     /// The store's feed, or one for what the container's contexts commit.
     let feed: ChangeFeed
-    private let announcesItself: Bool
-    /// The number of the last transaction that was announced in place of the store.
-    private let lastNumber = Atomic<UInt64>(0)
+    /// Whether the store posts what it commits.
+    let announcesItself: Bool
+    /// What is posted in place of the store.
+    private let announcements: Announcements
 
     init(_ store: any DataStore, _ capabilities: StoreCapabilities, configurationName: String) {
         underlying = store
@@ -31,20 +32,34 @@ class StoreConnection: @unchecked Sendable {
         let own = store.changeFeed
         announcesItself = own != nil
         feed = own ?? ChangeFeed()
+        announcements = Announcements(feed)
     }
 
-    /// Posts what a context has committed, unless the store does so itself. Called in the order of the commits.
-    func announce(_ body: () -> ChangeSet) {
-        if announcesItself { return }
-        let number = version?.number ?? lastNumber.add(1, ordering: .relaxed).newValue
-        guard feed.isFollowed else { return }
-        var changes = body()
-        if changes.isEmpty { return }
-        changes.commit = changes.commit ?? .init(number: number, timestamp: Date(), process: Self.process)
-        feed.post([changes])
-    }
+    /// The place of a commit among those that are posted in place of the store; nil if it posts them itself. Called in the order
+    /// of the commits.
+    func beginAnnouncement() -> Announcements.Turn? { announcesItself ? nil : announcements.begin() }
 
-    private static let process = ProcessInfo.processInfo.processName
+    /// Posts what a context has committed, unless the store does so itself. The body is told whether anyone needs values.
+    /// - Parameters:
+    ///   - turn: the commit's place; nil for a commit after which no other one has begun.
+    ///   - own: who knows the changes already.
+    ///   - body: makes the change set.
+    func announce(
+        at turn: Announcements.Turn? = nil, except own: ChangedRecords? = nil,
+        _ body: (_ needsValues: Bool) -> ChangeSet
+    ) {
+        guard let turn = turn ?? beginAnnouncement() else { return }
+        let made = turn.version.load(ordering: .relaxed)
+        let number = made != 0 ? made : version?.number
+        let needsValues = feed.isFollowed
+        var changes = ChangeSet()
+        if needsValues || feed.isFollowedForRecords {
+            changes = body(needsValues)
+            if changes.count > ChangeFeed.valueLimit { changes.dropValues() }
+        }
+        // Counted also where nobody follows.
+        announcements.tell(changes, number: number, at: turn, except: own)
+    }
 
     /// The latest version of the store; nil for a store without versions.
     var version: (any StoreVersion)? { nil }

@@ -27,6 +27,7 @@ extension StoreSession {
             isStreaming = false
             letGo(isLast: true)
             for rows in read.values { rows.endNoting() }
+            following.endStreaming()
         }
         return try body { letGo(isLast: false) }
     }

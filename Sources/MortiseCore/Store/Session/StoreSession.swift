@@ -17,6 +17,7 @@ class StoreSession {
     /// The number of the answer whose rows are being taken.
     private(set) var answer = 0
     private var moment: UInt64 = 0
+    let following = SessionFollowing()
     /// See `streaming(_:)`.
     var isStreaming = false
     /// See `settle(on:)`.
@@ -74,6 +75,7 @@ class StoreSession {
         } failed: { [unowned self] error in
             observer.latch(error)
         }
+        following.begin(in: connection.feed)
         if isStreaming { rows.beginNoting() }
         read[name] = rows
         return rows
@@ -253,8 +255,10 @@ class StoreSession {
         return try body()
     }
 
-    /// Posts what the store has committed, unless it does so itself.
-    func announce(_ changes: () -> ChangeSet) { connection.announce(changes) }
+    /// Posts what the store has committed, unless it does so itself. The body is told whether anyone needs values.
+    func announce(_ outcome: SaveOutcome? = nil, _ changes: (_ needsValues: Bool) -> ChangeSet) {
+        connection.announce(at: outcome?.turn, except: following.records, changes)
+    }
 
     /// The place in the store's history of the transaction that made a version; nil if the store keeps no history.
     func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { connection.historyToken(ofVersion: number) }

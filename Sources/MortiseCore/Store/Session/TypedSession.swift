@@ -83,7 +83,11 @@ final class TypedSession<Store: DataStore>: StoreSession {
         }
         defer { moveOn() }
         do {
-            return try typed.locked { _ in try queryable.execute(batch) }
+            return try committing {
+                try typed.locked { _ in try queryable.execute(batch) }
+            } knowing: {
+                $0.changes
+            }
         } catch let error as any UniqueViolation {
             guard let found = error.uniqueViolation else { throw error }
             throw ModelContextError.notUnique(
@@ -201,6 +205,18 @@ final class TypedSession<Store: DataStore>: StoreSession {
         let request = try request(for: pending)
         // Whether it succeeds or has to be done again on what others have stored.
         defer { moveOn() }
+        var outcome = try committing {
+            try commit(request, mayDefer: mayDefer)
+        } knowing: {
+            $0.named(pending.changes)
+        }
+        takeTurn(&outcome)
+        return outcome
+    }
+
+    private func commit(
+        _ request: DataStoreSaveChangesRequest<Store.Snapshot>, mayDefer: Bool
+    ) throws -> SaveOutcome {
         // What a save is waited for would come beside other calls.
         if typed.lock == nil, let versioned = typed.versioned,
             let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>,

@@ -7,7 +7,7 @@ import Glibc
 /// in its place.
 ///
 /// @unchecked Sendable: the source is made and cancelled once each; what changes is behind the lock.
-final class FileWatch: @unchecked Sendable {
+package final class FileWatch: @unchecked Sendable {
     private static let events = UInt32(IN_MODIFY) | UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
 
     private let path: String
@@ -18,7 +18,7 @@ final class FileWatch: @unchecked Sendable {
     private var watched: Int32?
 
     /// - Returns: nil if the system does not watch the file: it has no more watches, or the file does not exist.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         let descriptor = inotify_init1(Int32(O_NONBLOCK) | Int32(O_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         let watched = inotify_add_watch(descriptor, path, Self.events)
@@ -30,12 +30,12 @@ final class FileWatch: @unchecked Sendable {
         self.descriptor = descriptor
         self.watched = watched
         source = DispatchSource.makeReadSource(
-            fileDescriptor: descriptor, queue: DispatchQueue(label: "mortise.log.watch", qos: .utility))
+            fileDescriptor: descriptor, queue: DispatchQueue(label: "mortise.watch", qos: .utility))
         source.setCancelHandler { _ = Glibc.close(descriptor) }
     }
 
     /// Watches the file that is at the path now. The one before it may have lost its name: a watch stays with its file.
-    func renew() {
+    package func renew() {
         lock.withLock {
             guard let before = watched else { return }
             // The same file keeps its number.
@@ -47,7 +47,7 @@ final class FileWatch: @unchecked Sendable {
     }
 
     /// Calls the handler after each write, or once after several.
-    func start(_ handler: @escaping @Sendable () -> Void) {
+    package func start(_ handler: @escaping @Sendable () -> Void) {
         source.setEventHandler { [descriptor, weak self] in
             // What was written does not matter, only that something was.
             withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
@@ -59,17 +59,17 @@ final class FileWatch: @unchecked Sendable {
         source.resume()
     }
 
-    func stop() {
+    package func stop() {
         lock.withLock { watched = nil }
         source.cancel()
     }
 }
 #else
 /// No notification of writes is available here; readers must poll.
-final class FileWatch: Sendable {
-    init?(_ path: String) { return nil }
-    func start(_ handler: @escaping @Sendable () -> Void) {}
-    func renew() {}
-    func stop() {}
+package final class FileWatch: Sendable {
+    package init?(_ path: String) { return nil }
+    package func start(_ handler: @escaping @Sendable () -> Void) {}
+    package func renew() {}
+    package func stop() {}
 }
 #endif

@@ -234,6 +234,14 @@ final class DictionaryStore: DataStore {
         if contexts.remove(editingState.id) == nil { endsWithoutBeginning += 1 }
     }
 
+    /// Changes a record as another program does.
+    func rename(_ record: PersistentIdentifier, to name: String) {
+        guard let known = records[record], let slot = known.layout.slot(named: "name") else { return }
+        var values = known.values
+        values[slot] = .string(name)
+        records[record] = DefaultSnapshot(persistentIdentifier: record, layout: known.layout, values: values)
+    }
+
     func cachedSnapshots(
         for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
     ) throws -> [PersistentIdentifier: DefaultSnapshot] {

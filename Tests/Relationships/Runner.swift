@@ -64,8 +64,10 @@ final class Runner {
             for (index, next) in steps.enumerated() where runner.reference.allows(next) {
                 step = index
                 if trace { print("\(kind.rawValue): \(next.text(in: world))") }
-                try runner.perform(next)
-                try runner.compare()
+                for each in [next] + kind.additions(after: next) where runner.reference.allows(each) {
+                    try runner.perform(each)
+                    try runner.compare()
+                }
             }
             step = steps.count
             try runner.finish(leaking: { container = $0 })

@@ -14,6 +14,18 @@ enum StoreKind: String, CaseIterable, Sendable {
     /// The same, with lists that are read when they are needed.
     case deferred
 
+    private var hasVersions: Bool { self != .queried && self != .deferred }
+
+    /// What is done in addition after a step. A context of a store without versions shows what it has read, which is a whole
+    /// state only if it reads everything before others save again.
+    func additions(after step: Step) -> [Step] {
+        if hasVersions { return [] }
+        return switch step {
+        case .save, .rollback, .discard, .reopen: [.fetch(in: 0), .fetch(in: 1)]
+        default: []
+        }
+    }
+
     func open(_ schema: Schema, in folder: String) throws -> ModelContainer {
         let configuration: any DataStoreConfiguration =
             switch self {

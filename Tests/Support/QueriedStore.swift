@@ -199,6 +199,29 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
         return result
     }
 
+    /// A required reference to a record that the request has deleted.
+    private func missingTarget(
+        in table: SnapshotTable, after request: DataStoreSaveChangesRequest<DefaultSnapshot>
+    ) -> MissingTarget? {
+        if request.deleted.isEmpty { return nil }
+        for entity in schema.stored.entities {
+            for record in table.snapshots(of: entity.name, includingSubentities: false) {
+                for (slot, value) in zip(record.layout.slots, record.values) {
+                    if slot.role == .toOne, !slot.property.isOptional, value.isNull {
+                        return MissingTarget(record: record.persistentIdentifier, property: slot.name)
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    /// A save would leave a record without what it requires.
+    package struct MissingTarget: Error {
+        package let record: PersistentIdentifier
+        package let property: String
+    }
+
     private func apply(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
@@ -207,7 +230,12 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
                 state.table[record] == nil ? nil : state.versions[record] ?? 0
             }
             if !superseded.isEmpty { throw RecordsSuperseded(superseded) }
+            let before = state.table
             let result = try state.table.apply(request)
+            if let fault = missingTarget(in: state.table, after: request) {
+                state.table = before
+                throw fault
+            }
             state.save += 1
             let written = request.updated.map(\.persistentIdentifier) + result.remappedIdentifiers.values
             for record in written { state.versions[record] = state.save }

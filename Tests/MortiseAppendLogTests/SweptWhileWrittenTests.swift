@@ -43,7 +43,7 @@ import MortiseTestSupport
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: SchemaWorld.Kind.allCases)
+    @Test(.timeLimit(.minutes(15)), arguments: SchemaWorld.Kind.allCases)
     func aCompactionRightAfterTheCreationLeavesTheFile(_ kind: SchemaWorld.Kind) throws {
         let world = try SchemaWorld(kind)
         let fileSystem = InterruptedFileSystem(base: world.disk)

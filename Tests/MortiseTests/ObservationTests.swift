@@ -234,4 +234,26 @@ import Testing
         }
         #expect(house.posters.count == 1)
     }
+
+    @Test func aRefreshNotifiesObserversOfAListThatWasReadAndThatOthersHaveChanged() throws {
+        let schema = Schema([House.self])
+        let records = try QueriedRecords(schema, announces: true, defersLists: true)
+        func open() throws -> ModelContext {
+            ModelContext(try ModelContainer(for: schema, configurations: [QueriedConfiguration(records)]))
+        }
+        let (here, there) = (try open(), try open())
+        there.insert(House(name: "h"))
+        try there.save()
+        let house: House = try onlyModel(in: here)
+        let theirs: House = try onlyModel(in: there)
+        theirs.posters.append(Poster(title: "p"))
+        #expect(
+            try changes {
+                _ = house.posters
+            } during: {
+                try there.save()
+                try here.refresh()
+            } == 1)
+        #expect(house.posters.map(\.title) == ["p"])
+    }
 }

@@ -19,9 +19,9 @@ package final class QueriedRecords: Sendable {
     /// To which all connections post what they commit; nil for stores that post nothing.
     package let feed: ChangeFeed?
 
-    /// What every query throws, or every query for one entity.
+    /// What every query throws, or those that are chosen.
     package let failure = Mutex<(any Error)?>(nil)
-    package let failsOnlyFor = Mutex<String?>(nil)
+    package let failsOnlyFor = Mutex<(@Sendable (StoreQuery) -> Bool)?>(nil)
     /// Whether to-many relationships are left out until somebody asks for them by name.
     package let defersLists: Bool
 
@@ -88,7 +88,7 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
 
     package func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         if let failure = records.failure.withLock({ $0 }) {
-            if records.failsOnlyFor.withLock({ $0 }).map({ $0 == plan.query.entity }) ?? true { throw failure }
+            if records.failsOnlyFor.withLock({ $0 })?(plan.query) ?? true { throw failure }
         }
         let tests = plan.query.conjuncts.compactMap { Self.test($0.expression) }
         let found = state(for: plan.scope) { state in

@@ -252,14 +252,6 @@ extension ContextState {
     var editingState: EditingState { context?.editingState ?? EditingState() }
     var contextIdentifier: UUID? { context?.editingState.id }
 
-    /// The common beginning of every call that may throw.
-    func prepare() throws {
-        try container.checkOpen()
-        try throwLatched()
-        propagateDeletes()
-        try throwLatched()
-    }
-
     func find(_ identifier: PersistentIdentifier) throws -> (any PersistentModel)? {
         try container.checkOpen()
         if let known = model(for: identifier) { return known }

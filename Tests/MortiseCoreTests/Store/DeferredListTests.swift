@@ -219,10 +219,90 @@ import Testing
     @Test func aConditionOnAListThatCannotBeReadThrows() throws {
         let records = try filled(9)
         let context = try context(records)
-        records.failsOnlyFor.withLock { $0 = "Book" }
+        records.failsOnlyFor.withLock { $0 = { $0.entity == "Book" } }
         records.failure.withLock { $0 = DataStoreError.unsupportedFeature }
         #expect(throws: DataStoreError.unsupportedFeature) {
             try context.fetch(FetchDescriptor<Author>(predicate: #Predicate { $0.books.isEmpty }))
         }
     }
+
+    /// Bug: what was left of the list was written, and the next fetch threw.
+    @Test func aSaveIsRefusedIfTheListThatItChangesCannotBeRead() throws {
+        let records = try filled(9)
+        let context = try context(records)
+        let title = #Predicate<Book> { $0.title == "8.0" }
+        let book = try #require(try context.fetch(FetchDescriptor(predicate: title)).first)
+        let shelf = Shelf(label: "second")
+        context.insert(shelf)
+        shelf.books.append(book)
+        records.failsOnlyFor.withLock { $0 = { !$0.prefetch.isEmpty } }
+        records.failure.withLock { $0 = DataStoreError.unsupportedFeature }
+        #expect(throws: DataStoreError.unsupportedFeature) { try context.save() }
+        #expect(context.hasChanges)
+        records.failure.withLock { $0 = nil }
+        try context.save()
+        let stored = try #require(try self.context(records).fetch(FetchDescriptor(predicate: title)).first)
+        #expect(stored.shelves.map(\.label).sorted() == ["all", "second"])
+    }
+
+    /// Bug: a list as it was before others changed it was the base of the change of another property.
+    @Test(arguments: [MergePolicy.objectWins, .storeWins, .error])
+    func aListThatOthersChangedBeforeThisContextDidAnythingIsNoConflict(_ policy: MergePolicy) throws {
+        let records = try filled(9)
+        let (here, there) = (try context(records), try context(records))
+        here.mergePolicy = policy
+        let title = #Predicate<Book> { $0.title == "8.0" }
+        let mine = try #require(try here.fetch(FetchDescriptor(predicate: title)).first)
+        #expect(mine.shelves.count == 1)
+        let theirs = try #require(try there.fetch(FetchDescriptor(predicate: title)).first)
+        theirs.shelves.append(Shelf(label: "theirs"))
+        try there.save()
+        _ = try here.fetch(FetchDescriptor(predicate: title))
+        mine.pages = 77
+        try here.save()
+        let stored = try #require(try context(records).fetch(FetchDescriptor(predicate: title)).first)
+        #expect(stored.pages == 77 && stored.shelves.count == 2)
+    }
+
+    @Test func anEnumerationThrowsIfItsConditionNeedsAListThatCannotBeRead() throws {
+        let records = try filled(9)
+        let context = try context(records)
+        records.failsOnlyFor.withLock { $0 = { $0.entity == "Book" } }
+        records.failure.withLock { $0 = DataStoreError.unsupportedFeature }
+        var seen = 0
+        #expect(throws: DataStoreError.unsupportedFeature) {
+            try context.enumerate(FetchDescriptor<Author>(predicate: #Predicate { $0.books.isEmpty })) { _ in seen += 1
+            }
+        }
+        #expect(seen == 0)
+    }
+
+    /// Bug: the models that code looked at had empty lists.
+    @Test func codeSeesTheListsOfRecordsAsStored() throws {
+        let records = try filled(30)
+        let context = try context(records)
+        let authors = try context.fetch(FetchDescriptor<Author>())
+        authors[2].books = []
+        var descriptor = FetchDescriptor<Author>(predicate: #Predicate { $0.bookCount == 2 })
+        descriptor.includePendingChanges = false
+        #expect(try context.fetch(descriptor).count == 10)
+    }
+
+    @Test func aBatchThatCalculatesFromAListThatCannotBeReadChangesNothing() throws {
+        let records = try filled(9)
+        let context = try context(records)
+        records.failsOnlyFor.withLock { $0 = { $0.entity == "Book" } }
+        records.failure.withLock { $0 = DataStoreError.unsupportedFeature }
+        #expect(throws: DataStoreError.unsupportedFeature) {
+            try context.update(Author.self, where: #Predicate { $0.books.count == 2 }) { $0.set(\.born, to: 7) }
+        }
+        records.failure.withLock { $0 = nil }
+        #expect(
+            try self.context(records).fetchCount(FetchDescriptor<Author>(predicate: #Predicate { $0.born == 7 })) == 1)
+    }
+}
+
+extension Author {
+    /// No store can evaluate this.
+    fileprivate var bookCount: Int { books.count }
 }

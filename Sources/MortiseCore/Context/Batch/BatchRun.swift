@@ -59,6 +59,7 @@ struct BatchRun<Model: PersistentModel> {
         let values = try records.map { record in
             try update.assignments.map { try $0.value(for: record, in: run.reader) }
         }
+        try state.throwDeferredFailures()
         // All targets too: nothing is changed where one of them is not there.
         let targets = try targets(of: update, values)
         for (record, values) in zip(records, values) {
@@ -115,6 +116,7 @@ struct BatchRun<Model: PersistentModel> {
                 for record in records {
                     if let row = try changedRow(record, run.reader, assignments) { changes.updated.append(row) }
                 }
+                try state.throwDeferredFailures()
                 if changes.isEmpty { return records.count }
                 do {
                     let outcome = try session.commit(ModelChanges(changes: changes), mayDefer: false)
@@ -137,9 +139,13 @@ struct BatchRun<Model: PersistentModel> {
         _ record: RecordReference, _ reader: RecordReader, _ assignments: [StoreBatch.Assignment]
     ) throws -> ChangeSet.Update? {
         guard let table = state.table(named: reader.tables[record.table].entityName) else { return nil }
-        let slots = table.layout.properties.indices
+        let rows = session.version == nil ? table.source as? SessionRows : nil
+        // What the store has left out stays as it is there.
         var values = ContiguousArray(
-            slots.map { session.version == nil ? reader.value(record, slot: $0) : StoredValue.null })
+            table.layout.properties.indices.map { slot in
+                guard let rows, !rows.isUnread(row: record.row, slot: slot) else { return StoredValue.null }
+                return reader.value(record, slot: slot)
+            })
         var changed = SlotSet()
         for assignment in assignments {
             let value = try assignment.value(for: record, in: reader)

@@ -7,6 +7,8 @@ final class ContextReader: RecordReader {
     private let tracker: ChangeTracker?
     /// The entities that unsaved changes may concern.
     private let touched: Set<String>
+    /// Keeps the numbers of rows for whoever has found some by this reader: code that runs meanwhile may fetch too.
+    var hold: RowHold?
     /// The context's tables by number, as far as they have been asked for; nil for those that no change concerns.
     private var touchedTables: [ModelTable?] = []
 

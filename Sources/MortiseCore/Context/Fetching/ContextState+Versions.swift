@@ -1,6 +1,14 @@
 import Observation
 
 extension ContextState {
+    /// The common beginning of every call that may throw.
+    func prepare() throws {
+        try container.checkOpen()
+        try throwLatched()
+        propagateDeletes()
+        try throwLatched()
+    }
+
     /// Moves to the latest version of a store; of a store without versions, takes in what its feed has named. Models whose
     /// rows are gone keep their last values and leave the context.
     ///
@@ -79,6 +87,12 @@ extension ContextState {
     /// - Throws: what `StoreVersion.check()` throws.
     func checkVersions() throws {
         for session in sessions { try session.version?.check() }
+    }
+
+    /// - Throws: why a list could not be read that a store had left out, if one of the stores does that: what was calculated
+    ///   from it, or is about to be written, has no members in its place.
+    func throwDeferredFailures() throws {
+        if sessions.contains(where: \.defersRelationships) { try throwLatched() }
     }
 
     private func move(_ session: StoreSession, to latest: any StoreVersion, isOwn: Bool) {
@@ -171,6 +185,8 @@ extension ContextState {
         body()
         change?.didSet()
     }
+
+    func deferringNotifications<R>(_ body: () throws -> R) rethrows -> R { try notifications.deferred(body) }
 
     func hasModel(ofRow row: Int, entity name: String, in rows: SessionRows) -> Bool {
         guard let table = table(named: name), table.source === rows else { return false }

@@ -230,6 +230,7 @@ extension ContextState {
             try add(run.records, run.reader)
         }
         try checkVersions()
+        try throwDeferredFailures()
         return try groups.results(states)
     }
 }

@@ -95,7 +95,7 @@ extension ModelContext {
         if isStreamed { return }
         let run = try QueryRun(prepared, in: state)
         try state.prefetch(run)
-        try withExtendedLifetime(run) { for record in run.records { try visit(record, run.reader) } }
+        for record in run.records { try visit(record, run.reader) }
     }
 }
 

@@ -24,8 +24,6 @@ struct QueryRun<Model: PersistentModel> {
     /// Nil if no store holds the model.
     private let session: StoreSession?
     private let readsStoredValues: Bool
-    /// Keeps the numbers of the rows that the run refers to: code that it calls may fetch too.
-    private var hold: RowHold?
 
     /// Runs a fetch; see `init(_:in:isUnaided:needsValues:)`.
     /// - Throws: what `ModelContext.fetch(_:)` throws.
@@ -57,7 +55,7 @@ struct QueryRun<Model: PersistentModel> {
         if query.purpose == .rows { try state.verify(records, in: reader) }
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
-        if session.version == nil { try state.throwLatched() }
+        try state.throwDeferredFailures()
         if isUnaided { return }
         if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(query, session) }
@@ -71,10 +69,10 @@ struct QueryRun<Model: PersistentModel> {
         self.prepared = prepared
         session = try state.tables(under: Model.self).first?.session
         if let session { try state.refresh(session) }
-        hold = session.flatMap { $0.version == nil ? RowHold($0) : nil }
         hasChanges = descriptor.includePendingChanges && state.hasChanges
         readsStoredValues = !descriptor.includePendingChanges && state.hasChanges
         reader = ContextReader(state: state, seesChanges: hasChanges)
+        if let session, session.version == nil { reader.hold = RowHold(session) }
         plan = .scanAll(prepared.query)
         mergesChanges = hasChanges && reader.concern(prepared.reads)
         asked = prepared.query
@@ -143,7 +141,7 @@ struct QueryRun<Model: PersistentModel> {
         else { return false }
         try run.take(planned, of: session)
         // Rows are let go between portions, when nothing refers to any.
-        run.hold = nil
+        run.reader.hold = nil
         let next = try session.cursor(for: planned)
         let query = run.query
         var skipped = planned.appliesLimit ? 0 : max(query.offset, 0)
@@ -155,6 +153,7 @@ struct QueryRun<Model: PersistentModel> {
                 guard let found = try next(size) else { break }
                 run.scanned += found.report.scanned
                 var records = try run.finishedPortion(run.reader.references(found))
+                try state.throwDeferredFailures()
                 let first = min(skipped, records.count)
                 skipped -= first
                 records = Array(records[first..<(first + min(left, records.count - first))])

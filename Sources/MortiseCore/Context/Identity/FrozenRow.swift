@@ -15,7 +15,7 @@ final class FrozenRow {
         self.table = table
         // The session gives a row's number to another record once no registered model has it.
         if table.session.version == nil, let rows = source as? SessionRows {
-            self.source = RetainedRow(rows, row: row)
+            self.source = RetainedRow(rows, row: row, readsLists: ignoresPendingChanges)
             self.row = 0
         } else {
             self.source = source

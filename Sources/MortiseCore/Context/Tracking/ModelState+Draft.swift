@@ -76,7 +76,8 @@ extension ModelState {
             return try (row >= 0 ? table.source : draft?.frozen?.source)?.readValue(row: place, slot: slot) ?? .null
         } catch {
             table.state.latch(error)
-            return .null
+            // A list as it was before the store left it out.
+            return row >= 0 ? (table.source as? SessionRows)?.storedForm(row: place, slot: slot) ?? .null : .null
         }
     }
 

@@ -18,18 +18,6 @@ final class TypeCache<Value: Sendable>: Sendable {
     }
 }
 
-/// The types of predicate expressions that can be lowered.
-enum LowerableTypes {
-    private static let known = TypeCache<(any LowerableExpression.Type)?>()
-
-    static func lowerable<Expression>(_ expression: Expression) -> (any LowerableExpression)? {
-        func cast<Lowerable: LowerableExpression>(_ type: Lowerable.Type) -> (any LowerableExpression)? {
-            expression as? Lowerable
-        }
-        return known.value(of: Expression.self) { $0 as? any LowerableExpression.Type }.flatMap { cast($0) }
-    }
-}
-
 /// The properties that key paths into models lead to, by the objects that key paths are: a literal without captured values
 /// is one object for the life of the program.
 ///

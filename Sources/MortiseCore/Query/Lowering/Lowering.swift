@@ -26,6 +26,18 @@ protocol SplittableExpression {
     ) -> Bool
 }
 
+/// The types of predicate expressions that can be lowered.
+enum LowerableTypes {
+    private static let known = TypeCache<(any LowerableExpression.Type)?>()
+
+    static func lowerable<Expression>(_ expression: Expression) -> (any LowerableExpression)? {
+        func cast<Lowerable: LowerableExpression>(_ type: Lowerable.Type) -> (any LowerableExpression)? {
+            expression as? Lowerable
+        }
+        return known.value(of: Expression.self) { $0 as? any LowerableExpression.Type }.flatMap { cast($0) }
+    }
+}
+
 /// What stopped a lowering: the part is left to be evaluated on models.
 struct NotLowerable: Error {
     var reason: String

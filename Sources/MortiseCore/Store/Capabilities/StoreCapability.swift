@@ -36,7 +36,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let recordVersions = StoreCapability(rawValue: "recordVersions")
     /// The store may leave out to-many relationships, for the framework to read when they are needed: in its snapshots, null in
     /// a to-many relationship says so. One that the query names in `StoreQuery.prefetch` must be there. In updates that the
-    /// store gets to save, null in a to-many relationship leaves that as it is stored. For stores of queries without versions
+    /// store gets to save, null in a to-many relationship leaves that as it is stored. A
+    /// model whose record was deleted shows those lists that were read before. For stores of queries without versions
     /// whose snapshots are `DefaultSnapshot`.
     public static let deferredRelationships = StoreCapability(rawValue: "deferredRelationships")
     /// The store answers all plans of one `ReadScope` from one state of its storage. For stores of queries without versions.

@@ -53,6 +53,16 @@ struct SaveOutcome {
         return named
     }
 
+    /// As `named(_:)`, without the records of which only sides have changed that follow from other records: a store need not
+    /// name those.
+    func surelyNamed(_ changes: ChangeSet) -> ChangeSet {
+        var named = named(changes)
+        named.updated.removeAll { update in
+            !update.slots.isEmpty && update.slots.slots.allSatisfy { update.layout.slots[$0].role == .toManyDerived }
+        }
+        return named
+    }
+
     /// As `committed(_:)`, with the values under those identifiers too, as the store has set them.
     func committedWithValues(_ changes: ChangeSet) -> ChangeSet {
         let pairs = pairs

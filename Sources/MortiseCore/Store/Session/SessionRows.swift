@@ -93,6 +93,12 @@ final class SessionRows: RowSource, @unchecked Sendable {
         return slot < values.count ? values[slot] : .null
     }
     func values(row: Int) -> ContiguousArray<StoredValue> { rows[row].values }
+    /// The values as the store has them, with null for those that it has left out.
+    func knownValues(row: Int) -> ContiguousArray<StoredValue> {
+        var values = rows[row].values
+        for slot in rows[row].unread.slots where slot < values.count { values[slot] = .null }
+        return values
+    }
 
     /// The version of a record that was read last; 0 if the store has told none, nil if the record was not read.
     func version(of identifier: PersistentIdentifier) -> UInt64? {
@@ -181,8 +187,15 @@ final class SessionRows: RowSource, @unchecked Sendable {
 
     // MARK: Relationships that the store has left out
 
+    /// The relationships of a row that were left out again after they had been read.
+    func outdatedSlots(row: Int) -> [Int] {
+        rows[row].unread.slots.filter { !storedForm(row: row, slot: $0).isNull }
+    }
+
     /// Whether the store may leave a relationship out.
     func mayDefer(_ slot: Int) -> Bool { deferrable.contains(slot) }
+
+    func hasUnread(row: Int) -> Bool { !rows[row].unread.isEmpty }
 
     /// Whether a relationship was left out and has not been read since.
     func isUnread(row: Int, slot: Int) -> Bool { rows[row].unread.contains(slot) }
@@ -290,9 +303,9 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// Lets go of the rows that nothing uses, if there are many more than after the last time. To be called while nobody refers to
     /// rows by number and nothing is noted.
     func sweep(unless isUsed: (Int) -> Bool) {
-        guard liveCount >= nextSweep, added == nil else { return }
-        for row in rows.indices where rows[row].isLive && !isUsed(row) { free(row) }
-        nextSweep = max(Self.least, 2 * liveCount)
+        guard rows.count - free.count >= nextSweep, added == nil else { return }
+        for row in rows.indices where rows[row].identifier != nil && !isUsed(row) { free(row) }
+        nextSweep = max(Self.least, 2 * (rows.count - free.count))
     }
 
     /// How many rows are kept for no model: what was prefetched, or read by other fetches, is mostly needed soon.
@@ -304,13 +317,23 @@ final class SessionRows: RowSource, @unchecked Sendable {
 
 /// The values of a record that was read from a store without versions, apart from the session's rows.
 final class RetainedRow: RowSource, @unchecked Sendable {
-    // @unchecked: nothing in it changes.
+    // @unchecked: nothing in it changes, and what has the rows is used only where its context is.
     private let record: PersistentIdentifier
     private let values: ContiguousArray<StoredValue>
+    /// Where lists are read that the store has left out; nil for a record that is shown as it was last known.
+    private let rows: SessionRows?
 
-    init(_ rows: SessionRows, row: Int) {
+    /// Retains a row. With `readsLists`, lists that the store has left out are read when they are asked for, as long as the
+    /// record is there.
+    init(_ rows: SessionRows, row: Int, readsLists: Bool) {
         record = rows.identifier(ofRow: row)
         values = rows.values(row: row)
+        self.rows = readsLists && rows.hasUnread(row: row) ? rows : nil
+    }
+
+    private func unreadRow(_ slot: Int) -> Int? {
+        guard let rows, let row = rows.row(of: record), rows.mayDefer(slot) else { return nil }
+        return row
     }
 
     override var endRow: Int { 1 }
@@ -318,5 +341,12 @@ final class RetainedRow: RowSource, @unchecked Sendable {
     override func contains(row: Int) -> Bool { row == 0 }
     override func identifier(ofRow row: Int) -> PersistentIdentifier { record }
     override func row(of identifier: PersistentIdentifier) -> Int? { identifier == record ? 0 : nil }
-    override func value(row: Int, slot: Int) -> StoredValue { slot < values.count ? values[slot] : .null }
+    override func value(row: Int, slot: Int) -> StoredValue {
+        if let rows, let row = unreadRow(slot) { return rows.value(row: row, slot: slot) }
+        return slot < values.count ? values[slot] : .null
+    }
+    override func readValue(row: Int, slot: Int) throws -> StoredValue {
+        if let rows, let row = unreadRow(slot) { return try rows.readValue(row: row, slot: slot) }
+        return slot < values.count ? values[slot] : .null
+    }
 }

@@ -29,10 +29,13 @@ extension StoreSession {
     func readDeferred(_ places: [Int], _ slot: Int, of rows: SessionRows, entity name: String) throws {
         guard let layout = schema.layouts[name] else { return }
         let owners = places.map { rows.identifier(ofRow: $0) }
-        if let (destination, inverse) = toOneInverse(of: slot, in: layout) {
-            try readMembers(of: owners, slot, rows, destination, inverse)
-        } else {
-            try readAgain(owners, slot, rows, layout)
+        // Observers run when all is there: they may read the same lists, or fetch.
+        try observer.deferringNotifications {
+            if let (destination, inverse) = toOneInverse(of: slot, in: layout) {
+                try readMembers(of: owners, slot, rows, destination, inverse)
+            } else {
+                try readAgain(owners, slot, rows, layout)
+            }
         }
     }
 

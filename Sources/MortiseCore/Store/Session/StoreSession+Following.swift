@@ -97,6 +97,13 @@ extension StoreSession {
             if let row = rows.lastRow(of: record) { observer.rowIsGone(row, ofEntity: layout.entityName, in: rows) }
             forget(record)
         }
+        // Somebody has seen these lists, and may observe them.
+        var outdated: [Int: [Int]] = [:]
+        for record in present {
+            guard let row = rows.row(of: record) else { continue }
+            for slot in rows.outdatedSlots(row: row) { outdated[slot, default: []].append(row) }
+        }
+        for (slot, places) in outdated { try rows.readDeferred(places, slot: slot) }
     }
 
     /// Runs a commit of this session. A store that announces itself may name it among the changes of others.

@@ -166,9 +166,10 @@ class StoreSession {
     /// The row that a record has or had among those that were read; nil for a store with versions.
     func lastRow(of identifier: PersistentIdentifier) -> Int? { read[identifier.entityName]?.lastRow(of: identifier) }
 
-    /// The values of a row, which change when it is read again; nil for a store with versions, whose rows do not change.
+    /// The values of a row, which change when it is read again, with null for what the store has left out; nil for a store with
+    /// versions, whose rows do not change.
     func changingValues(ofRow row: Int, entity name: String) -> ContiguousArray<StoredValue>? {
-        version == nil ? read[name]?.values(row: row) : nil
+        version == nil ? read[name]?.knownValues(row: row) : nil
     }
 
     // MARK: What the store is
@@ -275,6 +276,8 @@ protocol StoreSessionObserver: AnyObject {
     var editingState: EditingState { get }
     /// Identifies the context; nil if it is gone.
     var contextIdentifier: UUID? { get }
+    /// Runs a body after which, and not before, observers are notified of what it changes.
+    func deferringNotifications<R>(_ body: () throws -> R) rethrows -> R
     /// Keeps an error for the next call that can throw it.
     func latch(_ error: any Error)
     /// Replaces the values of a row by running the body; the observers of its model are notified before and after.

@@ -140,6 +140,9 @@ final class TypedSession<Store: DataStore>: StoreSession {
     ) throws -> Set<PersistentIdentifier> {
         func load<T: PersistentModel>(_ type: T.Type) throws -> Set<PersistentIdentifier> {
             let wanted = Set(identifiers)
+            // Observers of what is read may fetch.
+            let hold = RowHold(self)
+            defer { withExtendedLifetime(hold) {} }
             let found = try fetch(
                 FetchDescriptor<T>(predicate: #Predicate { wanted.contains($0.persistentModelID) }),
                 beforeScan: {}
@@ -208,7 +211,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
         var outcome = try committing {
             try commit(request, mayDefer: mayDefer)
         } knowing: {
-            $0.named(pending.changes)
+            $0.surelyNamed(pending.changes)
         }
         takeTurn(&outcome)
         return outcome

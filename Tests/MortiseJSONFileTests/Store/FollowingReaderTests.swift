@@ -318,6 +318,30 @@ import Testing
         #expect(try reading.fetch(FetchDescriptor<Leaf>()).map(\.text) == ["one"])
     }
 
+    /// Bug: what the system had refused once was looked at again only when the writer had saved once more.
+    @Test func aFileThatCouldNotBeOpenedForAMomentIsFollowed() throws {
+        let writing = ModelContext(try container())
+        writing.insert(Leaf(1, "one"))
+        try writing.save()
+        let readersDisk = disk.process(7)
+        let reading = try container(as: JSONFileConfiguration(path: Self.path, allowsSave: false, in: readersDisk))
+        let all = FetchDescriptor<Leaf>(predicate: #Predicate { $0.number > 0 })
+        #expect(try ModelContext(reading).fetchCount(all) == 1)
+        writing.insert(Leaf(2, "two"))
+        try writing.save()
+        readersDisk.inject(.fail(.processFiles), of: .open)
+        #expect(try ModelContext(reading).fetchCount(all) == 1)
+        // Not at once, but without another save.
+        let end = ContinuousClock.now + .seconds(60)
+        var count = 1
+        while count == 1, ContinuousClock.now < end {
+            Thread.sleep(forTimeInterval: 0.01)
+            // The error of a file that stays so for a while is thrown by one fetch.
+            count = (try? ModelContext(reading).fetchCount(all)) ?? 1
+        }
+        #expect(count == 2)
+    }
+
     /// On a real disk the system tells of the save: nobody fetches.
     @Test func theSystemTellsOfASave() throws {
         let folder = try StoreFolder()

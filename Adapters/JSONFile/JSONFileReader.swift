@@ -4,7 +4,7 @@ import MortiseEngine
 
 /// Follows the file of a store that was opened for reading: other processes replace it as a whole.
 ///
-/// What cannot be read, or is no later state of the same store, leaves the records as they are known. An editor that writes in
+/// What cannot be read, or is not a later state of the same store, leaves the records as they are known. An editor that writes in
 /// place leaves a file that is incomplete for a moment, which is therefore looked at twice.
 ///
 /// @unchecked Sendable: what changes is behind the lock.
@@ -21,18 +21,20 @@ final class JSONFileReader: @unchecked Sendable {
     private var refused: Refusal?
 
     private struct Refusal {
-        /// Nil if there is none.
+        /// Nil if no file is there.
         var file: FileIdentity?
         var since: ContinuousClock.Instant
         var lastTry: ContinuousClock.Instant
         var error: any Error
         var isTold = false
+        var tries = 0
 
-        /// Whether the same file may be read by now: its content was not at fault.
+        /// Whether to try the same file again: the system refused it, and its content was not at fault.
         var mayPass: Bool {
             guard let reason = (error as? FileError)?.reason else { return false }
             if case .changed = reason { return false }
-            return lastTry.duration(to: .now) >= JSONFileReader.patience
+            // Seldom after a while: looking may take as long as reading the file.
+            return lastTry.duration(to: .now) >= JSONFileReader.patience * (1 << min(tries, 7))
         }
     }
 
@@ -73,6 +75,7 @@ final class JSONFileReader: @unchecked Sendable {
                     known = read
                     refused = nil
                 }
+                engine.tell(nil)
             }
             return nil
         } catch {
@@ -82,8 +85,9 @@ final class JSONFileReader: @unchecked Sendable {
 
     private func refuse(_ file: FileIdentity?, _ error: any Error) -> (any Error)? {
         lock.withLock {
-            if refused?.file == file, refused != nil {
+            if let known = refused, known.file == file, "\(known.error)" == "\(error)" {
                 refused?.lastTry = .now
+                refused?.tries += 1
             } else {
                 refused = Refusal(file: file, since: .now, lastTry: .now, error: error)
             }

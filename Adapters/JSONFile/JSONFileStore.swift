@@ -123,7 +123,8 @@ extension JSONFileStore {
     /// True for a store that is opened for reading. While one is open for writing, no other process can write.
     public var announcesOtherProcesses: Bool { !configuration.allowsSave }
 
-    /// The latest state. For a store opened for reading, it is that of the file now, as far as it can be read.
+    /// The latest state. For a store opened for reading, it is that of the file now. If the file cannot be
+    /// read, the version stays as it was, and the next fetch throws why, once.
     public var currentVersion: any StoreVersion {
         if !isClosed.load(ordering: .acquiring) { takeInFile() }
         return engine.version

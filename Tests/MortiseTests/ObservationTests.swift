@@ -209,16 +209,22 @@ import Testing
             } == 0)
     }
 
-    /// A list that a store has left out is read when it is needed, so that only then can be said whether it differs.
-    @Test func aListThatWasLeftOutNotifiesOnceItIsReadAndDiffers() throws {
+    /// Two connections to a store that leaves out lists, with one house in it.
+    private func connections(announcing: Bool) throws -> (here: ModelContext, there: ModelContext) {
         let schema = Schema([House.self])
-        let records = try QueriedRecords(schema, defersLists: true)
+        let records = try QueriedRecords(schema, announces: announcing, defersLists: true)
         func open() throws -> ModelContext {
             ModelContext(try ModelContainer(for: schema, configurations: [QueriedConfiguration(records)]))
         }
-        let (here, there) = (try open(), try open())
+        let there = try open()
         there.insert(House(name: "h"))
         try there.save()
+        return (try open(), there)
+    }
+
+    /// A list that a store has left out is read when it is needed, so that only then can be said whether it differs.
+    @Test func aListThatWasLeftOutNotifiesOnceItIsReadAndDiffers() throws {
+        let (here, there) = try connections(announcing: false)
         let house: House = try onlyModel(in: here)
         let theirs: House = try onlyModel(in: there)
         for (added, expected) in [(0, 0), (1, 1), (0, 0)] {
@@ -236,14 +242,7 @@ import Testing
     }
 
     @Test func aRefreshNotifiesObserversOfAListThatWasReadAndThatOthersHaveChanged() throws {
-        let schema = Schema([House.self])
-        let records = try QueriedRecords(schema, announces: true, defersLists: true)
-        func open() throws -> ModelContext {
-            ModelContext(try ModelContainer(for: schema, configurations: [QueriedConfiguration(records)]))
-        }
-        let (here, there) = (try open(), try open())
-        there.insert(House(name: "h"))
-        try there.save()
+        let (here, there) = try connections(announcing: true)
         let house: House = try onlyModel(in: here)
         let theirs: House = try onlyModel(in: there)
         theirs.posters.append(Poster(title: "p"))

@@ -95,7 +95,7 @@ public struct BareStore {
         }
     }
 
-    /// The records that the store returns for a query, which it may claim as it likes.
+    /// The records that the store returns for a query, whichever conditions it claims.
     /// - Throws: what the store throws.
     public func records(_ query: StoreQuery) throws -> [Record] {
         guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }

@@ -2,12 +2,6 @@ import Foundation
 import MortiseCore
 
 extension StoreFault {
-    private static func shared(
-        _ id: String, _ summary: String, _ change: @escaping @Sendable (inout ReferenceSteps) -> Void
-    ) -> StoreFault {
-        StoreFault(id, summary, in: .shared, change: change)
-    }
-
     /// Stores that leave out lists, or read for a context, wrongly.
     static let deferralFaults: [StoreFault] = [
         shared("leaves-out-what-is-named", "leaves out a many-to-many list that the query names") { steps in

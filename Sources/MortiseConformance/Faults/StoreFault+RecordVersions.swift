@@ -1,7 +1,8 @@
 import MortiseCore
 
 extension StoreFault {
-    private static func shared(
+    /// A fault of the reference store that others write.
+    static func shared(
         _ id: String, _ summary: String, _ change: @escaping @Sendable (inout ReferenceSteps) -> Void
     ) -> StoreFault {
         StoreFault(id, summary, in: .shared, change: change)

@@ -89,7 +89,7 @@ public final class ChangeFeed: Sendable {
 
     /// Whether anyone follows all changes with their values. Ask before collecting what only such followers need.
     public var isFollowed: Bool { count.load(ordering: .relaxed) > 0 }
-    /// Whether anyone follows all changes who needs their records but not their values: contexts of stores without versions
+    /// Whether any follower needs the records of all changes, but not the values: contexts of stores without versions
     /// do. A store that posts its commits posts them without values then, unless `isFollowed` is true as well.
     public var isFollowedForRecords: Bool { followersOfRecords > 0 }
     var followersOfRecords: Int { recordsCount.load(ordering: .relaxed) }

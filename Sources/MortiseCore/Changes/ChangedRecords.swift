@@ -3,7 +3,7 @@ import Synchronization
 /// The records that a feed has named since they were last taken: identifiers alone, up to a limit, beyond which it may be any
 /// record.
 ///
-/// A feed notes them while it posts, so that whoever takes them after a commit has them.
+/// A feed adds them while it posts: once a commit has returned, its records are here.
 final class ChangedRecords: Sendable {
     /// Records that others have changed or deleted.
     struct Found: Sendable {
@@ -29,7 +29,7 @@ final class ChangedRecords: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether nothing was named. A commit that has ended before the caller could know of it is not missed.
+    /// Whether nothing was named. Any commit that the caller can know of is included.
     var isEmpty: Bool { !hasAny.load(ordering: .relaxed) }
 
     /// What was named since the last call.

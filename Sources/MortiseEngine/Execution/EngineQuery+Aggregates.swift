@@ -60,8 +60,8 @@ extension EngineQuery {
 }
 
 extension EngineDataStore {
-    /// Aggregates on columns; nil if the framework has to.
-    /// - Throws: `QueryEvaluationError`.
+    /// Aggregates on columns; nil without a version, and if the framework has to do it.
+    /// - Throws: `QueryEvaluationError`; the error of a damaged region; once, why what another process has written cannot be taken in.
     public func aggregate(_ query: AggregateQuery, in version: (any StoreVersion)?) throws -> AggregateAnswer? {
         guard let version else { return nil }
         try engine.throwUntold()

@@ -150,7 +150,7 @@ extension EngineQuery {
 
 extension EngineDataStore {
     /// The rows that a plan of this store promises.
-    /// - Throws: `QueryEvaluationError`; the error of a damaged region.
+    /// - Throws: `QueryEvaluationError`; the error of a damaged region; once, why what another process has written cannot be taken in.
     public func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows {
         try engine.throwUntold()
         let rows = try EngineQuery.of(plan, engine.catalog).run(plan, in: version)

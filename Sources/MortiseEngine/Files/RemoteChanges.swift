@@ -15,7 +15,7 @@ package final class RemoteChanges: @unchecked Sendable {
 
     /// - Parameters:
     ///   - path: the file.
-    ///   - isReal: whether the system knows it; simulated files are none that it knows.
+    ///   - isReal: whether the file is in the system's file system, which then tells of changes; false for a simulated file.
     ///   - interval: how often to look even if the system tells of writes, in seconds.
     ///   - body: looks. Called on any thread, by one at a time.
     package init(

@@ -225,9 +225,10 @@ public final class Engine: Sendable {
     }
 
     /// Has the next read throw why what others have written cannot be taken in. The reads after it go on with what is known.
-    package func tell(_ error: any Error) {
+    /// Nil takes back what was not thrown yet.
+    package func tell(_ error: (any Error)?) {
         untold.withLock { $0 = error }
-        hasUntold.store(true, ordering: .releasing)
+        hasUntold.store(error != nil, ordering: .releasing)
     }
 
     /// - Throws: what `tell(_:)` was given, once.

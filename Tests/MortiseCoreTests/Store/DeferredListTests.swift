@@ -18,8 +18,8 @@ import Testing
     }
 
     /// Authors with as many books as their number divided by three leaves, all of which are on one shelf.
-    private func filled(_ count: Int) throws -> QueriedRecords {
-        let records = try QueriedRecords(Self.schema, defersLists: true)
+    private func filled(_ count: Int, announces: Bool = false) throws -> QueriedRecords {
+        let records = try QueriedRecords(Self.schema, announces: announces, defersLists: true)
         let context = try context(records)
         let shelf = Shelf(label: "all")
         context.insert(shelf)
@@ -262,6 +262,54 @@ import Testing
         try here.save()
         let stored = try #require(try context(records).fetch(FetchDescriptor(predicate: title)).first)
         #expect(stored.pages == 77 && stored.shelves.count == 2)
+    }
+
+    /// Bug: the base of a list was what was known at the first change of another property.
+    @Test func aListThatIsReadAndChangedAfterAnotherPropertyHasABaseToo() throws {
+        let records = try filled(9)
+        let (here, there) = (try context(records), try context(records))
+        here.mergePolicy = .error
+        let title = #Predicate<Book> { $0.title == "8.0" }
+        let mine = try #require(try here.fetch(FetchDescriptor(predicate: title)).first)
+        mine.pages = 7
+        #expect(mine.shelves.count == 1)
+        mine.shelves.append(Shelf(label: "mine"))
+        let theirs = try #require(try there.fetch(FetchDescriptor(predicate: title)).first)
+        theirs.shelves.append(Shelf(label: "theirs"))
+        try there.save()
+        let conflict = #expect(throws: SaveConflict.self) { try here.save() }
+        #expect(conflict?.properties.map(\.name) == ["shelves"])
+    }
+
+    @Test func aSaveAsksForNoListThatWasReadIfChangesAreSettledByProperty() throws {
+        let records = try filled(9)
+        let context = try context(records)
+        let book = try #require(
+            try context.fetch(FetchDescriptor<Book>(predicate: #Predicate { $0.title == "8.0" })).first)
+        #expect(book.shelves.count == 1)
+        book.pages = 7
+        _ = records.takeQueries()
+        try context.save()
+        #expect(records.takeQueries().allSatisfy { $0.query.prefetch.isEmpty })
+    }
+
+    /// Bug: the error came back at every fetch.
+    @Test func aListThatCannotBeReadAgainStopsOneFetchAlone() throws {
+        let records = try filled(9, announces: true)
+        let (here, there) = (try context(records), try context(records))
+        let title = #Predicate<Book> { $0.title == "8.0" }
+        let mine = try #require(try here.fetch(FetchDescriptor(predicate: title)).first)
+        #expect(mine.shelves.count == 1)
+        try #require(try there.fetch(FetchDescriptor(predicate: title)).first).shelves.append(Shelf(label: "theirs"))
+        try there.save()
+        records.failsOnlyFor.withLock { $0 = { !$0.prefetch.isEmpty } }
+        records.failure.withLock { $0 = DataStoreError.unsupportedFeature }
+        #expect(throws: DataStoreError.unsupportedFeature) { try here.fetch(FetchDescriptor<Author>()) }
+        #expect(try here.fetch(FetchDescriptor<Author>()).count == 9)
+        mine.pages = 7
+        try here.save()
+        records.failure.withLock { $0 = nil }
+        #expect(mine.shelves.count == 2)
     }
 
     @Test func anEnumerationThrowsIfItsConditionNeedsAListThatCannotBeRead() throws {

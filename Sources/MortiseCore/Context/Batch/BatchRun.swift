@@ -59,7 +59,7 @@ struct BatchRun<Model: PersistentModel> {
         let values = try records.map { record in
             try update.assignments.map { try $0.value(for: record, in: run.reader) }
         }
-        try state.throwDeferredFailures()
+        try state.throwReadFailures()
         // All targets too: nothing is changed where one of them is not there.
         let targets = try targets(of: update, values)
         for (record, values) in zip(records, values) {
@@ -116,7 +116,7 @@ struct BatchRun<Model: PersistentModel> {
                 for record in records {
                     if let row = try changedRow(record, run.reader, assignments) { changes.updated.append(row) }
                 }
-                try state.throwDeferredFailures()
+                try state.throwReadFailures()
                 if changes.isEmpty { return records.count }
                 do {
                     let outcome = try session.commit(ModelChanges(changes: changes), mayDefer: false)

@@ -7,7 +7,7 @@ final class ContextReader: RecordReader {
     private let tracker: ChangeTracker?
     /// The entities that unsaved changes may concern.
     private let touched: Set<String>
-    /// Keeps the numbers of rows for whoever has found some by this reader: code that runs meanwhile may fetch too.
+    /// Keeps the rows that were found from being given to other records while the reader lives. Code that runs meanwhile may fetch.
     var hold: RowHold?
     /// The context's tables by number, as far as they have been asked for; nil for those that no change concerns.
     private var touchedTables: [ModelTable?] = []

@@ -89,12 +89,6 @@ extension ContextState {
         for session in sessions { try session.version?.check() }
     }
 
-    /// - Throws: why a list could not be read that a store had left out, if one of the stores does that: what was calculated
-    ///   from it, or is about to be written, has no members in its place.
-    func throwDeferredFailures() throws {
-        if sessions.contains(where: \.defersRelationships) { try throwLatched() }
-    }
-
     private func move(_ session: StoreSession, to latest: any StoreVersion, isOwn: Bool) {
         let previous = session.version
         var differing: [ValueChange] = []

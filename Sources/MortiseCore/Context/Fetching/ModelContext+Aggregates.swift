@@ -230,7 +230,7 @@ extension ContextState {
             try add(run.records, run.reader)
         }
         try checkVersions()
-        try throwDeferredFailures()
+        try throwReadFailures()
         return try groups.results(states)
     }
 }

@@ -55,7 +55,7 @@ struct QueryRun<Model: PersistentModel> {
         if query.purpose == .rows { try state.verify(records, in: reader) }
         // The store knew only of what it read itself; the rest of the query may have read other records.
         try state.checkVersions()
-        try state.throwDeferredFailures()
+        try state.throwReadFailures()
         if isUnaided { return }
         if let start { state.emitFetch(query, plan, since: start, scanned: scanned, returned: count) }
         if state.container.verifiesPushDown { try verify(query, session) }
@@ -153,7 +153,7 @@ struct QueryRun<Model: PersistentModel> {
                 guard let found = try next(size) else { break }
                 run.scanned += found.report.scanned
                 var records = try run.finishedPortion(run.reader.references(found))
-                try state.throwDeferredFailures()
+                try state.throwReadFailures()
                 let first = min(skipped, records.count)
                 skipped -= first
                 records = Array(records[first..<(first + min(left, records.count - first))])

@@ -17,6 +17,8 @@ extension ContextState {
         guard let table = model._modelState.table, let draft = model._modelState.draft, let base = draft.base else {
             return
         }
+        // Each property that was changed here is written, and no other.
+        if policy == .propertyWise { return }
         let row = model._modelState.row
         let slots = base.slotsChanged(in: table.source, row: row, table.layout.record)
         guard !slots.isEmpty else { return }

@@ -104,8 +104,8 @@ extension ContextState {
                 guard let pending = tracker?.pendingChanges(for: session, author: editingState.author),
                     !pending.changes.isEmpty
                 else { continue }
-                // Before anything is stored: a list that could not be read would be written without its members.
-                try throwDeferredFailures()
+                // Before this store is asked: a list that could not be read would be written without its members.
+                try throwListFailure()
                 let outcome: SaveOutcome
                 do {
                     // With several stores the next is only asked once this one's part is safe.

@@ -2,13 +2,19 @@
 final class BaseRow {
     private let source: RowSource
     private let row: Int
-    private let values: ContiguousArray<StoredValue>?
+    private var values: ContiguousArray<StoredValue>?
 
     /// The values are those of a source that does not keep what the row has now; nil for one that does.
     init(_ source: RowSource, row: Int, values: ContiguousArray<StoredValue>?) {
         self.source = source
         self.row = row
         self.values = values
+    }
+
+    /// Takes a list that the store had left out when the record was first changed, as it was when the list itself was.
+    func complete(_ slot: Int, with list: StoredValue) {
+        guard let known = values, slot < known.count, known[slot].isNull else { return }
+        values?[slot] = list
     }
 
     /// - Throws: why the value cannot be read.

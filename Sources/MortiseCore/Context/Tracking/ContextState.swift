@@ -36,6 +36,9 @@ final class ContextState: StoreSessionObserver, ModelFinding {
     let notifications = DeferredNotifications()
     /// The first error that a place without `throws` ran into; the next fetch or save throws it.
     private var latched: (any Error)?
+    /// The first failure to read a list that a store had left out, which is latched too; see `throwListFailure()`.
+    private var listFailure: (any Error)?
+    private var latchedIsOfList = false
     /// What the last autosave threw. The next fetch throws it; a save says by itself what is in its way.
     private var autosaveFailure: (any Error)?
 
@@ -148,19 +151,44 @@ final class ContextState: StoreSessionObserver, ModelFinding {
         if latched == nil { latched = error }
     }
 
+    func latchListFailure(_ error: any Error) {
+        if latched == nil {
+            latched = error
+            latchedIsOfList = true
+        }
+        listFailure = listFailure ?? error
+    }
+
+    /// - Throws: why a list could not be read that a store had left out. What was calculated from such a list took it for empty,
+    ///   or for what it was before.
+    func throwListFailure() throws {
+        guard let error = listFailure.take() else { return }
+        if latchedIsOfList { latched = nil }
+        latchedIsOfList = false
+        throw error
+    }
+
+    /// - Throws: what could not be read, from a store without versions, of the records that a query or a batch has looked at.
+    func throwReadFailures() throws {
+        if sessions.contains(where: { $0.version == nil }) { try throwLatched() }
+    }
+
     /// Runs a body of getters.
     /// - Throws: the first error that they meet; errors kept before stay kept.
     func resolving<R>(_ body: () -> R) throws -> R {
-        let before = latched.take()
+        let (before, beforeOfList, failure) = (latched.take(), latchedIsOfList, listFailure)
+        latchedIsOfList = false
         let result = body()
         let met = latched
-        latched = before
+        (latched, latchedIsOfList, listFailure) = (before, beforeOfList, failure)
         if let met { throw met }
         return result
     }
 
     func throwLatched() throws {
         guard latched != nil || autosaveFailure != nil else { return }
+        if latchedIsOfList { listFailure = nil }
+        latchedIsOfList = false
         if let error = latched.take() ?? autosaveFailure.take() { throw error }
     }
 

@@ -75,9 +75,13 @@ extension ModelState {
         do {
             return try (row >= 0 ? table.source : draft?.frozen?.source)?.readValue(row: place, slot: slot) ?? .null
         } catch {
-            table.state.latch(error)
-            // A list as it was before the store left it out.
-            return row >= 0 ? (table.source as? SessionRows)?.storedForm(row: place, slot: slot) ?? .null : .null
+            guard row >= 0, let rows = table.source as? SessionRows else {
+                table.state.latch(error)
+                return .null
+            }
+            table.state.latchListFailure(error)
+            // For a list: what was known before the store left it out.
+            return rows.storedForm(row: place, slot: slot)
         }
     }
 

@@ -28,6 +28,7 @@ extension ChangeTracker {
         case .set(.value(let value)): apply(stored: value, to: model, at: slot)
         case .set(let value):
             note(model)
+            if case .models = value { completeBase(of: model, at: slot) }
             model._modelState.set(value, at: slot)
         case .add(let member):
             if let changes = model._modelState.membersOfNew(at: slot) { return changes.add(member) }
@@ -70,8 +71,18 @@ extension ChangeTracker {
         if case .models(let changes)? = model._modelState.draft?[slot] { return changes }
         let changes = MemberChanges()
         note(model)
+        completeBase(of: model, at: slot)
         model._modelState.set(.models(changes), at: slot)
         return changes
+    }
+
+    /// A list that was read only after the record's first change is known now.
+    private static func completeBase(of model: any PersistentModel, at slot: Int) {
+        let row = model._modelState.row
+        guard row >= 0, let table = model._modelState.table, table.session.defersRelationships,
+            let rows = table.source as? SessionRows, rows.mayDefer(slot), !rows.isUnread(row: row, slot: slot)
+        else { return }
+        model._modelState.draft?.base?.complete(slot, with: rows.storedForm(row: row, slot: slot))
     }
 
     /// The member changes are shared by reference, so the draft has to be told that they changed.

@@ -132,7 +132,7 @@ public struct FetchPlan: Sendable, Hashable {
     }
     private var prepared = Prepared()
     /// Which reads this run of the plan belongs to. The framework sets it before it runs the plan, for a store without
-    /// versions; nil elsewhere.
+    /// versions; nil elsewhere, and once the context is gone. Answer a plan without a scope from the latest state.
     public var scope: ReadScope?
 
     /// A box that `==` and `hash(into:)` ignore.

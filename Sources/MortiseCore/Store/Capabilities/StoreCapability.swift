@@ -35,10 +35,12 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// is based on another than the stored one. Its storage may be opened more than once, and written by others.
     public static let recordVersions = StoreCapability(rawValue: "recordVersions")
     /// The store may leave out to-many relationships, for the framework to read when they are needed: in its snapshots, null in
-    /// a to-many relationship says so. One that the query names in `StoreQuery.prefetch` must be there. In updates that the
-    /// store gets to save, null in a to-many relationship leaves that as it is stored. A
-    /// model whose record was deleted shows those lists that were read before. For stores of queries without versions
-    /// whose snapshots are `DefaultSnapshot`.
+    /// a to-many relationship says so. For stores of queries without versions whose snapshots are `DefaultSnapshot`.
+    ///
+    /// One that the query names in `StoreQuery.prefetch` must be there; otherwise reads throw `ModelContextError.storeContract`.
+    /// In updates that the store gets to save, null in a to-many relationship leaves that as it is stored. A getter that cannot
+    /// read a list shows what was known of it, and the next call that can throw does. A model of a deleted record shows only
+    /// those lists that had been read.
     public static let deferredRelationships = StoreCapability(rawValue: "deferredRelationships")
     /// The store answers all plans of one `ReadScope` from one state of its storage. For stores of queries without versions.
     public static let readConsistency = StoreCapability(rawValue: "readConsistency")

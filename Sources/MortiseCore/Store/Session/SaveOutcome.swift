@@ -53,8 +53,8 @@ struct SaveOutcome {
         return named
     }
 
-    /// As `named(_:)`, without the records of which only sides have changed that follow from other records: a store need not
-    /// name those.
+    /// Like `named(_:)`, but leaves out records in which nothing changed except to-many sides derived from other records, which a
+    /// store may forget to name.
     func surelyNamed(_ changes: ChangeSet) -> ChangeSet {
         var named = named(changes)
         named.updated.removeAll { update in

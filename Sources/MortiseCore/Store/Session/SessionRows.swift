@@ -16,6 +16,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
         /// The number of the answer that the row was in.
         var answer = 0
         var isLive = true
+        /// Whether the row was not live at the last sweep.
+        var wasSweptOver = false
         var mark = Mark.none
         /// The number of the noting in which the mark was made; it counts in no other.
         var noting = 0
@@ -48,6 +50,8 @@ final class SessionRows: RowSource, @unchecked Sendable {
     private(set) var tellsVersions = false
     /// The relationships that the store may leave out.
     private let deferrable: SlotSet
+    /// Whether rows are read for one list alone, so that others that were read stay so.
+    var keepsLists = false
     private let read: Reading
     private let failed: (any Error) -> Void
 
@@ -157,6 +161,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
             rows[row].version = version
             if !rows[row].isLive {
                 rows[row].isLive = true
+                rows[row].wasSweptOver = false
                 liveCount += 1
             }
             return row
@@ -176,11 +181,12 @@ final class SessionRows: RowSource, @unchecked Sendable {
             rows[row].values = values
             return
         }
-        let known = rows[row].values
+        let (known, unread) = (rows[row].values, rows[row].unread)
         rows[row].values = values
         rows[row].unread = SlotSet()
         for slot in deferrable.slots where slot < values.count && values[slot].isNull {
-            rows[row].unread.insert(slot)
+            let wasRead = slot < known.count && !known[slot].isNull && !unread.contains(slot)
+            if !(keepsLists && wasRead) { rows[row].unread.insert(slot) }
             if slot < known.count { rows[row].values[slot] = known[slot] }
         }
     }
@@ -195,7 +201,7 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// Whether the store may leave a relationship out.
     func mayDefer(_ slot: Int) -> Bool { deferrable.contains(slot) }
 
-    func hasUnread(row: Int) -> Bool { !rows[row].unread.isEmpty }
+    func unreadSlots(row: Int) -> SlotSet { rows[row].unread }
 
     /// Whether a relationship was left out and has not been read since.
     func isUnread(row: Int, slot: Int) -> Bool { rows[row].unread.contains(slot) }
@@ -205,21 +211,19 @@ final class SessionRows: RowSource, @unchecked Sendable {
         if slot < rows[row].values.count { rows[row].values[slot] = .identifiers(members) }
     }
 
-    /// Reads a relationship of some rows of which it was left out.
+    /// Reads a relationship that was left out of some rows.
     func readDeferred(_ places: [Int], slot: Int) throws {
         if places.isEmpty { return }
-        // At once: an observer may read it again meanwhile.
-        for row in places { rows[row].unread.remove(slot) }
-        do {
-            try read(self, places, slot)
-        } catch {
-            for row in places { rows[row].unread.insert(slot) }
-            throw error
-        }
+        try read(self, places, slot)
     }
 
-    /// Reads a relationship of a row, and of others that came in the same answer of the store: whoever follows it for one
-    /// mostly does so for all.
+    /// Notes whether a relationship of some rows is read.
+    func note(isRead: Bool, _ places: [Int], slot: Int) {
+        for row in places { if isRead { rows[row].unread.remove(slot) } else { rows[row].unread.insert(slot) } }
+    }
+
+    /// Reads a relationship of a row, and of other rows from the same answer of the store: code that follows it for one mostly
+    /// follows it for all.
     private func readDeferred(_ row: Int, _ slot: Int) throws {
         let answer = rows[row].answer
         func isMate(_ other: Int) -> Bool { rows[other].answer == answer && isUnread(row: other, slot: slot) }
@@ -248,9 +252,9 @@ final class SessionRows: RowSource, @unchecked Sendable {
         if added != nil { isStale = true }
     }
 
-    /// Discards what was read of a record, which was changed since. With `isFree` nobody refers to the row by number.
-    func discard(row: Int, isFree: Bool) {
-        if isFree, added == nil { return free(row) }
+    /// Discards what was read of a record, which was changed since; the values stay readable for the model of its row, and for
+    /// models of deleted records that refer to it.
+    func discard(row: Int) {
         guard contains(row: row) else { return }
         rows[row].isLive = false
         liveCount -= 1
@@ -304,7 +308,10 @@ final class SessionRows: RowSource, @unchecked Sendable {
     /// rows by number and nothing is noted.
     func sweep(unless isUsed: (Int) -> Bool) {
         guard rows.count - free.count >= nextSweep, added == nil else { return }
-        for row in rows.indices where rows[row].identifier != nil && !isUsed(row) { free(row) }
+        for row in rows.indices where rows[row].identifier != nil && !isUsed(row) {
+            // Models of deleted records may still lead to other deleted ones.
+            if rows[row].isLive || rows[row].wasSweptOver { free(row) } else { rows[row].wasSweptOver = true }
+        }
         nextSweep = max(Self.least, 2 * (rows.count - free.count))
     }
 
@@ -317,23 +324,24 @@ final class SessionRows: RowSource, @unchecked Sendable {
 
 /// The values of a record that was read from a store without versions, apart from the session's rows.
 final class RetainedRow: RowSource, @unchecked Sendable {
-    // @unchecked: nothing in it changes, and what has the rows is used only where its context is.
+    // @unchecked: immutable; one with `rows` is used only on its context's thread.
     private let record: PersistentIdentifier
     private let values: ContiguousArray<StoredValue>
     /// Where lists are read that the store has left out; nil for a record that is shown as it was last known.
     private let rows: SessionRows?
+    private let unread: SlotSet
 
     /// Retains a row. With `readsLists`, lists that the store has left out are read when they are asked for, as long as the
     /// record is there.
     init(_ rows: SessionRows, row: Int, readsLists: Bool) {
         record = rows.identifier(ofRow: row)
         values = rows.values(row: row)
-        self.rows = readsLists && rows.hasUnread(row: row) ? rows : nil
+        unread = readsLists ? rows.unreadSlots(row: row) : SlotSet()
+        self.rows = unread.isEmpty ? nil : rows
     }
 
     private func unreadRow(_ slot: Int) -> Int? {
-        guard let rows, let row = rows.row(of: record), rows.mayDefer(slot) else { return nil }
-        return row
+        unread.contains(slot) ? rows?.row(of: record) : nil
     }
 
     override var endRow: Int { 1 }

@@ -29,12 +29,20 @@ extension StoreSession {
     func readDeferred(_ places: [Int], _ slot: Int, of rows: SessionRows, entity name: String) throws {
         guard let layout = schema.layouts[name] else { return }
         let owners = places.map { rows.identifier(ofRow: $0) }
+        let hold = RowHold(self)
+        defer { withExtendedLifetime(hold) {} }
         // Observers run when all is there: they may read the same lists, or fetch.
         try observer.deferringNotifications {
-            if let (destination, inverse) = toOneInverse(of: slot, in: layout) {
-                try readMembers(of: owners, slot, rows, destination, inverse)
-            } else {
-                try readAgain(owners, slot, rows, layout)
+            rows.note(isRead: true, places, slot: slot)
+            do {
+                if let (destination, inverse) = toOneInverse(of: slot, in: layout) {
+                    try readMembers(of: owners, slot, rows, destination, inverse)
+                } else {
+                    try readAgain(owners, slot, rows, layout)
+                }
+            } catch {
+                rows.note(isRead: false, places, slot: slot)
+                throw error
             }
         }
     }
@@ -66,7 +74,13 @@ extension StoreSession {
         _ owners: [PersistentIdentifier], _ slot: Int, _ rows: SessionRows, _ layout: ModelLayout
     ) throws {
         let name = layout.record.slots[slot].name
+        rows.keepsLists = true
+        defer { rows.keepsLists = false }
+        // Not this one: what is left out now must show.
+        let places = owners.compactMap { rows.row(of: $0) }
+        rows.note(isRead: false, places, slot: slot)
         let present = try load(owners, of: layout, prefetching: [name])
+        rows.note(isRead: true, owners.filter { !present.contains($0) }.compactMap { rows.row(of: $0) }, slot: slot)
         for owner in owners where present.contains(owner) {
             guard let row = rows.row(of: owner), rows.isUnread(row: row, slot: slot) else { continue }
             throw ModelContextError.storeContract(

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A session's place in its store's feed, for a store without versions: the records that others have changed.
 final class SessionFollowing: Sendable {
-    /// Whoever changes more at once changes most of what a context shows.
+    /// Beyond this many, it is cheaper to assume that everything changed.
     static let limit = 10_000
 
     let records = ChangedRecords(limit: SessionFollowing.limit)
@@ -77,7 +77,7 @@ extension StoreSession {
             if observer.hasModel(ofRow: row, entity: name, in: rows) || (isHeld && rows.contains(row: row)) {
                 shown.append(rows.identifier(ofRow: row))
             } else {
-                rows.discard(row: row, isFree: !isHeld && !isStreaming)
+                rows.discard(row: row)
             }
         }
         if found.isEverything {
@@ -103,7 +103,10 @@ extension StoreSession {
             guard let row = rows.row(of: record) else { continue }
             for slot in rows.outdatedSlots(row: row) { outdated[slot, default: []].append(row) }
         }
-        for (slot, places) in outdated { try rows.readDeferred(places, slot: slot) }
+        for (slot, places) in outdated {
+            // It stays unread, and whoever reads it meets the error again.
+            do { try rows.readDeferred(places, slot: slot) } catch { observer.latch(error) }
+        }
     }
 
     /// Runs a commit of this session. A store that announces itself may name it among the changes of others.

@@ -73,7 +73,7 @@ class StoreSession {
         let rows = SessionRows(deferrable: deferrableSlots(ofEntity: name)) { [unowned self] rows, places, slot in
             try readDeferred(places, slot, of: rows, entity: name)
         } failed: { [unowned self] error in
-            observer.latch(error)
+            observer.latchListFailure(error)
         }
         following.begin(in: connection.feed)
         if isStreaming { rows.beginNoting() }
@@ -276,10 +276,12 @@ protocol StoreSessionObserver: AnyObject {
     var editingState: EditingState { get }
     /// Identifies the context; nil if it is gone.
     var contextIdentifier: UUID? { get }
-    /// Runs a body after which, and not before, observers are notified of what it changes.
+    /// Runs a body. Observers are notified of what it changes only after it ends, even if it throws.
     func deferringNotifications<R>(_ body: () throws -> R) rethrows -> R
     /// Keeps an error for the next call that can throw it.
     func latch(_ error: any Error)
+    /// The same for a list that the store had left out and that could not be read.
+    func latchListFailure(_ error: any Error)
     /// Replaces the values of a row by running the body; the observers of its model are notified before and after.
     func replaceRow(
         _ row: Int, ofEntity name: String, in rows: SessionRows, with values: ContiguousArray<StoredValue>,

@@ -220,7 +220,7 @@ final class TypedSession<Store: DataStore>: StoreSession {
     private func commit(
         _ request: DataStoreSaveChangesRequest<Store.Snapshot>, mayDefer: Bool
     ) throws -> SaveOutcome {
-        // What a save is waited for would come beside other calls.
+        // Waiting for a deferred save would run outside the lock.
         if typed.lock == nil, let versioned = typed.versioned,
             let request = request as? DataStoreSaveChangesRequest<DefaultSnapshot>,
             let deferred = try versioned.beginSave(request)

@@ -211,7 +211,7 @@ let package = Package(
         .executableTarget(
             name: "MortiseBenchmarks",
             dependencies: [
-                "Mortise", "MortiseEngine",
+                "Mortise", "MortiseEngine", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["BenchmarkPeers"])),
             ],

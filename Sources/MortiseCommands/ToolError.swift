@@ -17,6 +17,8 @@ public enum ToolError: Error, Hashable, Sendable {
     case notABeginning(store: String, detail: String)
     /// A copy completed, but differs from its source.
     case unequalCopy(detail: String)
+    /// A record that was found is gone: another program has deleted it while the store was read.
+    case changedMeanwhile(record: String)
     /// The user interrupted the tool; the text says what was completed.
     case interrupted(String)
     /// An argument is not valid.
@@ -47,6 +49,8 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
             "\(store) does not hold the beginning of the source: \(detail); pass --replace to remove its "
                 + "records first"
         case .unequalCopy(let detail): "the copy differs from its source: \(detail)"
+        case .changedMeanwhile(let record):
+            "another program deleted \(record) while the store was read; run the command again"
         case .interrupted(let what): what
         case .usage(let message): message
         case .output(let code): "the output cannot be written (error \(code))"
@@ -61,7 +65,7 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .unsupported: .unsupported
         case .holdsRecords: .alreadyExists
         case .sameStore, .usage: .usage
-        case .otherSchema, .notABeginning, .unequalCopy, .interrupted: .conflict
+        case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted: .conflict
         case .output: .failedInputOutput
         case .findings(let errorClass): errorClass
         }

@@ -21,25 +21,8 @@ extension EngineDataStore {
     /// What every store over an engine can do.
     public var engineCapabilities: StoreCapabilities {
         StoreCapabilities(conformances: self).union([
-            .aggregates, .batchUpdate, .closing, .erase, .uniqueness, .referentialIntegrity,
+            .aggregates, .batchUpdate, .closing, .erase, .uniqueness, .referentialIntegrity, .announcements,
         ])
-    }
-
-    /// Saves as one transaction.
-    /// - Throws: `EngineError`; what the store's log throws. Nothing was saved then.
-    public func save(
-        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
-        try checkWritable()
-        return DataStoreSaveChangesResult(for: identifier, new: try engine.apply(request))
-    }
-
-    /// Saves without waiting for durability; `DeferredSave.finish()` waits.
-    /// - Throws: `EngineError`; what the store's log throws. Nothing was saved then.
-    public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave? {
-        try checkWritable()
-        let (new, finish) = try engine.begin(request)
-        return DeferredSave(DataStoreSaveChangesResult(for: identifier, new: new)) { try finish() }
     }
 
     /// Returns the records of an entity in order of insertion, within the request's offset and limit.
@@ -97,7 +80,7 @@ extension EngineDataStore {
     /// Closes the engine. Saves throw `EngineError.closed` afterwards; versions that are held stay readable.
     public func close() throws { try engine.close() }
 
-    private func checkWritable() throws {
+    func checkWritable() throws {
         if !allowsSave { throw EngineError.readOnly(store: identifier) }
     }
 

@@ -68,7 +68,6 @@ import Testing
             public var location: String { path }
             public func storeFiles() throws -> [StoreFile] { [] }
             public var durabilityGrade: DurabilityGrade { .process }
-            public func changeMark() throws -> String { "" }
         }
 
         public final class ShelfStore: QueryableDataStore {

@@ -22,6 +22,8 @@ package final class QueriedRecords: Sendable {
     /// What every query throws, or those that are chosen.
     package let failure = Mutex<(any Error)?>(nil)
     package let failsOnlyFor = Mutex<(@Sendable (StoreQuery) -> Bool)?>(nil)
+    /// Whether stores answer from the latest state although they claim read consistency.
+    package let forgetsStates = Mutex(false)
     /// Whether to-many relationships are left out until somebody asks for them by name.
     package let defersLists: Bool
 
@@ -72,7 +74,8 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
 
     package var capabilities: StoreCapabilities {
         StoreCapabilities(conformances: self).union(
-            records.defersLists ? [.recordVersions, .deferredRelationships] : [])
+            (records.defersLists ? [.recordVersions, .deferredRelationships, .readConsistency] : [])
+                + (records.feed == nil ? [] : [.announcements]))
     }
 
     package func plan(_ query: StoreQuery) -> FetchPlan {
@@ -99,12 +102,18 @@ package final class QueriedStore: QueryableDataStore, DataStoreBatching {
             }
         }
         records.queries.withLock { $0.append((plan.query, found.count)) }
+        if plan.query.purpose == .identifiers, plan.isExact, plan.order == .total, !plan.query.isLimited {
+            return StoreRows(
+                identifiers: found.map(\.persistentIdentifier), report: ExecutionReport(scanned: found.count))
+        }
         return StoreRows(snapshots: found, scanned: found.count)
     }
 
     /// Reads the latest state, or the one that a context reads until it moves on.
     private func state<R>(for scope: ReadScope?, _ body: (QueriedRecords.State) throws -> R) rethrows -> R {
-        guard records.defersLists, let scope else { return try records.state.withLock { try body($0) } }
+        guard records.defersLists, !records.forgetsStates.withLock({ $0 }), let scope else {
+            return try records.state.withLock { try body($0) }
+        }
         let latest = records.state.withLock { $0 }
         let state = states.withLock { states in
             if let known = states[scope.context], known.scope == scope { return known.state }

@@ -82,8 +82,8 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
         return bytes == 0 ? files : files + [StoreFile(path: external.folder, role: "external values", bytes: bytes)]
     }
 
-    /// Of the log alone: a checkpoint changes no record.
-    public func changeMark() throws -> String {
+    /// A text that changes with the content of the log. A checkpoint, which changes no record, does not change it.
+    func changeMark() throws -> String {
         try fileSystem.infoIfPresent(path, followingLinks: true).map { "\($0.identity)" } ?? ""
     }
 }

@@ -53,12 +53,6 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
         return bytes == 0
             ? [records] : [records, StoreFile(path: external.folder, role: "external values", bytes: bytes)]
     }
-
-    /// The file's identity, which changes with every save.
-    /// - Throws: `FileError`.
-    public func changeMark() throws -> String {
-        try fileSystem.infoIfPresent(path, followingLinks: true).map { "\($0.identity)" } ?? ""
-    }
 }
 
 extension StoreDocumentWriteError: ClassifiedStoreError {

@@ -9,6 +9,7 @@ final class OpenStore {
     let layouts: [String: RecordLayout]
     let store: any DataStore
     private var loaded: (any StoreVersion)?
+    private var walked: (any StoreVersion)?
 
     /// - Throws: what the adapter throws; `ToolError.unsupported` for a store that cannot be read without models.
     init<C: DataStoreConfiguration>(_ configuration: C, schema: StoredSchema, name: String) throws {
@@ -51,12 +52,30 @@ final class OpenStore {
         return version
     }
 
+    /// The records as they are, for whoever goes through them in order. Of a store without versions only a few records at a
+    /// time are kept, if it finds records by their identifiers; otherwise this is `version()`.
+    func walkedVersion() throws -> any StoreVersion {
+        if let walked { return walked }
+        guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore,
+            let version = try WindowedVersion.of(queryable, schema, layouts, name: name)
+        else { return try version() }
+        walked = version
+        return version
+    }
+
+    /// Reads all records of a store without versions once.
+    /// - Throws: what prevents reading one.
+    func readThrough() throws { try (try walkedVersion() as? WindowedVersion)?.readThrough() }
+
     /// Forgets what was read of a store without versions.
-    func refresh() { loaded = nil }
+    func refresh() {
+        loaded = nil
+        walked = nil
+    }
 
     /// How many records there are, of all entities.
     func count() throws -> Int {
-        let version = try version()
+        let version = try walkedVersion()
         return schema.entities.reduce(0) { $0 + (version.rows(ofEntity: $1.name)?.count ?? 0) }
     }
 

@@ -34,7 +34,7 @@ struct StoreCopy {
         self.limits = limits
         self.interruption = interruption
         self.progress = progress
-        version = try source.version()
+        version = try source.walkedVersion()
         total = try source.count()
         map = RecordMap(version, source.schema)
     }
@@ -45,8 +45,11 @@ struct StoreCopy {
     ///   source that cannot be read. Batches that were saved stay.
     mutating func run(isResuming: Bool) throws {
         if isResuming {
-            copied = try CopyBeginning(version, try target.version(), source.schema, source.layouts).check(&map, target)
+            copied = try CopyBeginning(version, try target.walkedVersion(), source.schema, source.layouts).check(
+                &map, target)
             mustComplete = copied > 0
+            // No state of the target is kept while it is written.
+            target.refresh()
         }
         if total == 0 {
             // A store without records is one too, and has to be there afterwards.
@@ -112,7 +115,7 @@ struct StoreCopy {
     /// Sets the relationships that lead to records which were not there when their owners were saved.
     private func complete() throws {
         target.refresh()
-        let current = try target.version()
+        let current = try target.walkedVersion()
         let stored = source.schema.entities.map { entity in
             (source.layouts[entity.name]?.slots ?? []).enumerated()
                 .filter { $0.element.role == .toOne || $0.element.role == .toManyStored }.map(\.offset)
@@ -145,6 +148,7 @@ struct StoreCopy {
             }
         }
         try version.check()
+        try current.check()
         if !updated.isEmpty { _ = try target.save(updated: updated, changedSlots: changed) }
     }
 }

@@ -49,7 +49,7 @@ struct Compare: ParsableCommand {
         }
         let texts = try query.map { try QueryText($0, left) }
         let content = try ContentComparison(
-            try left.version(), try right.version(), left.schema, left.layouts, showingValues: values)
+            try left.walkedVersion(), try right.walkedVersion(), left.schema, left.layouts, showingValues: values)
         let asked = try zip(query, texts).map { text, parsed in
             try QueryComparison(text, parsed, left, right, times: times, content)
         }

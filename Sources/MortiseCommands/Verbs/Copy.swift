@@ -93,9 +93,13 @@ struct Copy: ParsableCommand {
         do {
             if held > 0, !resume {
                 guard replace else { throw ToolError.holdsRecords(store: argument.name, count: held) }
-                try target.store.erase()
+                // What cannot be read takes the place of nothing.
+                try source.readThrough()
                 target.refresh()
+                try target.store.erase()
             }
+            // No state of the target is kept while it is written.
+            if !resume { target.refresh() }
             let line = ProgressLine("copied", of: total, from: resume ? held : 0, progress)
             var limits = StoreCopy.Limits()
             limits.records = batch
@@ -115,7 +119,8 @@ struct Copy: ParsableCommand {
         let target = try OpenStore.reading(argument)
         let line = ProgressLine("compared", of: total, progress)
         let found = try ContentComparison(
-            try source.version(), try target.version(), source.schema, source.layouts, progress: line.update)
+            try source.walkedVersion(), try target.walkedVersion(), source.schema, source.layouts, progress: line.update
+        )
         line.finish(found.compared)
         try target.close()
         guard found.isEqual else {

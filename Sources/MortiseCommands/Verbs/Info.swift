@@ -43,7 +43,8 @@ struct Info: ParsableCommand {
         let files = try configuration.storeFiles()
         let bytes = files.filter { $0.role != "external values" }.reduce(0) { $0 + $1.bytes }
         let store = check || bytes <= Self.largest ? try OpenStore.reading(argument) : nil
-        let version = try store?.version()
+        let version = try store?.walkedVersion()
+        if check { try store?.readThrough() }
         var health = StoreHealth.unknown
         if let store, let version {
             health = try StoreHealth.of(configuration, store, version, checksAll: check)

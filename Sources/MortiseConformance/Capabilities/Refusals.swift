@@ -21,6 +21,10 @@ enum Refusals {
         case .queries:
             try absent(context, capability, try context.store.store is any QueryableDataStore)
         case .concurrency, .deferredRelationships, .readConsistency: try unclaimed(context, capability)
+        case .announcements:
+            try context.expect(
+                try context.store.store.changeFeed == nil, "no feed, since announcements are not claimed",
+                found: "a feed", hint: claimIt)
         case .versions: try absent(context, capability, try context.store.store is any VersionedDataStore)
         case .recordVersions: try recordVersions(context)
         case .closing: try closing(context)

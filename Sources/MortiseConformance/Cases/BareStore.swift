@@ -1,4 +1,5 @@
 public import MortiseCore
+import Foundation
 
 /// The store under the container, for requirements of `DataStore` that no context can check.
 public struct BareStore {
@@ -102,6 +103,30 @@ public struct BareStore {
         let records = try Self.records(queryable, query)
         log?.note("store.rows of \(query.entity), with \(query.prefetch.joined(separator: ", ")) → \(records.count)")
         return records
+    }
+
+    /// The records that the store returns for a query in portions, each no larger than asked for, and empty at the end. They
+    /// belong to a scope of their own.
+    /// - Returns: nil if the store does not claim the whole order: it is asked for no cursor then.
+    /// - Throws: what the store throws.
+    public func cursor(_ query: StoreQuery) throws -> ((_ count: Int) throws -> [Record])? {
+        guard let queryable = store as? any QueryableDataStore else { throw DataStoreError.unsupportedFeature }
+        log?.note("store.cursor of \(query.entity)")
+        return try Self.cursor(queryable, query)
+    }
+
+    private static func cursor<S: QueryableDataStore>(
+        _ store: S, _ query: StoreQuery
+    ) throws -> ((Int) throws -> [Record])? {
+        var plan = store.plan(query)
+        if plan.order != .total { return nil }
+        plan.scope = ReadScope(context: UUID(), number: 1)
+        let cursor = try store.cursor(for: plan)
+        return { count in
+            try cursor.next(atMost: count).map { snapshot in
+                Record(identifier: snapshot.persistentIdentifier, values: try values(of: snapshot))
+            }
+        }
     }
 
     private static func records<S: QueryableDataStore>(_ store: S, _ query: StoreQuery) throws -> [Record] {

@@ -119,7 +119,7 @@ extension ConformanceCase {
             storeBatchCases, storeContractCases, limitCases,
             optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, comparisonCases, orderCases, planningCases, promiseCases, versionCases,
-            recordVersionCases, deferralCases, readConsistencyCases,
+            recordVersionCases, deferralCases, readConsistencyCases, announcementCases,
             schemaCases, errorCases, historyCases, batchHistoryCases, durabilityCases, storageCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }

@@ -69,6 +69,31 @@ extension ConformanceCase {
             try c.expect(team.members.map(\.name), is: ["Ada"], "members for the earlier one:")
         },
         consistency(
+            "cursor", "A cursor keeps the state that it was opened in, whatever is read and saved meanwhile.",
+            hint: "Each portion is of the latest state, or of the one that the context reads last."
+        ) { c in
+            let a = try c.session()
+            for number in 0..<6 { a.insert(Entry("entry \(number)", rank: 1)) }
+            try a.save()
+            guard let next = try c.store.cursor(StoreQuery("Entry")) else { return }
+            var records = try next(2)
+            let other = try c.session()
+            let entries = try other.all(Entry.self)
+            other.change("all ranks") { for entry in entries { entry.rank = 2 } }
+            if let last = entries.max(by: { $0.name < $1.name }) { other.delete(last) }
+            other.insert(Entry("new", rank: 2))
+            try other.save()
+            _ = try a.all(Entry.self)
+            while case let portion = try next(2), !portion.isEmpty {
+                try c.expect(records.count < 20, "an end after six records", found: "\(records.count) and more")
+                try c.expect(portion.count <= 2, "two records at most", found: "\(portion.count)")
+                records += portion
+            }
+            let found = records.map { "\($0.values["name"] ?? .null) \($0.values["rank"] ?? .null)" }.sorted()
+            let expected = (0..<6).map { "\(StoredValue.string("entry \($0)")) \(StoredValue.integer(1))" }
+            try c.expect(found, is: expected, "names and ranks that the cursor handed out:")
+        },
+        consistency(
             "own-saves", "After its save a context reads what it has saved, and what others have saved before.",
             hint: "The state that the context has fetched is kept beyond its save."
         ) { c in

@@ -32,6 +32,9 @@ extension StoreFault {
         shared("never-moves-on", "answers a context for ever from the state that it read first") { steps in
             steps.scope = { ReadScope(context: $0.context, number: 0) }
         },
+        shared("cursors-read-the-latest", "reads each portion of a cursor from the latest state") {
+            $0.cursorsReadLatest = true
+        },
         shared("moves-on-with-others", "keeps one state for all contexts") { steps in
             let one = UUID()
             steps.scope = { ReadScope(context: one, number: $0.number) }

@@ -44,8 +44,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     /// All faults that the kit must catch.
     public static let all: [StoreFault] =
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
-        + planningFaults + versionFaults + recordVersionFaults + deferralFaults + constraintFaults + batchFaults
-        + storageFaults
+        + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
+        + batchFaults + storageFaults
         + historyFaults + errorFaults
 }
 

@@ -68,6 +68,8 @@ public struct ModelState: ~Copyable {
         }
     }
 
+    var isObserved: Bool { registrarReference != nil }
+
     /// The registrar, if the model has been observed; nil otherwise.
     var existingRegistrar: ObservationRegistrar? {
         registrarReference?._withUnsafeGuaranteedRef { $0.registrar }

@@ -35,11 +35,13 @@ public struct FetchResultsCollection<Element>: RandomAccessCollection {
     /// - Precondition: `position` is at least 0 and less than `endIndex`.
     public subscript(position: Int) -> Element {
         precondition(position >= 0 && position < endIndex, "Index \(position) is out of range 0..<\(endIndex).")
-        if !batch.range.contains(position) {
-            let start = position / batchSize * batchSize
-            batch.range = start..<Swift.min(start + batchSize, endIndex)
-            batch.elements = make(batch.range)
-        }
-        return batch.elements[position - batch.range.lowerBound]
+        if batch.range.contains(position) { return batch.elements[position - batch.range.lowerBound] }
+        let start = position / batchSize * batchSize
+        let range = start..<Swift.min(start + batchSize, endIndex)
+        // Observers of what is read may access other batches meanwhile.
+        let elements = make(range)
+        batch.range = range
+        batch.elements = elements
+        return elements[position - start]
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import TestSupport
 
 extension Row {
     /// What a process holds, measured in one that does nothing else.
@@ -28,6 +29,22 @@ extension Row {
             ]
         }
     }
+
+    static var enumeration: Row {
+        Row(
+            name: "memory-enumerate",
+            title: "memory that going through a store takes at its peak, which has its records elsewhere",
+            unit: "enumeration", targets: [.limit(atMost: Double(32 << 20), fromRecords: 10_000)], ways: { _ in [] }
+        ) { fixture in
+            [
+                Gauge(name: madeUp, units: 1, quantity: .bytes) {
+                    try Memory.inChild("enumeration", records: fixture.records)
+                }
+            ]
+        }
+    }
+
+    private static let madeUp = "Mortise, records made up"
 }
 
 /// What this process holds, asked in a process of its own, so that nothing else is counted.
@@ -74,10 +91,39 @@ enum Memory {
             let before = peak(resetting: true)
             let sum = try fetchFirst(container)
             bytes = max(0, peak(resetting: false) - before) + (sum < 0 ? 1 : 0)
+        case "enumeration":
+            let container = try ModelContainer(
+                for: Schema([UnindexedTrip.self]), configurations: [MadeUpConfiguration(count: records, value: value)])
+            _ = try enumerate(container, upTo: 1_000)
+            trim()
+            let before = peak(resetting: true)
+            let count = try enumerate(container, upTo: records)
+            guard count == records else { throw UsageError("\(count) of \(records) records were enumerated.") }
+            bytes = max(0, peak(resetting: false) - before)
         default: throw UsageError("\(holding) is nothing to hold.")
         }
         Report.say("\(max(bytes, 1))")
         return 0
+    }
+
+    private static let value: @Sendable (RecordLayout.Slot, Int) -> StoredValue = { slot, number in
+        switch slot.property.attribute?.kind {
+        case .uuid: .uuid(UUID())
+        case .date: .date(Date(timeIntervalSinceReferenceDate: Double(number)))
+        case .double: .double(Double(number))
+        case .bool: .bool(number % 2 == 0)
+        case .string: .string("\(slot.name) of the trip that has the number \(number)")
+        default: .integer(Int64(number))
+        }
+    }
+
+    /// How many models the first records have.
+    private static func enumerate(_ container: ModelContainer, upTo limit: Int) throws -> Int {
+        var first = FetchDescriptor<UnindexedTrip>()
+        first.fetchLimit = limit
+        var count = 0
+        try ModelContext(container).enumerate(first) { count += $0.name.isEmpty ? 0 : 1 }
+        return count
     }
 
     private static func fetchFirst(_ container: ModelContainer) throws -> Int {

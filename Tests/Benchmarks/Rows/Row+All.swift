@@ -3,11 +3,11 @@ extension Row {
     static var all: [Row] {
         [
             filter, count, fetchAll, readAll, sortLimit, sortLimitIndexed, sortAll, lookUp, equality, children, insert,
-            update,
-            delete, logCommit, logWriters, logBulk, logInsert, logOpen, logCheckpoint, logReplay, logReplayUnindexed,
+            fetchElseInsert, update, delete, logCommit, logWriters, logBulk, logInsert, logOpen, logCheckpoint,
+            logReplay, logReplayUnindexed,
             logSize,
             jsonSave, jsonLoad, resident,
-            limitedFetch, readersBesideSave, evaluate, lowering, readNumber,
+            limitedFetch, enumeration, readersBesideSave, evaluate, lowering, readNumber,
             readShortString, readLongString,
         ]
     }

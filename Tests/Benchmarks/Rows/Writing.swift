@@ -38,6 +38,39 @@ extension Row {
         }
     }
 
+    /// The loop of an import, whose fetches find what the context has not saved.
+    static var fetchElseInsert: Row {
+        Row(
+            name: "fetch-else-insert",
+            title: "fetch each record by its UUID, insert it if it is missing, and save at the end",
+            unit: "record", targets: [flat]
+        ) { fixture in
+            [
+                Way(name: memory, units: fixture.records) {
+                    let container = try fixture.newContainer()
+                    return {
+                        let context = ModelContext(container)
+                        for values in fixture.trips {
+                            let id = values.id
+                            let known = try context.fetch(FetchDescriptor<Trip>(predicate: #Predicate { $0.id == id }))
+                            if known.isEmpty { context.insert(Trip(values, traveler: nil)) }
+                        }
+                        try context.save()
+                        return { try ModelContext(container).fetchCount(FetchDescriptor<Trip>()) }
+                    }
+                },
+                Way(name: structs, units: fixture.records) {
+                    {
+                        var known: Set<UUID> = []
+                        var copies: [TripValues] = []
+                        for values in fixture.trips where known.insert(values.id).inserted { copies.append(values) }
+                        return { copies.count }
+                    }
+                },
+            ]
+        }
+    }
+
     private static var firstDay: Date { Date(timeIntervalSince1970: 0) }
 
     /// One record in a hundred starts before this.

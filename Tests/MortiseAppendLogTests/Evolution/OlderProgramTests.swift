@@ -364,7 +364,6 @@ private struct OutsideConfiguration: SelfDescribingConfiguration {
     var location: String { path }
     func storeFiles() throws -> [StoreFile] { [] }
     var durabilityGrade: DurabilityGrade { .process }
-    func changeMark() throws -> String { "" }
 
     static func == (a: OutsideConfiguration, b: OutsideConfiguration) -> Bool { a.path == b.path && a.name == b.name }
     func hash(into hasher: inout Hasher) { hasher.combine(path) }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import MortiseCore
@@ -8,11 +8,24 @@ import Testing
 @Suite struct MadeUpStoreTests {
     private static let schema = Schema([Author.self, Book.self, Shelf.self])
 
+    /// Books with an author each.
+    private static let value: @Sendable (RecordLayout.Slot, Int) -> StoredValue = { slot, number in
+        switch slot.name {
+        case "title": .string("book \(number)")
+        case "name": .string("author \(number)")
+        case "genre": .string("novel")
+        case "pages": .integer(Int64(number))
+        case "keywords": .array([])
+        default: .null
+        }
+    }
+
     private func context(
         _ count: Int, appliesLimit: Bool = false
     ) throws -> (context: ModelContext, rows: () -> (books: Int, authors: Int)) {
         let container = try ModelContainer(
-            for: Self.schema, configurations: [MadeUpConfiguration(count: count, appliesLimit: appliesLimit)])
+            for: Self.schema,
+            configurations: [MadeUpConfiguration(count: count, appliesLimit: appliesLimit, value: Self.value)])
         // Checking would ask for all records at once.
         container.verifiesPushDown = false
         let context = ModelContext(container)
@@ -45,8 +58,8 @@ import Testing
         }
         #expect(kept.map(\.pages) == Array(stride(from: 0, to: 20_000, by: 777)))
         #expect(kept.allSatisfy { $0.title == "book \($0.pages)" })
-        // While others refer to rows by number, none is let go.
         #expect(collections[0].map(\.pages) == Array(40..<60))
+        // The fetch within reads all of its records at once.
         #expect(rows().books > 10_000)
     }
 
@@ -120,6 +133,22 @@ import Testing
         #expect(seen == 150_000)
     }
 
+    @Test func aFetchInBatchesKeepsIdentifiersAndNoRows() throws {
+        let (context, rows) = try context(200_000)
+        let books = try context.fetch(FetchDescriptor<Book>(), batchSize: 1_000)
+        #expect(books.count == 200_000 && rows().books == 0)
+        var sum = 0
+        for book in books { sum += book.pages }
+        #expect(sum == 200_000 * 199_999 / 2)
+        #expect(rows().books <= 2 * 65_536)
+        var descriptor = FetchDescriptor<Book>(predicate: #Predicate { $0.pages == 7 })
+        descriptor.fetchLimit = 1
+        #expect(try context.fetchIdentifiers(descriptor, batchSize: 10).count == 1)
+        #expect(books[7].title == "book 7" && books[199_999].title == "book 199999")
+        let identifiers = try context.fetchIdentifiers(FetchDescriptor<Book>(), batchSize: 1_000)
+        #expect(identifiers[199_999] == books[199_999].persistentModelID)
+    }
+
     @Test func anAggregationThatTheStoreLeavesKeepsNoRows() throws {
         let (context, rows) = try context(20_000)
         let sum = try context.aggregate(FetchDescriptor<Book>(), .sum(\.pages))
@@ -128,119 +157,11 @@ import Testing
 
     @Test func tooLargeAPortionIsTheStoresMistake() throws {
         let container = try ModelContainer(
-            for: Self.schema, configurations: [MadeUpConfiguration(count: 2_000, surplus: 1)])
+            for: Self.schema, configurations: [MadeUpConfiguration(count: 2_000, surplus: 1, value: Self.value)])
         container.verifiesPushDown = false
         let error = try #require(throws: ModelContextError.self) {
             try ModelContext(container).enumerate(FetchDescriptor<Book>(), batchSize: 100) { _ in }
         }
         #expect("\(error)".contains("Its cursor returned 101 rows where 100 were asked for."))
-    }
-}
-
-private struct MadeUpConfiguration: DataStoreConfiguration {
-    typealias Store = MadeUpStore
-    var name = "made up"
-    var schema: Schema?
-    let count: Int
-    /// How many records a portion of its cursor has too many.
-    var surplus = 0
-    /// Whether fetches are answered with their window alone.
-    var appliesLimit = false
-
-    init(count: Int, surplus: Int = 0, appliesLimit: Bool = false) {
-        self.count = count
-        self.surplus = surplus
-        self.appliesLimit = appliesLimit
-    }
-}
-
-/// Has books that it makes from their numbers when they are asked for, each with an author of its own.
-private final class MadeUpStore: QueryableDataStore {
-    typealias Snapshot = DefaultSnapshot
-    let identifier = "made-up"
-    let schema: Schema
-    let configuration: MadeUpConfiguration
-    private let layouts: [String: RecordLayout]
-
-    init(_ configuration: MadeUpConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
-        guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
-        self.schema = schema
-        self.configuration = configuration
-        layouts = schema.stored.recordLayouts()
-    }
-
-    func save(
-        _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
-    ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { throw DataStoreError.unsupportedFeature }
-
-    func plan(_ query: StoreQuery) -> FetchPlan {
-        var plan = FetchPlan(query, detail: "made up", isFullScan: true)
-        plan.order = query.order.isEmpty ? .total : .none
-        for conjunct in query.conjuncts where Self.wanted(conjunct.expression) != nil {
-            plan.claims[conjunct.id] = .exact
-        }
-        plan.appliesLimit = configuration.appliesLimit && query.conjuncts.isEmpty && plan.order == .total
-        return plan
-    }
-
-    /// The records that a condition names.
-    private static func wanted(_ condition: QueryExpression) -> [UInt64]? {
-        switch condition {
-        case .compare(.equal, .identifier(.variable(0)), .constant(.identifier(let record))):
-            [record.sequenceNumber ?? 0]
-        case .contains(.list(let records), .identifier(.variable(0))):
-            records.compactMap {
-                if case .constant(.identifier(let record)) = $0 { record.sequenceNumber } else { nil }
-            }
-        default: nil
-        }
-    }
-
-    func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
-        let wanted = plan.query.conjuncts.compactMap { Self.wanted($0.expression) }.first
-        let all = 0..<configuration.count
-        let numbers =
-            wanted.map { $0.map(Int.init) } ?? Array(plan.appliesLimit ? plan.query.window(of: all.count) : all)
-        return StoreRows(snapshots: numbers.map { record($0, plan.query.entity) }, scanned: numbers.count)
-    }
-
-    func cursor(for plan: FetchPlan) throws -> any RowCursor<DefaultSnapshot> { Cursor(self, plan.query.entity) }
-
-    fileprivate func record(_ number: Int, _ entity: String) -> DefaultSnapshot {
-        let layout =
-            layouts[entity] ?? .init(entityName: entity, superentityName: nil, slots: [], uniqueConstraints: [])
-        func identifier(_ entity: String) -> PersistentIdentifier {
-            .numbered(UInt64(number), storeIdentifier: self.identifier, entityName: entity)
-        }
-        let values = layout.slots.map { slot -> StoredValue in
-            switch slot.name {
-            case "title": .string("book \(number)")
-            case "name": .string("author \(number)")
-            case "genre": .string("novel")
-            case "pages": .integer(Int64(number))
-            case "keywords": .array([])
-            case "author": .identifier(identifier("Author"))
-            default: slot.role.isToMany ? .identifiers([]) : .null
-            }
-        }
-        return DefaultSnapshot(
-            persistentIdentifier: identifier(entity), layout: layout, values: ContiguousArray(values))
-    }
-
-    private final class Cursor: RowCursor {
-        private let store: MadeUpStore
-        private let entity: String
-        private var next = 0
-
-        init(_ store: MadeUpStore, _ entity: String) {
-            self.store = store
-            self.entity = entity
-        }
-
-        func next(atMost count: Int) -> [DefaultSnapshot] {
-            let end = min(next + count + store.configuration.surplus, store.configuration.count)
-            defer { next = end }
-            return (next..<end).map { store.record($0, entity) }
-        }
     }
 }

@@ -55,6 +55,69 @@ import Testing
         #expect(records.takeQueries().isEmpty)
     }
 
+    @Test func aFetchInBatchesReadsABatchWhenItIsAccessed() throws {
+        let records = try filled(2_500)
+        let context = try context(records)
+        var descriptor = FetchDescriptor<Book>()
+        descriptor.relationshipKeyPathsForPrefetching = [\.author]
+        let books = try context.fetch(descriptor, batchSize: 1_000)
+        #expect(records.takeQueries().map(\.query.purpose) == [.identifiers])
+        #expect(books.count == 2_500 && books[1_700].title == "book 1700" && books[1_001].title == "book 1001")
+        #expect(records.takeQueries().map { "\($0.query.entity) \($0.scanned)" } == ["Book 1000", "Author 1000"])
+        #expect(books[1_700].author?.name == "author 1700" && records.takeQueries().isEmpty)
+    }
+
+    @Test func aRecordThatIsGoneBeforeItsBatchIsReadHasAModelWithoutValues() throws {
+        let records = try filled(30)
+        let context = try context(records)
+        let books = try context.fetch(FetchDescriptor<Book>(), batchSize: 10)
+        let other = try self.context(records)
+        try other.delete(model: Book.self, where: #Predicate { $0.pages == 15 })
+        let pages = books.map(\.pages)
+        #expect(pages == (0..<30).map { $0 == 15 ? 0 : $0 })
+        let gone = books[15]
+        #expect(gone.isDeleted && gone.title.isEmpty && gone.author == nil)
+        #expect(books[15] === gone)
+        #expect(try context.fetchCount(FetchDescriptor<Book>()) == 29)
+    }
+
+    @Test func whatTheContextHasDeletedItselfKeepsItsValuesInABatch() throws {
+        let records = try filled(30)
+        let context = try context(records)
+        let books = try context.fetch(FetchDescriptor<Book>(), batchSize: 10)
+        context.delete(books[15])
+        try context.save()
+        #expect(books[5].title == "book 5" && books[15].isDeleted && books[15].title == "book 15")
+        context.insert(Author(name: "new"))
+        try context.save()
+    }
+
+    /// As an observer does of what the batch reads.
+    @Test func otherBatchesMayBeAccessedWhileOneIsMade() {
+        final class Access { var others: () -> [Int] = { [] } }
+        let access = Access()
+        let numbers = FetchResultsCollection(count: 30, batchSize: 10) { range in
+            let others = access.others
+            access.others = { [] }
+            let seen = others()
+            #expect(seen.isEmpty || seen == [25, 7])
+            return Array(range)
+        }
+        access.others = { [numbers[25], numbers[7]] }
+        #expect(numbers[3] == 3 && numbers[14] == 14 && numbers[7] == 7)
+        #expect(Array(numbers) == Array(0..<30))
+    }
+
+    @Test func aBatchThatCannotBeReadIsAnErrorOfTheNextCall() throws {
+        let records = try filled(30)
+        let context = try context(records)
+        let books = try context.fetch(FetchDescriptor<Book>(), batchSize: 10)
+        records.failure.withLock { $0 = CocoaError(.fileReadUnknown) }
+        #expect(books[15].title.isEmpty)
+        records.failure.withLock { $0 = nil }
+        #expect(throws: CocoaError.self) { try context.fetch(FetchDescriptor<Book>()) }
+    }
+
     @Test func aSaveReadsTheOwnerOfItsUniqueValueAndNoOther() throws {
         let records = try filled(500)
         let context = try context(records)

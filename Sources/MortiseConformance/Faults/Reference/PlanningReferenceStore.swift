@@ -37,8 +37,10 @@ final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, Refer
 
     static let claims: StoreCapabilities = [
         .durability, .erase, .batchDelete, .uniqueness, .referentialIntegrity, .history, .closing, .queries,
+        .announcements,
     ]
     var capabilities: StoreCapabilities { work.steps.capabilities(Self.claims) }
+    var changeFeed: ChangeFeed? { work.steps.makesFeeds ? ChangeFeed() : work.feed }
 
     func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>

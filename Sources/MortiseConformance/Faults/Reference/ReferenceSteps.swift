@@ -96,6 +96,7 @@ struct ReferenceSteps: Sendable {
     var leavesOutNamed: @Sendable (RecordLayout.Slot) -> Bool = { _ in false }
     /// The reads that are answered from one state; nil for a read of the latest one.
     var scope: @Sendable (ReadScope) -> ReadScope? = { $0 }
+    var cursorsReadLatest = false
     /// Whether a connection answers with what it has read of a record before, until it saves.
     var readsOnce = false
     /// The records of a request that have other versions than it says; `current` is nil for those that are gone.
@@ -148,6 +149,14 @@ struct ReferenceSteps: Sendable {
     var keepsUnwritten = false
     var swallowsFailedWrites = false
     var closesOnFailure = false
+
+    // MARK: Announcing
+
+    var announce: @Sendable (ChangeSet, ChangeFeed) -> Void = { $1.post([$0]) }
+    var announcesBatches = true
+    /// Whether a save is posted before it is looked at.
+    var announcesRequests = false
+    var makesFeeds = false
 
     // MARK: History
 

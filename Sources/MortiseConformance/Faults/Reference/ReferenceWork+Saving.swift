@@ -42,6 +42,7 @@ extension ReferenceWork {
         let before = read ?? state
         var next = before
         let remapped: [PersistentIdentifier: PersistentIdentifier]
+        if steps.announcesRequests { announce(request) }
         do {
             remapped = try apply(steps.accept(request), to: &next)
             let gone = request.deleted.map(\.persistentIdentifier)
@@ -77,7 +78,9 @@ extension ReferenceWork {
             if steps.closesOnFailure { close() }
             if !steps.swallowsFailedWrites { throw (error as? ReferenceStoreError).map(steps.explain) ?? error }
         }
+        let last = state
         state = next
+        if !isBatch || steps.announcesBatches { announce(from: last, to: next) }
         return DataStoreSaveChangesResult(
             for: identifier, remappedIdentifiers: steps.pairs(remapped),
             snapshotsToReregister: steps.reregistered(next, request))
@@ -221,7 +224,9 @@ extension ReferenceWork {
             try storage.medium.withLock { medium in
                 try medium.operate { durable in steps.commitErasure(next, &durable) }
             }
+            let last = state
             state = next
+            announce(from: last, to: next, isErasure: true)
         }
     }
 

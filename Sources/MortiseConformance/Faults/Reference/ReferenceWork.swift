@@ -8,6 +8,7 @@ final class ReferenceWork: Sendable {
     let storage: ReferenceStorage
     let steps: ReferenceSteps
     let layouts: [String: RecordLayout]
+    let feed = ChangeFeed()
     private let closed = Mutex(false)
     private let latest = Mutex<ReferenceVersion?>(nil)
 
@@ -76,7 +77,7 @@ final class ReferenceWork: Sendable {
         return all.filter { family.contains($0.persistentIdentifier.entityName) }.map { derive($0, index) }
     }
 
-    private func derive(_ record: DefaultSnapshot, _ index: InverseIndex) -> DefaultSnapshot {
+    func derive(_ record: DefaultSnapshot, _ index: InverseIndex) -> DefaultSnapshot {
         var values = record.values
         for (place, slot) in record.layout.slots.enumerated() where slot.role == .toManyDerived {
             guard let inverse = slot.property.relationship?.inverse else { continue }

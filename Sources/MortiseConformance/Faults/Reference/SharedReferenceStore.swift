@@ -91,6 +91,34 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
         return StoreRows(snapshots: snapshots, report: found.report)
     }
 
+    func cursor(for plan: FetchPlan) throws -> any RowCursor<DefaultSnapshot> {
+        Cursor(self, plan, try rows(for: plan).snapshots)
+    }
+
+    private final class Cursor: RowCursor {
+        private let store: SharedReferenceStore
+        private let plan: FetchPlan
+        private var left: ArraySlice<DefaultSnapshot>
+
+        init(_ store: SharedReferenceStore, _ plan: FetchPlan, _ records: [DefaultSnapshot]) {
+            self.store = store
+            self.plan = plan
+            left = records[...]
+        }
+
+        func next(atMost count: Int) throws -> [DefaultSnapshot] {
+            defer { left = left.dropFirst(count) }
+            let portion = left.prefix(count)
+            guard store.work.steps.cursorsReadLatest else { return Array(portion) }
+            var plan = plan
+            plan.scope = nil
+            let latest = try store.rows(for: plan).snapshots
+            return portion.compactMap { record in
+                latest.first { $0.persistentIdentifier == record.persistentIdentifier }
+            }
+        }
+    }
+
     /// The state that a context reads from.
     private func version(for scope: ReadScope?) -> ReferenceVersion {
         guard let scope = scope.flatMap(work.steps.scope) else { return work.version }

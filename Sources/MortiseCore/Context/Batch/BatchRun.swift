@@ -268,8 +268,7 @@ struct BatchRun<Model: PersistentModel> {
         while true {
             try state.refresh(session)
             var batch = StoreBatch(.query(query), change, author: state.editingState.author)
-            var plan = session.plan(query)
-            try plan?.validate(adapter: session.typeName, for: query)
+            var plan = try session.plan(query)
             if let exact = plan, exact.isExact {
                 try state.checkPolicy(exact, query, descriptor.fullScanPolicy)
             } else {

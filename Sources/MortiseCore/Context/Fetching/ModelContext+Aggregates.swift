@@ -179,21 +179,19 @@ extension ContextState {
             !(descriptor.includePendingChanges && hasChanges)
         else { return nil }
         try refresh(session)
-        var lowered = PreparedQuery(descriptor)
-        lowered.query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
-        guard lowered.conjunctCode.isEmpty, var plan = session.plan(lowered.query)
-        else { return nil }
-        try plan.validate(adapter: session.typeName, for: lowered.query)
-        guard plan.isExact else { return nil }
-        try checkPolicy(plan, lowered.query, descriptor.fullScanPolicy)
-        guard let answer = try session.aggregate(AggregateQuery(lowered.query, by: keys, functions)) else {
+        let lowered = PreparedQuery(descriptor)
+        var query = lowered.query
+        query.avoidsFullScan = refusesFullScans(descriptor.fullScanPolicy)
+        guard lowered.conjunctCode.isEmpty, var plan = try session.plan(query), plan.isExact else { return nil }
+        try checkPolicy(plan, query, descriptor.fullScanPolicy)
+        guard let answer = try session.aggregate(AggregateQuery(query, by: keys, functions)) else {
             return nil
         }
         plan.note(answer.report)
-        try warn(plan, lowered.query, scanned: answer.report.scanned, descriptor.fullScanPolicy)
+        try warn(plan, query, scanned: answer.report.scanned, descriptor.fullScanPolicy)
         let explanation = FetchExplanation(
-            entity: lowered.query.entity, store: session.configurationName,
-            conjuncts: lowered.query.conjuncts.map { .init(text: "\($0.expression)", status: .pushed) }, order: [],
+            entity: query.entity, store: session.configurationName,
+            conjuncts: query.conjuncts.map { .init(text: "\($0.expression)", status: .pushed) }, order: [],
             orderClaim: .total, offset: 0, limit: nil, windowIsPushed: true, mergesPendingChanges: false,
             isFullScan: plan.isFullScan, rowsScanned: answer.report.scanned, rowsReturned: answer.groups.count,
             detail: plan.detail)

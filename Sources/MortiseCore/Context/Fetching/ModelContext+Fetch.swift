@@ -22,33 +22,6 @@ extension ModelContext {
         try QueryRun(descriptor, purpose: .identifiers, in: state, needsValues: false).identifiers()
     }
 
-    /// The matching models, as a collection that creates them in batches when they are accessed.
-    /// - Throws: `SwiftDataError.includePendingChangesWithBatchSize` if the context has unsaved changes and the
-    ///   descriptor includes them; what `fetch(_:)` throws.
-    public func fetch<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, batchSize: Int
-    ) throws -> FetchResultsCollection<T> {
-        try state.refuseBatches(descriptor)
-        let references = try state.references(descriptor)
-        let hold = ContextHold(state, rowsOf: references.first?.table.session)
-        return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
-            withExtendedLifetime(hold) { references[range].compactMap { $0.model as? T } }
-        }
-    }
-
-    /// The identifiers of the matching models, as a collection that reads them in batches.
-    /// - Throws: as `fetch(_:batchSize:)`.
-    public func fetchIdentifiers<T: PersistentModel>(
-        _ descriptor: FetchDescriptor<T>, batchSize: Int
-    ) throws -> FetchResultsCollection<PersistentIdentifier> {
-        try state.refuseBatches(descriptor)
-        let references = try state.references(descriptor)
-        let hold = ContextHold(state, rowsOf: references.first?.table.session)
-        return FetchResultsCollection(count: references.count, batchSize: batchSize) { range in
-            withExtendedLifetime(hold) { references[range].map { $0.source.identifier(ofRow: $0.row) } }
-        }
-    }
-
     /// Runs a fetch and reports how: which conditions and keys the store evaluated, what was left to the framework or
     /// to code, and how many rows were looked at.
     /// - Throws: what `fetch(_:)` throws.
@@ -99,42 +72,6 @@ extension ModelContext {
     }
 }
 
-/// Keeps what a context reads from as long as something may still ask for its models.
-final class ContextHold {
-    private let state: ContextState
-    private let rows: RowHold?
-
-    /// With `rowsOf` a session, the rows of its records keep their numbers too.
-    init(_ state: ContextState, rowsOf session: StoreSession? = nil) {
-        self.state = state
-        rows = session.map(RowHold.init)
-        state.hold()
-    }
-
-    deinit { state.letGo() }
-}
-
-/// A stored record that a fetch found.
-struct RowReference {
-    let table: ModelTable
-    /// The rows as they were when the record was found.
-    let source: RowSource
-    let row: Int
-
-    init(table: ModelTable, row: Int) {
-        self.table = table
-        self.source = table.source
-        self.row = row
-    }
-
-    var isThere: Bool { table.source.contains(row: row) }
-
-    /// The record's model; if the record is gone, a model that shows its last values.
-    var model: any PersistentModel {
-        isThere ? table.model(row: row) : table.storedModel(row: row, of: source)
-    }
-}
-
 extension ContextState {
     func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
         let run = try QueryRun(descriptor, in: self)
@@ -169,7 +106,7 @@ extension ContextState {
         return models
     }
 
-    private func prefetch<T: PersistentModel>(
+    func prefetch<T: PersistentModel>(
         _ names: [String], of records: [RecordReference], _ reader: ContextReader, _ type: T.Type
     ) throws {
         guard !names.isEmpty, let session = try tables(under: type).first?.session, session.version == nil else {
@@ -222,24 +159,6 @@ extension ContextState {
         var unsorted = descriptor
         unsorted.sortBy = []
         return try QueryRun(unsorted, purpose: .count, in: self).count
-    }
-
-    func refuseBatches<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws {
-        try prepare()
-        if descriptor.includePendingChanges, hasChanges {
-            throw SwiftDataError(
-                .includePendingChangesWithBatchSize,
-                "A fetch in batches cannot include unsaved changes. Save first, or set includePendingChanges to false.")
-        }
-    }
-
-    /// The matching stored records, ignoring unsaved changes.
-    func references<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [RowReference] {
-        var stored = descriptor
-        stored.includePendingChanges = false
-        let run = try QueryRun(stored, in: self)
-        try prefetch(run)
-        return run.references()
     }
 }
 

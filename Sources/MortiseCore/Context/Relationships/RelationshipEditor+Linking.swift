@@ -93,7 +93,7 @@ extension RelationshipEditor {
 // MARK: - One side
 
 extension RelationshipEditor {
-    func apply(_ mutation: Mutation, at slot: Int) { ChangeTracker.apply(mutation, to: model, at: slot) }
+    func apply(_ mutation: consuming Mutation, at slot: Int) { ChangeTracker.apply(mutation, to: model, at: slot) }
 
     func holdWeaklyAfterContext() { ChangeTracker.holdWeaklyAfterContext(model) }
 
@@ -107,7 +107,10 @@ extension RelationshipEditor {
         notifying(slot, layout) { set(value, at: slot) }
     }
 
+    @inline(__always)
     private func notifying(_ slot: Int, _ layout: ModelLayout, _ body: () -> Void) {
+        // Few models are observed.
+        if !model._modelState.isObserved { return body() }
         let change = ValueChange(settingSlot: slot, of: model, layout: layout)
         change?.willSet()
         body()

@@ -218,8 +218,9 @@ final class ContextState: StoreSessionObserver, ModelFinding {
         return table.source.row(of: identifier).map { table.model(row: $0) }
     }
 
-    /// The existing models among those identifiers, in that order.
-    func models(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
+    /// Reads those records of stores without versions that were not read yet, and keeps what prevents it for the next call that
+    /// can throw.
+    func load(_ identifiers: [PersistentIdentifier]) {
         var missing: [String: [PersistentIdentifier]] = [:]
         for identifier in identifiers {
             guard let table = table(of: identifier), table.session.version == nil,
@@ -231,6 +232,11 @@ final class ContextState: StoreSessionObserver, ModelFinding {
             guard let table = table(named: name) else { continue }
             do { try table.session.load(identifiers, as: table.layout.type) } catch { latch(error) }
         }
+    }
+
+    /// The existing models among those identifiers, in that order.
+    func models(for identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
+        load(identifiers)
         var models: [any PersistentModel] = []
         models.reserveCapacity(identifiers.count)
         // Members mostly come from one table, and its models are made in one go.

@@ -23,7 +23,7 @@ extension ChangeTracker {
     ///
     /// A model that has outlived its context may retain a model that it is given until `holdWeaklyAfterContext` is
     /// called. That goes through all members, so a caller that adds several calls it once.
-    static func apply(_ mutation: Mutation, to model: any PersistentModel, at slot: Int) {
+    static func apply(_ mutation: consuming Mutation, to model: any PersistentModel, at slot: Int) {
         switch mutation {
         case .set(.value(let value)): apply(stored: value, to: model, at: slot)
         case .set(let value):
@@ -95,13 +95,21 @@ extension ChangeTracker {
     /// Makes a model that has outlived its context, or was deleted, hold others of the kind weakly: two that refer to each
     /// other would be there for ever, and with them the stores of the context.
     static func holdWeaklyAfterContext(_ model: any PersistentModel) {
-        guard let draft = model._modelState.draft else { return }
+        guard model._modelState.hasValuesAfterContext, let draft = model._modelState.draft else { return }
         if let table = model._modelState.table {
-            if table.state.isGone { draft.takeBackWeakly(required: table.layout.record.requiredTargets) }
-        } else if draft.frozen != nil {
+            draft.takeBackWeakly(required: table.layout.record.requiredTargets)
+        } else {
             let layout = ModelLayout.of(type(of: model))
             draft.takeBackWeakly(required: layout.record.requiredTargets) { $0._modelState.hasOutlivedContext }
         }
+    }
+}
+
+extension ModelState {
+    /// Whether the model has values of its own and has outlived its context, or was deleted.
+    fileprivate var hasValuesAfterContext: Bool {
+        guard let draft else { return false }
+        return table.map(\.state.isGone) ?? (draft.frozen != nil)
     }
 }
 

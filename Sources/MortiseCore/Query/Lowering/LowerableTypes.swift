@@ -6,14 +6,14 @@ import Synchronization
 ///
 /// There are as many types as the program's source has, so nothing is ever dropped.
 final class TypeCache<Value: Sendable>: Sendable {
-    private let known = Mutex<[ObjectIdentifier: Value]>([:])
+    private let known = Mutex(ObjectTable<Value>())
 
     func value(of type: any Any.Type, _ find: (any Any.Type) -> Value) -> Value {
         let key = ObjectIdentifier(type)
         if let value = known.withLock({ $0[key] }) { return value }
         // Outside the lock: metadata of models runs their own code.
         let value = find(type)
-        known.withLock { $0[key] = value }
+        known.withLock { $0.add(value, for: key) }
         return value
     }
 }
@@ -35,7 +35,7 @@ enum KnownKeyPaths {
     }
     private static let limit = 4096
     /// With the key paths, so that no other comes to lie at the address of one.
-    private static let known = Mutex<[ObjectIdentifier: (keyPath: Shared, property: Property)]>([:])
+    private static let known = Mutex(ObjectTable<(keyPath: Shared, property: Property)>())
 
     /// @unchecked: key paths are immutable; the type does not say so.
     private struct Shared: @unchecked Sendable { let keyPath: AnyKeyPath }
@@ -47,8 +47,8 @@ enum KnownKeyPaths {
     static func remember(_ keyPath: AnyKeyPath, _ property: Property) {
         let shared = Shared(keyPath: keyPath)
         known.withLock { known in
-            if known.count >= limit { known.removeAll() }
-            known[ObjectIdentifier(shared.keyPath)] = (shared, property)
+            if known.count >= limit { known = ObjectTable() }
+            known.add((shared, property), for: ObjectIdentifier(shared.keyPath))
         }
     }
 }

@@ -30,11 +30,31 @@ protocol SplittableExpression {
 enum LowerableTypes {
     private static let known = TypeCache<(any LowerableExpression.Type)?>()
 
-    static func lowerable<Expression>(_ expression: Expression) -> (any LowerableExpression)? {
-        func cast<Lowerable: LowerableExpression>(_ type: Lowerable.Type) -> (any LowerableExpression)? {
-            expression as? Lowerable
+    /// The type of an expression, if it can be lowered.
+    static func type<Expression>(of expression: Expression) -> (any LowerableExpression.Type)? {
+        known.value(of: Expression.self) { $0 as? any LowerableExpression.Type }
+    }
+}
+
+extension LowerableExpression {
+    /// Lowers an expression of this type where it lies: casting would copy it.
+    fileprivate static func lowered<Expression>(
+        _ expression: Expression, _ lowering: inout Lowering
+    ) throws -> QueryExpression {
+        precondition(Expression.self == Self.self)
+        return try withUnsafePointer(to: expression) { place in
+            try UnsafeRawPointer(place).assumingMemoryBound(to: Self.self).pointee.lowered(&lowering)
         }
-        return known.value(of: Expression.self) { $0 as? any LowerableExpression.Type }.flatMap { cast($0) }
+    }
+
+    /// As `lowered`, for the conditions that an expression of this type joins by "and".
+    static func conjuncts<Expression>(
+        of expression: Expression, _ variable: PredicateExpressions.VariableID, into conjuncts: inout [QueryExpression]
+    ) throws {
+        precondition(Expression.self == Self.self)
+        try withUnsafePointer(to: expression) { place in
+            try UnsafeRawPointer(place).assumingMemoryBound(to: Self.self).pointee.conjuncts(variable, into: &conjuncts)
+        }
     }
 }
 
@@ -61,10 +81,10 @@ struct Lowering {
 
     /// Lowers an expression of which only the value is known to the code around it.
     mutating func lower<Expression: PredicateExpression>(_ expression: Expression) throws -> QueryExpression {
-        guard let lowerable = LowerableTypes.lowerable(expression) else {
+        guard let type = LowerableTypes.type(of: expression) else {
             throw NotLowerable(reason: "\(Expression.self) is not known")
         }
-        return try lowerable.lowered(&self)
+        return try type.lowered(expression, &self)
     }
 
     func binding(of variable: PredicateExpressions.VariableID) throws -> QueryExpression {
@@ -95,73 +115,4 @@ struct Lowering {
         default: throw NotLowerable(reason: "there is no arithmetic on \(type)")
         }
     }
-}
-
-/// A predicate or sort order in lowered form, with what had to be left to code.
-struct LoweredPredicate<Model: PersistentModel> {
-    /// The conditions, joined by "and". Parts left to code are `onModels` with the index into `code`.
-    var conjuncts: [QueryExpression] = []
-    var code: [@Sendable (Model) throws -> Bool] = []
-
-    init(_ predicate: Predicate<Model>?) {
-        guard let predicate else { return }
-        take(predicate.expression, predicate.variable)
-    }
-
-    private mutating func take<Expression: PredicateExpression>(
-        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
-    ) where Expression.Output == Bool {
-        if let lowerable = LowerableTypes.lowerable(expression),
-            (try? lowerable.conjuncts(variable.key, into: &conjuncts)) != nil
-        {
-            return
-        }
-        conjuncts = []
-        split(expression, variable)
-    }
-
-    /// Lowers the conditions of a predicate one by one, and leaves to code what cannot be lowered.
-    mutating func split<Expression: PredicateExpression>(
-        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
-    ) where Expression.Output == Bool {
-        if let parts = expression as? any SplittableExpression, parts.split(variable, into: &self) { return }
-        var lowering = Lowering(root: variable.key)
-        // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
-        let reason: String
-        do {
-            let lowered = try lowering.lower(expression)
-            if code.isEmpty || !lowered.mayThrow {
-                conjuncts.append(lowered)
-                return
-            }
-            reason = "it may throw, and is evaluated after the code in front of it"
-        } catch {
-            reason = (error as? NotLowerable)?.reason ?? "\(error)"
-        }
-        conjuncts.append(.onModels(id: code.count, text: CodeText.of(expression, because: reason)))
-        let part = CodePart(expression: expression, variable: variable)
-        code.append { try part.evaluate($0) }
-    }
-}
-
-/// The text of a part that is left to code.
-private enum CodeText {
-    /// The part and why it was left to code, with the names of properties.
-    static func of(_ expression: any PredicateExpression, because reason: String) -> String {
-        KeyPathText.named("\(isPrintable(expression) ? "\(expression)" : "\(type(of: expression))"), because \(reason)")
-    }
-
-    private static func isPrintable(_ value: Any) -> Bool {
-        if let date = value as? Date { return date.isPrintable }
-        if let joined = value as? JoinedPredicate { return joined.leaves.allSatisfy { isPrintable($0) } }
-        return Mirror(reflecting: value).children.allSatisfy { isPrintable($0.value) }
-    }
-}
-
-/// @unchecked Sendable: the expressions of a `Predicate` are, but an existential of a part does not say so.
-private struct CodePart<Model: PersistentModel>: @unchecked Sendable {
-    let expression: any PredicateExpression<Bool>
-    let variable: PredicateExpressions.Variable<Model>
-
-    func evaluate(_ model: Model) throws -> Bool { try expression.evaluate(PredicateBindings((variable, model))) }
 }

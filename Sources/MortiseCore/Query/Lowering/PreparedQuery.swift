@@ -2,13 +2,13 @@ import Foundation
 
 /// A fetch descriptor as a store query, the code for what could not be said in one, and what it reads. It belongs to no
 /// context and may be run any number of times.
-struct PreparedQuery<Model: PersistentModel> {
+final class PreparedQuery<Model: PersistentModel> {
     let descriptor: FetchDescriptor<Model>
-    var query: StoreQuery
+    let query: StoreQuery
     /// The code of conjuncts, by the number in `QueryExpression.onModels`.
-    var conjunctCode: [@Sendable (Model) throws -> Bool]
+    let conjunctCode: [@Sendable (Model) throws -> Bool]
     /// The same for sort keys.
-    var orderCode: [SortDescriptor<Model>]
+    let orderCode: [SortDescriptor<Model>]
 
     init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows) {
         self.descriptor = descriptor
@@ -38,16 +38,18 @@ struct PreparedQuery<Model: PersistentModel> {
         guard let keyPath = key.keyPath else { return nil }
         var order: StringOrder?
         var tail: AnyKeyPath?
-        switch type(of: keyPath as AnyKeyPath).valueType {
-        case is LocalizedStandardSortKey.Type: (order, tail) = (.localizedStandard, \String.localizedStandardSortKey)
-        case is LocalizedStandardSortKey?.Type: (order, tail) = (.localizedStandard, \String?.localizedStandardSortKey)
-        case is LocalizedSortKey.Type: (order, tail) = (.localized, \String.localizedSortKey)
-        case is LocalizedSortKey?.Type: (order, tail) = (.localized, \String?.localizedSortKey)
-        default:
-            if let comparator = key.stringComparator {
-                guard let known = StringOrder(comparator) else { return nil }
-                order = known
-            }
+        let value = type(of: keyPath as AnyKeyPath).valueType
+        if value == LocalizedStandardSortKey.self {
+            (order, tail) = (.localizedStandard, \String.localizedStandardSortKey)
+        } else if value == LocalizedStandardSortKey?.self {
+            (order, tail) = (.localizedStandard, \String?.localizedStandardSortKey)
+        } else if value == LocalizedSortKey.self {
+            (order, tail) = (.localized, \String.localizedSortKey)
+        } else if value == LocalizedSortKey?.self {
+            (order, tail) = (.localized, \String?.localizedSortKey)
+        } else if let comparator = key.stringComparator {
+            guard let known = StringOrder(comparator) else { return nil }
+            order = known
         }
         guard let expression = expression(at: keyPath, without: tail) else { return nil }
         return StoreQuery.Order(expression, isAscending: key.order == .forward, stringOrder: order)
@@ -63,6 +65,74 @@ struct PreparedQuery<Model: PersistentModel> {
         }
         return try? KeyPathLowering.lower(keyPath, without: tail, of: Model.self, on: .variable(0))
     }
+}
+
+/// A predicate or sort order in lowered form, with what had to be left to code.
+struct LoweredPredicate<Model: PersistentModel> {
+    /// The conditions, joined by "and". Parts left to code are `onModels` with the index into `code`.
+    var conjuncts: [QueryExpression] = []
+    var code: [@Sendable (Model) throws -> Bool] = []
+
+    init(_ predicate: Predicate<Model>?) {
+        guard let predicate else { return }
+        take(predicate.expression, predicate.variable)
+    }
+
+    private mutating func take<Expression: PredicateExpression>(
+        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        if let type = LowerableTypes.type(of: expression) {
+            conjuncts.reserveCapacity(4)
+            if (try? type.conjuncts(of: expression, variable.key, into: &conjuncts)) != nil { return }
+        }
+        conjuncts = []
+        split(expression, variable)
+    }
+
+    /// Lowers the conditions of a predicate one by one, and leaves to code what cannot be lowered.
+    mutating func split<Expression: PredicateExpression>(
+        _ expression: Expression, _ variable: PredicateExpressions.Variable<Model>
+    ) where Expression.Output == Bool {
+        if let parts = expression as? any SplittableExpression, parts.split(variable, into: &self) { return }
+        var lowering = Lowering(root: variable.key)
+        // Code is evaluated last; what may throw must not be evaluated before the code that guards it.
+        let reason: String
+        do {
+            let lowered = try lowering.lower(expression)
+            if code.isEmpty || !lowered.mayThrow {
+                conjuncts.append(lowered)
+                return
+            }
+            reason = "it may throw, and is evaluated after the code in front of it"
+        } catch {
+            reason = (error as? NotLowerable)?.reason ?? "\(error)"
+        }
+        conjuncts.append(.onModels(id: code.count, text: CodeText.of(expression, because: reason)))
+        let part = CodePart(expression: expression, variable: variable)
+        code.append { try part.evaluate($0) }
+    }
+}
+
+/// The text of a part that is left to code.
+private enum CodeText {
+    /// The part and why it was left to code, with the names of properties.
+    static func of(_ expression: any PredicateExpression, because reason: String) -> String {
+        KeyPathText.named("\(isPrintable(expression) ? "\(expression)" : "\(type(of: expression))"), because \(reason)")
+    }
+
+    private static func isPrintable(_ value: Any) -> Bool {
+        if let date = value as? Date { return date.isPrintable }
+        if let joined = value as? JoinedPredicate { return joined.leaves.allSatisfy { isPrintable($0) } }
+        return Mirror(reflecting: value).children.allSatisfy { isPrintable($0.value) }
+    }
+}
+
+/// @unchecked Sendable: the expressions of a `Predicate` are, but an existential of a part does not say so.
+private struct CodePart<Model: PersistentModel>: @unchecked Sendable {
+    let expression: any PredicateExpression<Bool>
+    let variable: PredicateExpressions.Variable<Model>
+
+    func evaluate(_ model: Model) throws -> Bool { try expression.evaluate(PredicateBindings((variable, model))) }
 }
 
 extension StringOrder {

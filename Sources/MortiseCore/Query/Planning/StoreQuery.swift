@@ -164,7 +164,11 @@ public struct FetchPlan: Sendable, Hashable {
     /// The store's claim for a condition; residual by default.
     public func claim(of conjunct: StoreQuery.Conjunct) -> Claim { claims[conjunct.id] ?? .residual }
 
-    var isExact: Bool { query.conjuncts.allSatisfy { claim(of: $0) == .exact } }
+    /// Whether the store evaluates every condition exactly.
+    public var isExact: Bool { query.conjuncts.allSatisfy { claim(of: $0) == .exact } }
+
+    /// Whether the store does all of the query: conditions, order and window.
+    var leavesNothing: Bool { isExact && order == .total && (appliesLimit || !query.isLimited) }
 
     /// A conjunct that is claimed exact and may throw, and one before it that is not exact, so that the store evaluates it
     /// for records that the other would have kept from it.

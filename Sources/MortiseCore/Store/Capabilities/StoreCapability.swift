@@ -44,6 +44,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     public static let deferredRelationships = StoreCapability(rawValue: "deferredRelationships")
     /// The store answers all plans of one `ReadScope` from one state of its storage. For stores of queries without versions.
     public static let readConsistency = StoreCapability(rawValue: "readConsistency")
+    /// `DataStore.changeFeed`: the store itself posts what it commits.
+    public static let announcements = StoreCapability(rawValue: "announcements")
     /// `HistoryProviding`: the store keeps a history of its saves.
     public static let history = StoreCapability(rawValue: "history")
     /// The store holds files, locks or connections, and `close()` releases them.
@@ -52,8 +54,8 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
     /// Every known capability, in the order of reports.
     public static let all: [StoreCapability] = [
         .reopening, .durability, .erase, .batchDelete, .batchUpdate, .aggregates, .uniqueness, .referentialIntegrity,
-        .queries, .concurrency, .versions, .recordVersions, .deferredRelationships, .readConsistency, .history,
-        .closing,
+        .queries, .concurrency, .versions, .recordVersions, .deferredRelationships, .readConsistency,
+        .announcements, .history, .closing,
     ]
 
     /// The capabilities that this one requires.
@@ -83,6 +85,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .recordVersions: "refuses to overwrite what others have changed"
         case .deferredRelationships: "reads to-many relationships only when they are needed"
         case .readConsistency: "answers all that belongs to one fetch from one state"
+        case .announcements: "posts what it commits to whoever follows it"
         case .history: "keeps what its saves changed"
         case .closing: "releases its resources when closed"
         default: rawValue

@@ -86,9 +86,11 @@ public protocol DataStore: AnyObject {
     /// The feed to which the store posts what it commits; always the same one. Nil, which is the default, if the store posts
     /// nothing: the framework then posts what this process saves through it.
     ///
-    /// A post names every record that was changed or deleted, owners of lists that have other members now included, or says `isErasure` or `isIncomplete`. It is made once the records
-    /// can be read as they are now, and for a commit of this process before the call returns that made it: contexts read the
-    /// records of a store without versions again because they were named, and only then.
+    /// A post names every record that was inserted, changed or deleted, or says `isErasure` or `isIncomplete`; one of a store
+    /// without versions names owners of lists that have other members now, too. It is made once the records can be read as they
+    /// are now, and for a commit of this process before the call returns that made it: contexts read the records of a store
+    /// without versions again because they were named, and only then. A commit that is refused posts nothing. Declare the
+    /// capability `announcements`.
     var changeFeed: ChangeFeed? { get }
     /// Whether the feed also has what other processes commit while the store is open. The default is false: either nobody
     /// else can write, or the store does not look.

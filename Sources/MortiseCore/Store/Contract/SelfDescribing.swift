@@ -25,11 +25,6 @@ public protocol SelfDescribingConfiguration: DataStoreConfiguration {
     /// What an acknowledged save survives.
     var durabilityGrade: DurabilityGrade { get }
 
-    /// A text that changes whenever the content of the store may have changed. Callers compare two of them; the text
-    /// has no other meaning.
-    /// - Throws: the adapter's errors for a store that cannot be read.
-    func changeMark() throws -> String
-
     /// Entities whose records may be dropped if the configuration's schema lacks them, though its version is that of
     /// the store. None by default.
     var dropping: [String] { get }

@@ -11,17 +11,28 @@ extension StoreSession {
     /// How many values one query names.
     private static let chunk = 1_000
 
+    /// Whether the store finds records of an entity by their identifiers, and looks at no others for that.
+    func selectsByIdentifier(ofEntity name: String) -> Bool {
+        let some = [1, 2].map { PersistentIdentifier.numbered($0, storeIdentifier: identifier, entityName: name) }
+        return [Array(some[..<1]), some].allSatisfy { records in
+            guard let plan = try? plan(StoreQuery(name, conjuncts: [Self.condition(records)])) else { return false }
+            return plan.isExact && !plan.isFullScan
+        }
+    }
+
+    private static func condition(_ identifiers: [PersistentIdentifier]) -> QueryExpression {
+        let values = identifiers.map { QueryExpression.constant(.identifier($0)) }
+        let own = QueryExpression.identifier(.variable(0))
+        return values.count == 1 ? .compare(.equal, own, values[0]) : .contains(.list(values), own)
+    }
+
     /// Reads records of an entity and its subentities by identifier, from a store without versions that takes queries.
     /// - Returns: the identifiers of those that exist.
     func load(
         _ identifiers: [PersistentIdentifier], of layout: ModelLayout, prefetching names: [String] = []
     ) throws -> Set<PersistentIdentifier> {
         let wanted = Set(identifiers)
-        let found = try select(wanted.sorted(), of: layout, prefetching: names) { identifiers in
-            let values = identifiers.map { QueryExpression.constant(.identifier($0)) }
-            let own = QueryExpression.identifier(.variable(0))
-            return values.count == 1 ? .compare(.equal, own, values[0]) : .contains(.list(values), own)
-        }
+        let found = try select(wanted.sorted(), of: layout, prefetching: names, Self.condition)
         return Set(found.records.lazy.map { $0.source.identifier(ofRow: $0.row) }.filter(wanted.contains))
     }
 
@@ -39,9 +50,9 @@ extension StoreSession {
             let end = min(first + Self.chunk, values.count)
             let query = StoreQuery(
                 layout.entityName, conjuncts: [condition(Array(values[first..<end]))], prefetch: names)
-            guard let plan = try checkedPlan(query) else { throw DataStoreError.unsupportedFeature }
+            guard let plan = try plan(query) else { throw DataStoreError.unsupportedFeature }
             if plan.claim(of: query.conjuncts[0]) == .residual {
-                guard let scan = try checkedPlan(StoreQuery(layout.entityName, prefetch: names)) else {
+                guard let scan = try self.plan(StoreQuery(layout.entityName, prefetch: names)) else {
                     throw DataStoreError.unsupportedFeature
                 }
                 selected.records = try rows(of: scan)
@@ -52,12 +63,6 @@ extension StoreSession {
             first = end
         }
         return selected
-    }
-
-    private func checkedPlan(_ query: StoreQuery) throws -> FetchPlan? {
-        let plan = plan(query)
-        try plan?.validate(adapter: typeName, for: query)
-        return plan
     }
 
     private func rows(of plan: FetchPlan) throws -> [(source: RowSource, row: Int)] {

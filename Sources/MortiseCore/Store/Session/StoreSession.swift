@@ -189,7 +189,15 @@ class StoreSession {
     // MARK: What the store is asked
 
     /// The store's plan for a query; nil for a store that takes descriptors only.
-    func plan(_ query: StoreQuery) -> FetchPlan? { nil }
+    /// - Throws: `QueryPlanError` for a plan with claims that are not legal.
+    func plan(_ query: StoreQuery) throws -> FetchPlan? { nil }
+
+    /// Plans a query and runs the plan, if the body does not refuse it.
+    /// - Returns: what was found, and the plan; nil for a store that takes descriptors only.
+    /// - Throws: `QueryPlanError` for a plan with claims that are not legal; what the body throws.
+    func answer(
+        _ query: StoreQuery, admitting admit: (FetchPlan) throws -> Void
+    ) throws -> (found: FoundRows, plan: FetchPlan)? { nil }
 
     /// The rows that a plan promises, and how many the store looked at.
     func execute(_ plan: FetchPlan) throws -> FoundRows { throw DataStoreError.unsupportedFeature }

@@ -78,9 +78,7 @@ extension TypedSession {
             return FoundRows(count: count, report: report)
         }
         guard let identifiers else { return nil }
-        guard plan.query.purpose == .identifiers, plan.isExact, plan.order == .total,
-            plan.appliesLimit || !plan.query.isLimited
-        else {
+        guard plan.query.purpose == .identifiers, plan.leavesNothing else {
             throw fault(
                 "It returned identifiers of \(plan.query.entity) without their records. Do so only for the purpose "
                     + "identifiers, and if the plan leaves no condition, order or window to the framework.")

@@ -17,8 +17,23 @@ final class TypedSession<Store: DataStore>: StoreSession {
 
     // MARK: Planned queries
 
-    override func plan(_ query: StoreQuery) -> FetchPlan? {
-        typed.queryable.map { queryable in typed.locked { _ in queryable.plan(query) } }
+    override func plan(_ query: StoreQuery) throws -> FetchPlan? {
+        guard let queryable = typed.queryable else { return nil }
+        let plan = typed.locked { _ in queryable.plan(query) }
+        try plan.validate(adapter: typeName, for: query)
+        return plan
+    }
+
+    override func answer(
+        _ query: StoreQuery, admitting admit: (FetchPlan) throws -> Void
+    ) throws -> (found: FoundRows, plan: FetchPlan)? {
+        guard let queryable = typed.queryable else { return nil }
+        var plan = typed.locked { _ in queryable.plan(query) }
+        try plan.validate(adapter: typeName, for: query)
+        try admit(plan)
+        let found = try execute(plan)
+        plan.note(found.report)
+        return (found, plan)
     }
 
     override func execute(_ plan: FetchPlan) throws -> FoundRows {
@@ -31,41 +46,49 @@ final class TypedSession<Store: DataStore>: StoreSession {
 
     /// What a store of versions found, if it can be.
     private func checked(_ found: VersionRows, _ plan: FetchPlan) throws -> FoundRows {
-        let isAlone = found.entities == [plan.query.entity]
-        let family = isAlone ? [] : Set(schema.stored.subtree(of: plan.query.entity))
+        if found.entities.count == 1, found.entities[0] == plan.query.entity {
+            let source = source(ofEntity: plan.query.entity)
+            for row in found.rows where row.table != 0 || !source.contains(row: row.row) { throw fault(of: row, found) }
+        } else {
+            try checkFamily(found, plan)
+        }
+        return FoundRows(entities: found.entities, rows: found.rows, count: found.count, report: found.report)
+    }
+
+    /// Checks rows of several tables.
+    private func checkFamily(_ found: VersionRows, _ plan: FetchPlan) throws {
+        let family = Set(schema.stored.subtree(of: plan.query.entity))
         let sources = try found.entities.map { name in
             guard schema.layouts[name] != nil else {
-                throw ModelContextError.storeContract(
-                    store: identifier, fault: "It returned rows of \(name), which is not in the schema.")
+                throw fault("It returned rows of \(name), which is not in the schema.")
             }
             return self.source(ofEntity: name)
         }
-        let isInFamily = isAlone ? [true] : found.entities.map(family.contains)
+        let isInFamily = found.entities.map(family.contains)
         // Rows of one table mostly come together.
         var number = -1
         var source = RowSource()
         for row in found.rows {
             if row.table != number {
-                guard row.table >= 0, row.table < sources.count else {
-                    throw ModelContextError.storeContract(
-                        store: identifier, fault: "It returned a row of table \(row.table), which it did not name.")
-                }
+                guard sources.indices.contains(row.table) else { throw fault(of: row, found) }
                 guard isInFamily[row.table] else {
-                    throw ModelContextError.storeContract(
-                        store: identifier,
-                        fault: "A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
+                    throw fault("A query for \(plan.query.entity) returned a row of \(found.entities[row.table]).")
                 }
                 number = row.table
                 source = sources[number]
             }
-            guard source.contains(row: row.row) else {
-                throw ModelContextError.storeContract(
-                    store: identifier, fault: "It returned row \(row.row), which its version does not have.")
-            }
+            guard source.contains(row: row.row) else { throw fault(of: row, found) }
         }
-        return FoundRows(
-            entities: found.entities, rows: found.rows, count: found.count, report: found.report)
     }
+
+    private func fault(of row: RecordReference, _ found: VersionRows) -> ModelContextError {
+        fault(
+            found.entities.indices.contains(row.table)
+                ? "It returned row \(row.row), which its version does not have."
+                : "It returned a row of table \(row.table), which it did not name.")
+    }
+
+    private func fault(_ text: String) -> ModelContextError { .storeContract(store: identifier, fault: text) }
 
     override func cursor(for plan: FetchPlan) throws -> (Int) throws -> FoundRows? {
         guard version == nil, let queryable = typed.queryable else { throw DataStoreError.unsupportedFeature }
@@ -230,5 +253,52 @@ final class TypedSession<Store: DataStore>: StoreSession {
             return outcome
         }
         return try outcome(of: typed.locked { try $0.save(request) })
+    }
+
+    /// The request that carries out changes.
+    private func request(for pending: ModelChanges) throws -> DataStoreSaveChangesRequest<Store.Snapshot> {
+        let changes = pending.changes
+        return DataStoreSaveChangesRequest(
+            inserted: try snapshots(changes.inserted.requested, of: pending.inserted),
+            updated: try snapshots(
+                changes.updated.map {
+                    DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
+                }, of: pending.updated),
+            deleted: try snapshots(
+                changes.deleted.map {
+                    DefaultSnapshot(persistentIdentifier: $0.record, layout: $0.layout, values: $0.values)
+                }, of: pending.deleted), editingState: editingState,
+            changedSlots: changes.updated.map(\.slots), baseVersion: changes.baseVersion,
+            updatedVersions: baseVersions(of: changes.updated.map(\.record)),
+            deletedVersions: baseVersions(of: changes.deleted.map(\.record)))
+    }
+
+    private func outcome(of result: DataStoreSaveChangesResult<Store.Snapshot>) throws -> SaveOutcome {
+        var outcome = SaveOutcome(result)
+        for (identifier, snapshot) in result.snapshotsToReregister {
+            guard let layout = schema.layouts[identifier.entityName] else { continue }
+            var taken = DefaultSnapshot(
+                persistentIdentifier: identifier, layout: layout.record, values: try values(of: snapshot, in: layout))
+            taken.recordVersion = recordVersion(of: snapshot)
+            outcome.reregistered.append(taken)
+        }
+        return outcome
+    }
+
+    /// The records in the store's own form.
+    private func snapshots(
+        _ records: [DefaultSnapshot], of models: [any PersistentModel]
+    ) throws -> [Store.Snapshot] {
+        if Store.Snapshot.self == DefaultSnapshot.self {
+            // The same type: a cast would go through the elements one by one.
+            return unsafeBitCast(records, to: [Store.Snapshot].self)
+        }
+        guard models.count == records.count else { throw DataStoreError.unsupportedFeature }
+        return models.map { foreignSnapshot(of: $0) }
+    }
+
+    private func foreignSnapshot<M: PersistentModel>(of model: M) -> Store.Snapshot {
+        var related: [PersistentIdentifier: any BackingData] = [:]
+        return Store.Snapshot(from: model._backingData(), relatedBackingDatas: &related)
     }
 }

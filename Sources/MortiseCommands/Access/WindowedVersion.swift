@@ -1,0 +1,195 @@
+#if Tool
+import Foundation
+import MortiseCore
+import Synchronization
+
+/// The records of a store that hands out snapshots, in identity order. Only their identifiers are kept: values are read
+/// again, a window of records at a time, for whoever goes through them in order.
+///
+/// All reads have one scope, which a store that claims `StoreCapability.readConsistency` answers from one state of its storage.
+/// A record that is gone all the same when its window is read is an error of `check()`.
+///
+/// @unchecked Sendable: the tool reads a store on one thread at a time, and ends its state there.
+final class WindowedVersion: StoreVersion, @unchecked Sendable {
+    let number: UInt64 = 0
+    private let tables: [String: WindowedRows]
+    private let end: () -> Void
+
+    private init(_ tables: [String: WindowedRows], end: @escaping () -> Void) {
+        self.tables = tables
+        self.end = end
+    }
+
+    deinit { end() }
+
+    /// Nil for a store that does not claim read consistency, or does not select records by their identifiers.
+    /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
+    static func of<S: QueryableDataStore>(
+        _ store: S, _ schema: StoredSchema, _ layouts: [String: RecordLayout], name: String
+    ) throws -> WindowedVersion? {
+        guard store.capabilities.contains(.readConsistency) else { return nil }
+        let selection = RecordSelection(store, name: name)
+        var tables: [String: WindowedRows] = [:]
+        for entity in schema.entities {
+            guard let layout = layouts[entity.name] else { continue }
+            let identifiers = try selection.identifiers(ofEntity: entity.name)
+            if !identifiers.isEmpty, try !selection.selects(identifiers.prefix(WindowedRows.window)) { return nil }
+            tables[entity.name] = WindowedRows(identifiers, layout, selection.records)
+        }
+        return WindowedVersion(tables) { selection.end() }
+    }
+
+    func rows(ofEntity name: String) -> RowSource? { tables[name] }
+
+    func identifier(ofEntity name: String, constraint: Int, values: [StoredValue]) -> PersistentIdentifier? { nil }
+
+    func check() throws {
+        for table in tables.values { try table.check() }
+    }
+
+    /// Reads every record once.
+    /// - Throws: what prevents reading one.
+    func readThrough() throws {
+        for table in tables.values {
+            for row in stride(from: 0, to: table.endRow, by: WindowedRows.window) {
+                _ = table.value(row: row, slot: 0)
+                try table.check()
+            }
+        }
+    }
+}
+
+/// What is read of a store's records by their identifiers.
+private struct RecordSelection<S: QueryableDataStore> {
+    private let store: S
+    private let name: String
+    private let state = EditingState(author: "mortise")
+
+    init(_ store: S, name: String) {
+        self.store = store
+        self.name = name
+        store.initializeState(for: state)
+    }
+
+    func end() { store.invalidateState(for: state) }
+
+    /// The identifiers of an entity's own records, in order.
+    func identifiers(ofEntity entity: String) throws -> [PersistentIdentifier] {
+        let rows = try store.rows(
+            for: try plan(StoreQuery(entity, purpose: .identifiers, includesSubentities: false)))
+        let found = rows.identifiers ?? rows.snapshots.map(\.persistentIdentifier)
+        return found.filter { $0.entityName == entity }.sorted()
+    }
+
+    /// Whether the store finds records by their identifiers, and looks at no others for that.
+    func selects(_ identifiers: ArraySlice<PersistentIdentifier>) throws -> Bool {
+        let plan = try plan(query(identifiers, []))
+        return plan.isExact && !plan.isFullScan
+    }
+
+    /// The records with some identifiers of one entity.
+    func records(
+        _ identifiers: ArraySlice<PersistentIdentifier>, _ layout: RecordLayout
+    ) throws -> [PersistentIdentifier: DefaultSnapshot] {
+        // A store may leave out lists that are not asked for by name.
+        let lists = layout.slots.filter(\.role.isToMany).map(\.name)
+        var records: [PersistentIdentifier: DefaultSnapshot] = [:]
+        for snapshot in try store.rows(for: try plan(query(identifiers, lists))).snapshots {
+            guard let snapshot = snapshot as? DefaultSnapshot else {
+                throw ToolError.unsupported(store: name, what: "be read without models")
+            }
+            records[snapshot.persistentIdentifier] = snapshot
+        }
+        return records
+    }
+
+    private func query(_ identifiers: ArraySlice<PersistentIdentifier>, _ lists: [String]) -> StoreQuery {
+        let values = identifiers.map { QueryExpression.constant(.identifier($0)) }
+        return StoreQuery(
+            identifiers.first?.entityName ?? "", includesSubentities: false,
+            conjuncts: [.contains(.list(values), .identifier(.variable(0)))], prefetch: lists)
+    }
+
+    private func plan(_ query: StoreQuery) throws -> FetchPlan {
+        var plan = store.plan(query)
+        try plan.validate(adapter: name, for: query)
+        plan.scope = ReadScope(context: state.id, number: 1)
+        return plan
+    }
+}
+
+/// The records of one entity in identity order, numbered from zero.
+///
+/// @unchecked Sendable as its superclass: what changes is behind a lock.
+private final class WindowedRows: RowSource, @unchecked Sendable {
+    static let window = 1_000
+    typealias Read = (ArraySlice<PersistentIdentifier>, RecordLayout) throws -> [PersistentIdentifier: DefaultSnapshot]
+
+    private struct State {
+        /// The last used first. Two, because a copy is compared and completed while relationships are looked at.
+        var windows: [(number: Int, records: [DefaultSnapshot?])] = []
+        var failure: (any Error)?
+    }
+
+    private let identifiers: [PersistentIdentifier]
+    private let layout: RecordLayout
+    private let read: Read
+    private let state = Mutex(State())
+
+    init(_ identifiers: [PersistentIdentifier], _ layout: RecordLayout, _ read: @escaping Read) {
+        self.identifiers = identifiers
+        self.layout = layout
+        self.read = read
+    }
+
+    override var endRow: Int { identifiers.count }
+    override var count: Int { identifiers.count }
+    override func contains(row: Int) -> Bool { identifiers.indices.contains(row) }
+    override func identifier(ofRow row: Int) -> PersistentIdentifier { identifiers[row] }
+
+    override func row(of identifier: PersistentIdentifier) -> Int? {
+        var (low, high) = (0, identifiers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if identifiers[middle] < identifier { low = middle + 1 } else { high = middle }
+        }
+        return low < identifiers.count && identifiers[low] == identifier ? low : nil
+    }
+
+    override func value(row: Int, slot: Int) -> StoredValue {
+        guard let record = record(row), layout.slots.indices.contains(slot),
+            let place = record.layout === layout ? slot : record.layout.slot(named: layout.slots[slot].name)
+        else { return .null }
+        return record.values[place]
+    }
+
+    func check() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func record(_ row: Int) -> DefaultSnapshot? {
+        guard identifiers.indices.contains(row) else { return nil }
+        return state.withLock { state in
+            let (number, place) = row.quotientAndRemainder(dividingBy: Self.window)
+            if let known = state.windows.firstIndex(where: { $0.number == number }) {
+                if known > 0 { state.windows.swapAt(0, known) }
+                return state.windows[0].records[place]
+            }
+            let start = number * Self.window
+            let wanted = identifiers[start..<min(start + Self.window, identifiers.count)]
+            var records: [DefaultSnapshot?] = Array(repeating: nil, count: wanted.count)
+            do {
+                let found = try read(wanted, layout)
+                records = wanted.map { found[$0] }
+                if let gone = zip(wanted, records).first(where: { $1 == nil }) {
+                    throw ToolError.changedMeanwhile(record: "\(gone.0)")
+                }
+            } catch {
+                state.failure = state.failure ?? error
+            }
+            state.windows = [(number, records)] + state.windows.prefix(1)
+            return records[place]
+        }
+    }
+}
+#endif

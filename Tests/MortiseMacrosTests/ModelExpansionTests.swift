@@ -37,7 +37,11 @@ struct ModelExpansionTests {
                 @_PersistedProperty(3) var stops: [Stop] = []
 
                 private nonisolated static func _propertyOptions(_stops: Swift.Void) -> MortiseCore.Schema.Relationship {
-                    MortiseCore.RelatedModel(\Trip.stops).checkInverse(\Stop.trip) {
+                    MortiseCore.RelatedModel(\Trip.stops).checkInverse(
+                        MortiseCore.RelatedModel(\Stop.trip)
+                    ) {
+                        $0
+                    } back: {
                         $0
                     }
                     return MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip)
@@ -230,9 +234,8 @@ struct ModelExpansionTests {
                     self._ownState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Tag>) {
-                    self._label = MortiseCore.NoStorage()
-                    self._ownState = Tag._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Tag>) {
+                    self.init(_modelState: Tag._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Tag> {

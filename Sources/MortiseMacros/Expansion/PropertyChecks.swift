@@ -43,7 +43,13 @@ struct PropertyChecks {
         for binding in variable.bindings {
             guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { continue }
             let name = pattern.identifier.unescaped
-            if ReservedNames.protocolMembers.contains(name) {
+            if name == "Type" || name == "Protocol" {
+                report(
+                    "unreachableName",
+                    "a property that the store keeps cannot be named '\(name)', because Swift has no key path to it; "
+                        + "give it another name",
+                    at: pattern)
+            } else if ReservedNames.protocolMembers.contains(name) {
                 report(
                     "reservedName", "'\(name)' is a member of 'PersistentModel'; give the property another name",
                     at: pattern)

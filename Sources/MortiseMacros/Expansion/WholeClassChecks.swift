@@ -1,0 +1,30 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// Reports mistakes beside which nothing that `@Model` adds would compile.
+struct WholeClassChecks {
+    let model: ModelDeclaration
+    let reporter: DiagnosticReporter
+
+    /// Reports what there is; true if nothing can be made of the class.
+    func refuse() -> Bool {
+        run()
+        return model.isRefused
+    }
+
+    func run() {
+        if let observable = model.syntax.attributes.attribute(named: "Observable") {
+            reporter.diagnose(
+                MacroDiagnostic("observableModel", "'@Model' makes the class observable; remove '@Observable'"),
+                at: observable, fixIts: [.remove(observable, from: model.syntax)])
+        }
+        // The class could not be named inside it.
+        if let namesake = model.properties.first(where: { $0.name == model.syntax.name.unescaped }) {
+            reporter.diagnose(
+                MacroDiagnostic(
+                    "namesakeOfClass",
+                    "a property named like its class hides the class; give '\(namesake.identifier)' another name"),
+                at: namesake.binding.pattern)
+        }
+    }
+}

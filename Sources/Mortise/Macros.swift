@@ -9,8 +9,8 @@ public import MortiseCore
 /// A property with observers runs them when it is set and never when a model is fetched. As in any class, they do not run
 /// where an initializer in the body of the class, or its `deinit`, sets the property itself; they do run in the closures
 /// and methods that it calls. Two limits: in an initializer of an extension they always run, and for a property without a
-/// written type whose initial value does not show it (`= .now`, `= a + b`) they run once `self` is complete. An observed property whose initial value
-/// is a call without arguments that may fail (`= Code()`, with `init?()`) needs its type written.
+/// written type whose initial value does not show it (`= .now`, `= a + b`) they run once `self` is complete. An observed
+/// property whose initial value is a call without arguments that may fail (`= Code()`, with `init?()`) needs its type written.
 ///
 /// A model is `nonisolated`, because it belongs to its context, also in a module whose default isolation is the main actor.
 /// There the protocols and functions of the module belong to the main actor, which leaves two ways: conform in an extension of

@@ -18,6 +18,7 @@ struct PropertyChecks {
         }
         guard checkDeclarationForm() else { return }
         if let property = variable.modelProperty {
+            guard checkKeyPath(of: property) else { return }
             TypeChecks(property: property, className: className, reporter: reporter).run()
         }
     }
@@ -43,13 +44,7 @@ struct PropertyChecks {
         for binding in variable.bindings {
             guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { continue }
             let name = pattern.identifier.unescaped
-            if name == "Type" || name == "Protocol" {
-                report(
-                    "unreachableName",
-                    "a property that the store keeps cannot be named '\(name)', because Swift has no key path to it; "
-                        + "give it another name",
-                    at: pattern)
-            } else if ReservedNames.protocolMembers.contains(name) {
+            if ReservedNames.protocolMembers.contains(name) {
                 report(
                     "reservedName", "'\(name)' is a member of 'PersistentModel'; give the property another name",
                     at: pattern)
@@ -61,6 +56,16 @@ struct PropertyChecks {
                     at: pattern)
             }
         }
+    }
+
+    private func checkKeyPath(of property: ModelProperty) -> Bool {
+        guard property.name == "Type" || property.name == "Protocol" else { return true }
+        report(
+            "unreachableName",
+            "a property that the store keeps cannot be named '\(property.name)', because Swift has no key path to it; "
+                + "give it another name",
+            at: property.binding.pattern)
+        return false
     }
 
     private func checkMarkers() {

@@ -19,12 +19,13 @@ struct WholeClassChecks {
                 at: observable, fixIts: [.remove(observable, from: model.syntax)])
         }
         // The class could not be named inside it.
-        if let namesake = model.properties.first(where: { $0.name == model.syntax.name.unescaped }) {
+        let name = model.syntax.name
+        if let namesake = model.variables.first(where: { $0.declares(name.unescaped) }) {
             reporter.diagnose(
                 MacroDiagnostic(
                     "namesakeOfClass",
-                    "a property named like its class hides the class; give '\(namesake.identifier)' another name"),
-                at: namesake.binding.pattern)
+                    "a property named like its class hides the class; give '\(name.text)' another name"),
+                at: namesake.bindings)
         }
     }
 }

@@ -99,16 +99,16 @@ private func check(_ number: Int) throws { if number > 1 { throw Failure() } }
     }
     init(_ quay: Quay, returning: Bool) {
         if returning {
-            number = 1
             self.quay = quay
+            number = 1
             return
         }
         stop()
     }
     init(_ quay: Quay, returningEarly: Bool) {
         if returningEarly {
-            number = 1
             self.quay = quay
+            number = 1
             return
         } else {
             do { stop() }

@@ -355,7 +355,7 @@ import Testing
         let context = ModelContext(container)
         let gone = Tally()
         _ = Barrel(gone)
-        _ = EmptyBarrel(gone)
+        context.insert(EmptyBarrel(gone))
         context.insert(Barrel(gone))
         try context.save()
         _ = try context.fetch(FetchDescriptor<Barrel>()).map { $0.gone = gone }

@@ -64,12 +64,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                public init(backingData: any MortiseCore.BackingData<Trip>) {
-                    self._name = MortiseCore.NoStorage()
-                    self._number = MortiseCore.NoStorage()
-                    self._note = MortiseCore.NoStorage()
-                    self._stops = MortiseCore.NoStorage()
-                    self._modelState = Trip._state(from: backingData)
+                public convenience init(backingData: any MortiseCore.BackingData<Trip>) {
+                    self.init(_modelState: Trip._state(from: backingData))
                 }
 
                 public var persistentBackingData: any MortiseCore.BackingData<Trip> {
@@ -303,10 +299,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Trip>) {
-                    self._name = MortiseCore.NoStorage()
-                    self._start = MortiseCore.NoStorage()
-                    self._modelState = Trip._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Trip>) {
+                    self.init(_modelState: Trip._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Trip> {
@@ -421,9 +415,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Counter>) {
-                    self._count = MortiseCore.NoStorage()
-                    self._modelState = Counter._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Counter>) {
+                    self.init(_modelState: Counter._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Counter> {
@@ -482,9 +475,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Row>) {
-                    self._default = MortiseCore.NoStorage()
-                    self._modelState = Row._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Row>) {
+                    self.init(_modelState: Row._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Row> {

@@ -112,9 +112,10 @@ struct ModelMembers {
         let state = model.stateNames.initialState
         let superCall = model.callsSuperInitializer ? "\n\(Self.plainSuperCall)" : ""
         let signature = "init(backingData: any MortiseCore.BackingData<\(model.name)>)"
-        // A superclass without `init()` is one mistake, so that only one initializer calls it where that is possible.
+        // The compiler takes time by the square of the properties to check that an initializer sets all. A superclass without
+        // `init()` is one mistake, too.
         let fromBackingData: DeclSyntax =
-            model.isFinal && model.firstInheritedType != nil
+            model.isFinal
             ? """
             \(raw: access.member)convenience \(raw: signature) {
                 self.init(_modelState: \(raw: model.name)._state(from: backingData))

@@ -9,15 +9,20 @@ public import MortiseCore
 /// A property with observers runs them when it is set and never when a model is fetched. As in any class, they do not run
 /// where an initializer in the body of the class, or its `deinit`, sets the property itself; they do run in the closures
 /// and methods that it calls. Two limits: in an initializer of an extension they always run, and for a property without a
-/// written type whose initial value does not show it (`= .now`, `= a + b`) they run once `self` is complete.
+/// written type whose initial value does not show it (`= .now`, `= a + b`) they run once `self` is complete. An observed
+/// property whose initial value is a call without arguments that may fail (`= Code()`, with `init?()`) needs its type written.
 ///
 /// A model is `nonisolated`, because it belongs to its context, also in a module whose default isolation is the main actor.
 /// There the protocols and functions of the module belong to the main actor, which leaves two ways: conform in an extension of
 /// its own (`extension Trip: Named {}`), and mark what a model calls `nonisolated`.
 ///
 /// The class conforms to `PersistentModel` and `Observable`, and is not `Sendable`: pass its `persistentModelID` to
-/// another context instead. A model class may inherit from another one; both carry `@Model`. The class must have an
-/// initializer unless all its properties have initial values and it has no superclass.
+/// another context instead. A model class may inherit from another one; both carry `@Model`. A superclass that is no model
+/// needs an `init()`, by which fetched models are made. The class must have an initializer unless all its properties have
+/// initial values and it has no superclass.
+///
+/// Macros see the source of one class. What that does not tell is found when a container is made, as a `SchemaError`: an
+/// inverse that is computed or `@Transient`, a subclass without `@Model`, `#Unique` on a type alias of an array of models.
 ///
 /// A model that an initializer gives to a property is linked from both sides when the initializer ends, and is inserted with
 /// this one, or this one with it, where either is in a context.
@@ -27,7 +32,7 @@ public import MortiseCore
     member,
     conformances: PersistentModel, Sendable,
     names: named(_modelState), named(_ownState), named(_firstSlot), named(_adoptOwnValues),
-    named(_adoptInitialValues), named(init), named(persistentBackingData),
+    named(_adoptInitialValues), named(init), named(deinit), named(persistentBackingData),
     named(schemaMetadata), named(_schemaMetadata), named(_ownSchemaMetadata), named(_inheritedSchemaMetadata),
     named(_modelSlotCount), named(access), named(withMutation))
 @attached(memberAttribute)
@@ -65,6 +70,20 @@ public macro Relationship(
     hashModifier: String? = nil
 ) = #externalMacro(module: "MortiseMacros", type: "RelationshipMacro")
 
+/// Refuses an inverse without its root with one error and a fix-it that adds the root.
+///
+/// This form never compiles: the inverse belongs to another class, which the key path has to name.
+@attached(peer, names: named(_propertyOptions))
+public macro Relationship(
+    _ options: Schema.Relationship.Option...,
+    deleteRule: Schema.Relationship.DeleteRule = .nullify,
+    minimumModelCount: Int? = 0,
+    maximumModelCount: Int? = 0,
+    originalName: String? = nil,
+    inverse: PartialKeyPath<UnknownProperties<Void>>,
+    hashModifier: String? = nil
+) = #externalMacro(module: "MortiseMacros", type: "RelationshipMacro")
+
 /// Leaves a stored property of a model out of the store.
 ///
 /// The property is neither saved nor observed. It needs an initial value or an optional type, since a fetched model
@@ -86,6 +105,19 @@ public macro Unique<T>(_ constraints: [PartialKeyPath<T>]...) =
 public macro Unique<T>(_ keyPath: PartialKeyPath<T>, _ others: PartialKeyPath<T>...) =
     #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
 
+/// Refuses the name of a property that the model does not have with one error.
+///
+/// This form never compiles. The arrays are optional so that the compiler prefers the other where both would do.
+@freestanding(declaration)
+public macro Unique<T>(_ constraints: [PartialKeyPath<UnknownProperties<T>>]?...) =
+    #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
+
+/// Refuses a constraint without key paths.
+///
+/// This form never compiles.
+@freestanding(declaration)
+public macro Unique<T>() = #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel
+
 /// Keeps a binary index for each array of key paths, which fetches that filter or sort by them can use.
 @freestanding(declaration)
 public macro Index<T>(_ indices: [PartialKeyPath<T>]...) =
@@ -103,6 +135,19 @@ public macro Index<T>(_ indices: Schema.Index<T>.Types<T>...) =
 public macro Index<T>(_ keyPath: PartialKeyPath<T>, _ others: PartialKeyPath<T>...) =
     #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
 
+/// Refuses the name of a property that the model does not have with one error.
+///
+/// This form never compiles. The arrays are optional so that the compiler prefers the other where both would do.
+@freestanding(declaration)
+public macro Index<T>(_ indices: [PartialKeyPath<UnknownProperties<T>>]?...) =
+    #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
+
+/// Refuses an index without key paths.
+///
+/// This form never compiles.
+@freestanding(declaration)
+public macro Index<T>() = #externalMacro(module: "MortiseMacros", type: "IndexMacro") where T: PersistentModel
+
 /// Gives an actor its own model context, on which all its methods run.
 ///
 /// The actor conforms to `ModelActor` and gets `init(modelContainer:)`. An actor that writes its own initializer sets
@@ -114,7 +159,8 @@ public macro ModelActor() = #externalMacro(module: "MortiseMacros", type: "Model
 
 /// For the expansion of `@Model` only: the accessors of the kept property at `slot` of its class.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_keyPath_), prefixed(_unobserved_), prefixed(_stored_))
+@attached(
+    peer, names: prefixed(_), prefixed(_keyPath_), prefixed(_keyPaths_), prefixed(_unobserved_), prefixed(_stored_))
 public macro _PersistedProperty(_ slot: Int, storage: String? = nil) =
     #externalMacro(module: "MortiseMacros", type: "PersistedPropertyMacro")
 

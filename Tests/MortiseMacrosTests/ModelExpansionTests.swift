@@ -37,7 +37,11 @@ struct ModelExpansionTests {
                 @_PersistedProperty(3) var stops: [Stop] = []
 
                 private nonisolated static func _propertyOptions(_stops: Swift.Void) -> MortiseCore.Schema.Relationship {
-                    MortiseCore.RelatedModel(\Trip.stops).checkInverse(\Stop.trip) {
+                    MortiseCore.RelatedModel(\Trip.stops).checkInverse(
+                        MortiseCore.RelatedModel(\Stop.trip)
+                    ) {
+                        $0
+                    } back: {
                         $0
                     }
                     return MortiseCore.Schema.Relationship(deleteRule: .cascade, inverse: \Stop.trip)
@@ -60,12 +64,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                public init(backingData: any MortiseCore.BackingData<Trip>) {
-                    self._name = MortiseCore.NoStorage()
-                    self._number = MortiseCore.NoStorage()
-                    self._note = MortiseCore.NoStorage()
-                    self._stops = MortiseCore.NoStorage()
-                    self._modelState = Trip._state(from: backingData)
+                public convenience init(backingData: any MortiseCore.BackingData<Trip>) {
+                    self.init(_modelState: Trip._state(from: backingData))
                 }
 
                 public var persistentBackingData: any MortiseCore.BackingData<Trip> {
@@ -230,9 +230,8 @@ struct ModelExpansionTests {
                     self._ownState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Tag>) {
-                    self._label = MortiseCore.NoStorage()
-                    self._ownState = Tag._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Tag>) {
+                    self.init(_modelState: Tag._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Tag> {
@@ -300,10 +299,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Trip>) {
-                    self._name = MortiseCore.NoStorage()
-                    self._start = MortiseCore.NoStorage()
-                    self._modelState = Trip._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Trip>) {
+                    self.init(_modelState: Trip._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Trip> {
@@ -418,9 +415,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Counter>) {
-                    self._count = MortiseCore.NoStorage()
-                    self._modelState = Counter._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Counter>) {
+                    self.init(_modelState: Counter._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Counter> {
@@ -479,9 +475,8 @@ struct ModelExpansionTests {
                     self._modelState = _modelState
                 }
 
-                init(backingData: any MortiseCore.BackingData<Row>) {
-                    self._default = MortiseCore.NoStorage()
-                    self._modelState = Row._state(from: backingData)
+                convenience init(backingData: any MortiseCore.BackingData<Row>) {
+                    self.init(_modelState: Row._state(from: backingData))
                 }
 
                 var persistentBackingData: any MortiseCore.BackingData<Row> {

@@ -106,6 +106,17 @@ import Testing
         #expect(try ModelContext(container).fetch(FetchDescriptor<Coach>()).map(\.seats) == [30, 9])
     }
 
+    /// Bug: the error asked for a type to be added to the schema, and then for a property to be removed.
+    @Test func aSubclassThatIsNotMarkedIsNamed() throws {
+        let fault = SchemaError.unmarkedSubclass(entity: "Convertible", superclass: "Roofed")
+        #expect(throws: fault) { try memory(Roofed.self, Convertible.self) }
+        #expect(throws: fault) { try memory(Roadster.self) }
+        #expect("\(fault)" == "Convertible inherits from the model Roofed. Mark it '@Model' as well.")
+        let context = ModelContext(try memory(Roofed.self))
+        context.insert(Convertible())
+        #expect(throws: fault) { try context.save() }
+    }
+
     @Test func deletingByTheSuperclassCanSpareSubclasses() throws {
         try context.delete(model: Vehicle.self, where: nil, includeSubclasses: false)
         #expect(try context.fetch(FetchDescriptor<Vehicle>()).map(\.plate) == ["L", "T", "C"])
@@ -115,3 +126,11 @@ import Testing
         #expect(try ModelContext(container).fetchCount(FetchDescriptor<Vehicle>()) == 0)
     }
 }
+
+@Model private class Roofed {
+    var isOpen = false
+    init() {}
+}
+
+private class Convertible: Roofed {}
+private final class Roadster: Convertible {}

@@ -348,6 +348,22 @@ import Testing
         #expect(guests.first?.lodge == nil)
     }
 
+    /// Bug: a method of the model that a plain superclass calls in its `deinit` set a property, which retained the object
+    /// while it went.
+    @Test func whatASuperclassSetsInItsDeinitRetainsNothing() throws {
+        let container = try memory(Barrel.self, EmptyBarrel.self)
+        let context = ModelContext(container)
+        let gone = Tally()
+        _ = Barrel(gone)
+        context.insert(EmptyBarrel(gone))
+        context.insert(Barrel(gone))
+        try context.save()
+        _ = try context.fetch(FetchDescriptor<Barrel>()).map { $0.gone = gone }
+        #expect(gone.count == 4)
+        #expect(context.changedModelsArray.isEmpty)
+        #expect(try ModelContext(container).fetch(FetchDescriptor<Barrel>()).map(\.litres) == [5])
+    }
+
     /// Bug: another object was made for the record of one whose `deinit` ran, and so on, until the stack was used up.
     @Test(arguments: DeinitHabit.allCases) func deinitOnBothSidesOfARelationshipEnds(habit: DeinitHabit) throws {
         let container = try memory(Ferry.self, Passenger.self)
@@ -450,6 +466,42 @@ import Testing
         move(to: destination)
     }
     private func move(to destination: Lodge?) { lodge = destination }
+}
+
+/// A class that is no model, and calls a method in its `deinit`.
+private class Vessel {
+    init() {}
+    func empty() {}
+    deinit { empty() }
+}
+
+@Model private final class Barrel: Vessel {
+    var litres = 5
+    var next: Barrel?
+    @Transient var gone: Tally?
+    init(_ gone: Tally) {
+        super.init()
+        self.gone = gone
+    }
+    override func empty() {
+        gone?.add()
+        litres = 0
+        next = nil
+    }
+}
+
+@Model private final class EmptyBarrel: Vessel {
+    var litres = 5
+    @Transient var gone: Tally?
+    init(_ gone: Tally) {
+        super.init()
+        self.gone = gone
+    }
+    deinit {}
+    override func empty() {
+        gone?.add()
+        litres = 0
+    }
 }
 
 @Model private final class Follower {

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// The compiler looks for values that are not set once there is no other mistake: those have a file of their own.
-    @Test(arguments: Setting.all, [("Mistakes.swift", 55), ("UnsetValues.swift", 3)])
+    @Test(arguments: Setting.all, [("Mistakes.swift", 89), ("UnsetValues.swift", 7)])
     func eachMistakeIsSaidOnceAtItsLine(setting: Setting, probe: (file: String, atLeast: Int)) throws {
         try withFolder { folder in
             let file = Self.probes.appending(path: probe.file)

@@ -22,13 +22,16 @@ struct ModelDescription {
     var entityName: String { String(describing: type) }
 
     init(_ type: any PersistentModel.Type) {
+        let metadata = type.schemaMetadata
+        let fault = Self.fault(of: type, metadata)
         self.type = type
         superclass = _getSuperclass(type) as? any PersistentModel.Type
+        faults = fault.map { [$0] } ?? []
         inherited = type._inheritedSchemaMetadata.filter { !($0.metadata is any ConstraintDeclaration) }
             .map { ($0.name, $0.keypath, $0.chained) }
         var properties: [Property] = []
         var constraints: [(isUnique: Bool, kind: StoredIndex.Kind, paths: [AnyKeyPath])] = []
-        for metadata in type.schemaMetadata {
+        for metadata in fault == nil ? metadata : [] {
             if let declaration = metadata.metadata as? any ConstraintDeclaration {
                 constraints += declaration.uniqueKeyPaths().map { (true, .binary, $0) }
                 constraints += declaration.indexKeyPaths().map { (false, $0.kind, $0.paths) }
@@ -41,7 +44,6 @@ struct ModelDescription {
         }
         self.properties = properties
         self.constraints = constraints
-        faults = []
     }
 
     /// The description of a type that one of its own default values asks for: nothing is known of it yet.
@@ -52,5 +54,25 @@ struct ModelDescription {
         inherited = []
         constraints = []
         faults = [.neededByDefaultValue(entity: String(describing: type))]
+    }
+
+    /// The fault of a subclass without `@Model`, which inherits what its superclass says of itself; nil for other types.
+    static func fault(of type: any PersistentModel.Type) -> SchemaError? { fault(of: type, type.schemaMetadata) }
+
+    private static func fault(
+        of type: any PersistentModel.Type, _ metadata: [Schema.PropertyMetadata]
+    ) -> SchemaError? {
+        guard let superclass = _getSuperclass(type) as? any PersistentModel.Type else { return nil }
+        let roots = metadata.lazy.filter { !($0.metadata is any ConstraintDeclaration) }
+            .map { Swift.type(of: $0.keypath).rootType }
+        // Up to the class that has the metadata.
+        var ancestor: AnyClass? = superclass
+        while let known = ancestor {
+            if roots.contains(where: { $0 == known }) {
+                return .unmarkedSubclass(entity: String(describing: type), superclass: String(describing: known))
+            }
+            ancestor = _getSuperclass(known)
+        }
+        return nil
     }
 }

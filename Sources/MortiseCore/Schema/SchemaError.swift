@@ -24,6 +24,8 @@ public enum SchemaError: Error, Hashable, Sendable {
     case inverseMismatch(entity: String, property: String, inverse: String, claimedBy: String)
     /// The minimum number of models is above the maximum, or negative.
     case impossibleCount(entity: String, property: String)
+    /// A subclass of a model is not marked `@Model`.
+    case unmarkedSubclass(entity: String, superclass: String)
     /// A default value makes a schema that includes the model whose default value it is.
     case neededByDefaultValue(entity: String)
     /// The schema was decoded, or made of entities by hand: it has no model types.
@@ -65,6 +67,8 @@ extension SchemaError: CustomStringConvertible {
         case .impossibleCount(let entity, let property):
             "\(entity).\(property) has a negative minimum, or a minimum above its maximum. "
                 + "Correct minimumModelCount and maximumModelCount."
+        case .unmarkedSubclass(let entity, let superclass):
+            "\(entity) inherits from the model \(superclass). Mark it '@Model' as well."
         case .neededByDefaultValue(let entity):
             "A default value of \(entity), or of a model that it reaches, opens a store of \(entity). "
                 + "Open the store elsewhere, and set the property in an initializer."

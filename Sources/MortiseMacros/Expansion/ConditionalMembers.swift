@@ -60,6 +60,8 @@ extension IfConfigClauseSyntax {
 extension IfConfigDeclSyntax {
     /// Whether a clause has an initializer, nested `#if` included.
     var mayHaveInitializer: Bool { clauses.contains { $0.contains { $0.decl.is(InitializerDeclSyntax.self) } } }
+    /// Whether a clause has a `deinit`, nested `#if` included.
+    var mayHaveDeinitializer: Bool { clauses.contains { $0.contains { $0.decl.is(DeinitializerDeclSyntax.self) } } }
     /// Whether a clause has `#Unique` or `#Index`, nested `#if` included.
     fileprivate var hasConstraints: Bool { clauses.contains { $0.contains { $0.constraint != nil } } }
 

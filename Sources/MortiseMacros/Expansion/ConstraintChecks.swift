@@ -96,6 +96,11 @@ struct ConstraintChecks {
             // An inherited property cannot be seen from here.
             let isOwn = model.variables.contains { $0.declares(first) }
             guard isOwn || model.firstInheritedType == nil else { return }
+            if !isOwn, expression.keyPath?.root != nil {
+                // A key path with its root is one error of the compiler.
+                reporter.leaveToCompiler()
+                return
+            }
             reporter.diagnose(
                 MacroDiagnostic(
                     "constraintOnUnstoredProperty",

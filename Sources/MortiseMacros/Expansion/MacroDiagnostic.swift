@@ -33,17 +33,30 @@ struct MacroFixIt: FixItMessage {
 /// Where checks send what they find: to the compiler, or to a role of the macro that asks whether there is anything.
 struct DiagnosticReporter {
     let report: (Diagnostic) -> Void
+    /// Counts an error that the compiler reports itself.
+    let leaveToCompiler: () -> Void
 
-    init(_ context: some MacroExpansionContext) { report = { context.diagnose($0) } }
+    init(_ context: some MacroExpansionContext) {
+        report = { context.diagnose($0) }
+        leaveToCompiler = {}
+    }
 
     /// Whether checks find an error.
     static func findsError(_ checks: (DiagnosticReporter) -> Void) -> Bool {
         var hasErrors = false
-        checks(DiagnosticReporter { hasErrors = hasErrors || $0.diagMessage.severity == .error })
+        checks(
+            DiagnosticReporter {
+                hasErrors = hasErrors || $0.diagMessage.severity == .error
+            } leaveToCompiler: {
+                hasErrors = true
+            })
         return hasErrors
     }
 
-    private init(report: @escaping (Diagnostic) -> Void) { self.report = report }
+    private init(report: @escaping (Diagnostic) -> Void, leaveToCompiler: @escaping () -> Void) {
+        self.report = report
+        self.leaveToCompiler = leaveToCompiler
+    }
 
     func diagnose(_ message: MacroDiagnostic, at node: some SyntaxProtocol, fixIts: [FixIt] = []) {
         report(Diagnostic(node: node, message: message, fixIts: fixIts))

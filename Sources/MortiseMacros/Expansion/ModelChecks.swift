@@ -4,7 +4,8 @@ import SwiftSyntax
 /// Reports what a model class cannot be, as far as its syntax tells.
 struct ModelChecks {
     let model: ModelDeclaration
-    let hasModelSuperclass: Bool
+    /// The superclass, if it is a model.
+    let superclass: TypeSyntax?
     /// What is around the class, the innermost first.
     let surroundings: [Syntax]
     let reporter: DiagnosticReporter
@@ -34,11 +35,6 @@ struct ModelChecks {
                     "a '@Model' class cannot be generic, because a store keeps one entity for each class; "
                         + "declare a class for each kind of value"),
                 at: generics)
-        }
-        if let observable = model.syntax.attributes.attribute(named: "Observable") {
-            reporter.diagnose(
-                MacroDiagnostic("observableModel", "'@Model' makes the class observable; remove '@Observable'"),
-                at: observable, fixIts: [.remove(observable, from: model.syntax)])
         }
         if let actor = model.syntax.attributes.attribute(named: "MainActor") {
             reporter.diagnose(
@@ -108,6 +104,14 @@ struct ModelChecks {
         var successors: [String: String] = [:]
         for property in model.properties {
             for (name, argument) in property.renamings {
+                if name == property.name {
+                    reporter.diagnose(
+                        MacroDiagnostic(
+                            "ownOriginalName",
+                            "'originalName' has no effect, because it is the property's name; remove it",
+                            severity: .warning),
+                        at: argument)
+                }
                 let successor = successors[name] ?? property.name
                 successors[name] = successor
                 guard successor != property.name else { continue }
@@ -122,7 +126,7 @@ struct ModelChecks {
     }
 
     private func checkInitializers() {
-        if let initializer = model.backingDataInitializer {
+        if let initializer = model.backingDataInitializer(superclass: superclass) {
             reporter.diagnose(
                 MacroDiagnostic(
                     "backingDataInitializer",
@@ -130,11 +134,8 @@ struct ModelChecks {
                         + "another label"),
                 at: initializer.initKeyword)
         }
-        guard model.initializers.isEmpty else { return }
-        // One inside `#if` may be all that is needed. The compiler knows.
-        let conditional = model.syntax.memberBlock.members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }
-        if conditional.contains(where: \.mayHaveInitializer) { return }
-        if hasModelSuperclass {
+        guard model.hasNoInitializer else { return }
+        if superclass != nil {
             reporter.diagnose(
                 MacroDiagnostic(
                     "missingSubclassInitializer",

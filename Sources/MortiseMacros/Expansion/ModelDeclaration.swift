@@ -28,6 +28,11 @@ struct ModelDeclaration {
     /// Whether a property is a constant, to which the Swift 6 mode lets nothing add accessors.
     func refusesConstant(_ property: ModelProperty) -> Bool { isSwift6 && property.isConstant }
 
+    /// Whether nothing is made of the class: whatever is would not compile.
+    var isRefused: Bool {
+        DiagnosticReporter.findsError { WholeClassChecks(model: self, reporter: $0).run() }
+    }
+
     /// All variables declared directly in the body, whatever their kind.
     var variables: [VariableDeclSyntax] {
         syntax.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
@@ -39,13 +44,16 @@ struct ModelDeclaration {
     }
 
     /// An initializer that `@Model` adds itself, `init(backingData: any BackingData<Model>)`, written in the body.
-    var backingDataInitializer: InitializerDeclSyntax? {
+    func backingDataInitializer(superclass: TypeSyntax?) -> InitializerDeclSyntax? {
         initializers.first { initializer in
             let parameters = initializer.signature.parameterClause.parameters
             guard let only = parameters.first, parameters.count == 1, only.firstName.text == "backingData",
                 let type = only.type.as(SomeOrAnyTypeSyntax.self), type.someOrAnySpecifier.tokenKind == .keyword(.any)
             else { return false }
-            let ours = ["", "<\(name)>", "<Self>"]
+            let names = superclass.map {
+                [$0.trimmedDescription, "\($0.trimmedDescription).Root", "\(name).Root", "Root"]
+            }
+            let ours = [""] + (names ?? [name, "Self"]).map { "<\($0)>" }
             return type.constraint.baseName == "BackingData" && ours.contains(type.constraint.genericArguments)
         }
     }
@@ -81,12 +89,31 @@ struct ModelDeclaration {
         }
     }
 
-    /// Whether an initializer never names a property that it has to set. The compiler says so, and would say the same of
-    /// whatever is added to the initializer.
-    func forgetsProperties(_ initializer: InitializerDeclSyntax) -> Bool {
-        let names = Set((initializer.body?.tokens(viewMode: .sourceAccurate)).map { $0.map(\.unescaped) } ?? [])
-        return properties.contains { property in
-            !property.declaration.hasInitialValue(property.binding) && !names.contains(property.name)
+    /// Whether an initializer calls one of a superclass.
+    var callsSuperInitializer: Bool {
+        initializers.contains { initializer in
+            initializer.body?.tokens(viewMode: .sourceAccurate).contains { token in
+                token.tokenKind == .keyword(.super)
+                    && token.parent?.parent?.as(MemberAccessExprSyntax.self)?.declName.baseName.tokenKind
+                        == .keyword(.`init`)
+            } == true
+        }
+    }
+
+    /// Whether a method or property of a superclass, which its `deinit` may call, is overridden.
+    var overridesMethods: Bool {
+        syntax.memberBlock.members.contains { member in
+            let isInitializer = member.decl.is(InitializerDeclSyntax.self)
+            return !isInitializer
+                && member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers.contains(.override) == true
+        }
+    }
+
+    /// Whether the class has a `deinit`, on which the macro has its mark, or may have one.
+    var hasDeinitializer: Bool {
+        syntax.memberBlock.members.contains { member in
+            member.decl.is(DeinitializerDeclSyntax.self)
+                || member.decl.as(IfConfigDeclSyntax.self)?.mayHaveDeinitializer == true
         }
     }
 

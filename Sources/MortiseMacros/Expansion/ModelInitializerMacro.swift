@@ -38,7 +38,12 @@ struct ModelInitializerMacro: BodyMacro {
             let link: CodeBlockItemSyntax = "self._linkInitialValues()"
             let isLast = statements.last?.leavesScope != true
             statements = ReturnRewriter(before: link).rewrite(statements)
-            if isLast { statements.append(link) }
+            if isLast {
+                // The compiler would warn of a call that comes after one that does not return, and of `defer` as the last
+                // statement.
+                statements.append("defer { \(link) }")
+                statements.append("do {}")
+            }
         }
         return Array(CaptureListWrapper().rewrite(statements))
     }
@@ -201,7 +206,8 @@ extension ExprSyntax {
         return self.as(SubscriptCallExprSyntax.self)?.calledExpression.hasCaptureList == true
     }
 
-    fileprivate var withoutEffects: ExprSyntax {
+    /// The expression without `try` and `await`.
+    var withoutEffects: ExprSyntax {
         if let marked = self.as(TryExprSyntax.self) { return marked.expression.withoutEffects }
         if let marked = self.as(AwaitExprSyntax.self) { return marked.expression.withoutEffects }
         return self
@@ -213,6 +219,11 @@ extension CodeBlockItemListSyntax {
 }
 
 extension CodeBlockItemSyntax {
+    var isFallthrough: Bool {
+        guard case .stmt(let statement) = item else { return false }
+        return statement.is(FallThroughStmtSyntax.self)
+    }
+
     /// Whether nothing after the statement can run, as far as its own form tells: the compiler would warn of what is
     /// added there.
     fileprivate var leavesScope: Bool {
@@ -241,7 +252,7 @@ extension ExprSyntax {
         if let choice = self.as(SwitchExprSyntax.self) {
             return choice.cases.allSatisfy { element in
                 guard case .switchCase(let chosen) = element else { return false }
-                return chosen.statements.leavesScope || chosen.statements.last?.trimmedDescription == "fallthrough"
+                return chosen.statements.leavesScope || chosen.statements.last?.isFallthrough == true
             }
         }
         let called = self.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription

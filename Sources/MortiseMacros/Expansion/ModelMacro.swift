@@ -18,19 +18,19 @@ extension ModelMacro: MemberMacro {
                 MacroDiagnostic("repeatedModel", "'@Model' is repeated on one class; remove one of them"), at: node)
             return []
         }
+        if context.isInFunction { return [] }
         guard let model = ModelDeclaration(declaration, in: context) else {
             // The compiler itself refuses an extension.
             context.diagnose(.modelOnWrongKind(declaration), at: node, fixIts: .modelOnWrongKind(declaration))
             return []
         }
-        let hasModelSuperclass = model.hasModelSuperclass(missing: protocols)
+        if WholeClassChecks(model: model, reporter: DiagnosticReporter(context)).refuse() { return [] }
+        let superclass = model.hasModelSuperclass(missing: protocols) ? model.firstInheritedType : nil
         ModelChecks(
-            model: model, hasModelSuperclass: hasModelSuperclass, surroundings: context.lexicalContext,
+            model: model, superclass: superclass, surroundings: context.lexicalContext,
             reporter: DiagnosticReporter(context)
         ).run()
-        return ModelMembers(
-            model: model, superclass: hasModelSuperclass ? model.firstInheritedType : nil
-        ).declarations
+        return ModelMembers(model: model, superclass: superclass).declarations
     }
 }
 
@@ -42,12 +42,14 @@ extension ModelMacro: MemberAttributeMacro {
         providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
-        guard let model = ModelDeclaration(declaration, in: context),
-            !declaration.attributes.isRepeated(node, in: context)
+        guard let model = ModelDeclaration(declaration, in: context), !context.isInFunction,
+            !model.isRefused, !declaration.attributes.isRepeated(node, in: context)
         else { return [] }
         if let initializer = member.as(InitializerDeclSyntax.self) {
             let isDesignated = !initializer.modifiers.contains(.convenience)
-            let links = isDesignated && model.mayBeGivenModels && !model.forgetsProperties(initializer)
+            let links =
+                isDesignated && model.mayBeGivenModels
+                && ForgottenProperties(of: model, in: initializer)?.areCertain != true
             return body(of: initializer, initializer.body, links: links, in: model)
         }
         if let deinitializer = member.as(DeinitializerDeclSyntax.self) {
@@ -57,6 +59,15 @@ extension ModelMacro: MemberAttributeMacro {
             let slot = model.properties.firstIndex(where: { $0.name == property.name }),
             !model.refusesConstant(property)
         else { return [] }
+        if property.hasForeignAttribute {
+            // The compiler shows the comment with its error.
+            return [
+                """
+                // A property wrapper is only for '@Transient' properties: remove it, or add '@Transient'.
+                @_PersistedProperty(\(literal: slot), storage: \(literal: property.storageName(isTaken: true)))
+                """
+            ]
+        }
         if model.isStorageTaken(of: property) {
             return ["@_PersistedProperty(\(literal: slot), storage: \(literal: property.storageName(isTaken: true)))"]
         }
@@ -74,8 +85,10 @@ extension ModelMacro: MemberAttributeMacro {
             let names = observed.map { "\(StringLiteralExprSyntax(content: $0))" }
             arguments.append("observed: [\(names.joined(separator: ", "))]")
         }
-        // A `deinit` without statements sets nothing.
-        let isDeinitializer = declaration.is(DeinitializerDeclSyntax.self) && body?.statements.isEmpty == false
+        // A `deinit` without statements sets nothing, unless the superclass calls what is overridden here.
+        let isDeinitializer =
+            declaration.is(DeinitializerDeclSyntax.self)
+            && (body?.statements.isEmpty == false || model.overridesMethods)
         if arguments.isEmpty, !isDeinitializer { return [] }
         return ["@_ModelInitializer(\(raw: arguments.joined(separator: ", ")))"]
     }
@@ -94,9 +107,9 @@ extension ModelMacro: ExtensionMacro {
         if declaration.is(ActorDeclSyntax.self), missing.contains("Sendable") {
             return [try ExtensionDeclSyntax("extension \(type.trimmed): Swift.Sendable {}")]
         }
-        guard declaration.is(ClassDeclSyntax.self), !declaration.attributes.isRepeated(node, in: context) else {
-            return []
-        }
+        guard let model = ModelDeclaration(declaration, in: context), !model.isRefused,
+            !declaration.attributes.isRepeated(node, in: context)
+        else { return [] }
         var extensions: [ExtensionDeclSyntax] = []
         if missing.contains("PersistentModel") {
             // What is wrong with a class on the main actor has been said.

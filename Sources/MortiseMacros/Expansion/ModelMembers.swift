@@ -17,7 +17,11 @@ struct ModelMembers {
         }
         if model.initializers.isEmpty, superclass == nil, model.isDefaultInitializable {
             members += ConditionalMembers.emptyInitializer(for: model)
+        } else if model.lacksInitializer, superclass == nil {
+            // So that nothing else is said of it, such as where an extension calls it.
+            members.append("init() {\n    Swift.fatalError()\n}")
         }
+        members += goingDeinitializer
         members += SchemaMetadata(model: model, superclass: superclass).declarations
         members += observation
         return members
@@ -106,25 +110,55 @@ struct ModelMembers {
 
     private var rootInitializers: [DeclSyntax] {
         let state = model.stateNames.initialState
+        let superCall = model.callsSuperInitializer ? "\n\(Self.plainSuperCall)" : ""
+        let signature = "init(backingData: any MortiseCore.BackingData<\(model.name)>)"
+        // The compiler takes time by the square of the properties to check that an initializer sets all. A superclass without
+        // `init()` is one mistake, too.
+        let fromBackingData: DeclSyntax =
+            model.isFinal
+            ? """
+            \(raw: access.member)convenience \(raw: signature) {
+                self.init(_modelState: \(raw: model.name)._state(from: backingData))
+            }
+            """
+            : """
+            \(raw: access.member)\(raw: required)\(raw: signature) {
+                \(raw: storagePlaceholders)self.\(raw: state) = \(raw: model.name)._state(from: backingData)\(raw: superCall)
+            }
+            """
         let initializers: [DeclSyntax] = [
             """
             \(raw: access.member)\(raw: required)init(_modelState: consuming MortiseCore.ModelState) {
-                \(raw: storagePlaceholders)self.\(raw: state) = _modelState
+                \(raw: storagePlaceholders)self.\(raw: state) = _modelState\(raw: superCall)
             }
-            """,
-            """
-            \(raw: access.member)\(raw: required)init(backingData: any MortiseCore.BackingData<\(raw: model.name)>) {
-                \(raw: storagePlaceholders)self.\(raw: state) = \(raw: model.name)._state(from: backingData)
-            }
-            """,
+            """, fromBackingData,
         ]
         // One written by hand is refused. It takes the place of ours, so that nothing else is said of it.
-        let isReplaced = model.backingDataInitializer.map { model.isFinal || $0.modifiers.contains(.required) } ?? false
-        return isReplaced ? Array(initializers.dropLast()) : initializers
+        return model.backingDataInitializer(superclass: nil) == nil ? initializers : Array(initializers.dropLast())
+    }
+
+    /// The compiler shows the comment with its error.
+    private static let plainSuperCall = """
+        // '@Model' needs 'init()' in a superclass that is not a model itself: add one there, or mark it '@Model'.
+        super.init()
+        """
+
+    /// What the superclass calls in its `deinit` may set properties here, as in the class's own.
+    private var goingDeinitializer: [DeclSyntax] {
+        guard superclass == nil, model.firstInheritedType != nil, model.overridesMethods, !model.hasDeinitializer else {
+            return []
+        }
+        return [
+            """
+            deinit {
+                self._modelState._beginDeinit()
+            }
+            """
+        ]
     }
 
     private func subclassInitializers(of superclass: TypeSyntax) -> [DeclSyntax] {
-        [
+        let initializers: [DeclSyntax] = [
             """
             \(raw: access.member)required init(_modelState: consuming MortiseCore.ModelState) {
                 \(raw: storagePlaceholders)MortiseCore.ModelState._continueMaking(\(superclass.trimmed).self)
@@ -138,6 +172,8 @@ struct ModelMembers {
             }
             """,
         ]
+        return model.backingDataInitializer(superclass: superclass) == nil
+            ? initializers : Array(initializers.dropLast())
     }
 
     private var persistentBackingData: DeclSyntax {
@@ -184,6 +220,15 @@ enum UnsafeStorage {
 }
 
 extension ModelDeclaration {
+    /// Whether the body has no initializer. One inside `#if` may be all that is needed; the compiler knows.
+    var hasNoInitializer: Bool {
+        initializers.isEmpty
+            && !syntax.memberBlock.members.contains { $0.decl.as(IfConfigDeclSyntax.self)?.mayHaveInitializer == true }
+    }
+
+    /// Whether the class needs an initializer, which the macro does not write.
+    var lacksInitializer: Bool { hasNoInitializer && !isDefaultInitializable }
+
     /// Whether every stored property has a value without an initializer giving it one.
     var isDefaultInitializable: Bool {
         variables.allSatisfy { variable in

@@ -40,6 +40,18 @@ struct ModelProperty {
     /// The initial value as written.
     var initialValue: ExprSyntax? { binding.initializer?.value }
 
+    /// Whether the compiler warns of uses of the property.
+    var isDeprecated: Bool {
+        declaration.attributes.attributes(named: "available").contains { attribute in
+            attribute.tokens(viewMode: .sourceAccurate).contains {
+                $0.tokenKind == .keyword(.deprecated) || $0.text == "deprecated"
+            }
+        }
+    }
+
+    /// The function that makes the key paths of a deprecated property: in what belongs to the property, nothing warns of it.
+    var keyPathsName: String { TokenSyntax.quoted("_keyPaths_\(name)") }
+
     /// The arguments of all `@Attribute`s as those of one, in the order of its parameters; nil if there are none.
     var attributeArguments: String? {
         let attributes = declaration.attributes.attributes(named: "Attribute")

@@ -121,6 +121,16 @@ extension PersistedPropertyMacro: PeerMacro {
                 MortiseCore.SharedKeyPath(\(raw: label(of: property))\\\(raw: owner.name.text).\(raw: property.identifier))
                 """)
         }
+        if property.isDeprecated, let owner = context.modelClass {
+            peers.append(
+                """
+                private nonisolated static func \(raw: property.keyPathsName)<_MortiseModel: \(raw: owner.name.text)>(
+                    of _: _MortiseModel.Type
+                ) -> (plain: Swift.AnyKeyPath, chained: Swift.AnyKeyPath) {
+                    (\\_MortiseModel.\(raw: property.identifier), \\_MortiseModel?.?.\(raw: property.identifier))
+                }
+                """)
+        }
         if let peer = unobservedProperty(property, node, context) { peers.append(peer) }
         return peers
     }

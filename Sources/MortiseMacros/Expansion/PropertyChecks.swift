@@ -18,6 +18,7 @@ struct PropertyChecks {
         }
         guard checkDeclarationForm() else { return }
         if let property = variable.modelProperty {
+            guard checkKeyPath(of: property) else { return }
             TypeChecks(property: property, className: className, reporter: reporter).run()
         }
     }
@@ -55,6 +56,16 @@ struct PropertyChecks {
                     at: pattern)
             }
         }
+    }
+
+    private func checkKeyPath(of property: ModelProperty) -> Bool {
+        guard property.name == "Type" || property.name == "Protocol" else { return true }
+        report(
+            "unreachableName",
+            "a property that the store keeps cannot be named '\(property.name)', because Swift has no key path to it; "
+                + "give it another name",
+            at: property.binding.pattern)
+        return false
     }
 
     private func checkMarkers() {

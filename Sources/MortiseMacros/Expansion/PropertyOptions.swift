@@ -22,7 +22,8 @@ struct PropertyOptions {
         guard let property = declaration.as(VariableDeclSyntax.self)?.modelProperty,
             let marker = PropertyOptions(property: property).marker, marker.baseName == node.baseName,
             !property.declaration.attributes.isRepeated(node, in: context),
-            let owner = context.lexicalContext.first?.as(ClassDeclSyntax.self),
+            let owner = context.lexicalContext.first?.as(ClassDeclSyntax.self), !context.isInFunction,
+            ModelDeclaration(owner, in: context)?.isRefused == false,
             !PropertyChecks.refuse(property.declaration, className: owner.name.trimmed.text)
         else { return [] }
         return [PropertyOptions(property: property).function(in: owner.name.trimmed.text)]
@@ -55,7 +56,11 @@ struct PropertyOptions {
         }
         return """
             \(raw: signature) -> MortiseCore.Schema.Relationship {
-                MortiseCore.RelatedModel(\\\(raw: className).\(raw: property.identifier)).checkInverse(\(inverse.trimmed)) {
+                MortiseCore.RelatedModel(\\\(raw: className).\(raw: property.identifier)).checkInverse(
+                    MortiseCore.RelatedModel(\(inverse.trimmed))
+                ) {
+                    $0
+                } back: {
                     $0
                 }
                 return \(raw: metadata)

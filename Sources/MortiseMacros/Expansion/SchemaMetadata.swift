@@ -107,9 +107,11 @@ struct SchemaMetadata {
 
     private func propertyEntries(root: String) -> [String] {
         model.properties.filter { !model.refuses($0) }.map { property in
+            let keyPaths = "\(property.keyPathsName)(of: \(root).self)"
             var arguments = [
-                "name: \(StringLiteralExprSyntax(content: property.name))", "keypath: \\\(root).\(property.identifier)",
-                "chained: \\\(root)?.?.\(property.identifier)",
+                "name: \(StringLiteralExprSyntax(content: property.name))",
+                "keypath: " + (property.isDeprecated ? "\(keyPaths).plain" : "\\\(root).\(property.identifier)"),
+                "chained: " + (property.isDeprecated ? "\(keyPaths).chained" : "\\\(root)?.?.\(property.identifier)"),
             ]
             if let value = property.initialValue { arguments.append("defaultValue: \(argument(value, of: property))") }
             if let options = PropertyOptions(property: property).call { arguments.append("metadata: \(options)") }
@@ -136,8 +138,26 @@ struct SchemaMetadata {
     private func entry(of constraint: MacroExpansionDeclSyntax) -> String {
         let name = "MortiseCore.Schema.\(constraint.macroName.text)"
         let generics = constraint.genericArgumentClause?.trimmedDescription ?? "<\(model.name)>"
-        let written = constraint.arguments.trimmedDescription
+        // An inherited property is found with the root alone, and a name that is none is one error.
+        let written =
+            model.firstInheritedType == nil
+            ? constraint.arguments.trimmedDescription
+            : KeyPathRooting(model.name).rewrite(constraint.arguments).trimmedDescription
         return "\(Self.entryType)(name: \"\(name)\", keypath: \\MortiseCore.Schema.encodingVersion, "
             + "metadata: \(name)\(generics)(\(written)))"
+    }
+}
+
+/// Gives key paths without a root the class as theirs.
+private final class KeyPathRooting: SyntaxRewriter {
+    private let root: TypeSyntax
+
+    init(_ name: String) {
+        root = "\(raw: name)"
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    override func visit(_ node: KeyPathExprSyntax) -> ExprSyntax {
+        ExprSyntax(node.root == nil ? node.with(\.root, root) : node)
     }
 }

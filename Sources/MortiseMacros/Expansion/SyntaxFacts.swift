@@ -29,6 +29,18 @@ extension AttributeListSyntax {
     }
 }
 
+extension MacroExpansionContext {
+    /// Whether a declaration is local, of which the compiler says that it cannot have the conformance. Nothing is made of it,
+    /// so that it says nothing else.
+    var isInFunction: Bool {
+        lexicalContext.contains { node in
+            node.is(FunctionDeclSyntax.self) || node.is(InitializerDeclSyntax.self) || node.is(ClosureExprSyntax.self)
+                || node.is(AccessorDeclSyntax.self) || node.is(SubscriptDeclSyntax.self)
+                || node.is(DeinitializerDeclSyntax.self)
+        }
+    }
+}
+
 extension AttributeSyntax {
     /// The attribute's name without a module in front: `Model` for `@Mortise.Model`.
     var baseName: String {

@@ -14,6 +14,10 @@ struct TypeChecks {
             checkInferredType()
             return
         }
+        if type.isExistential, let relationship = property.relationship {
+            reportUnrelated(relationship, type)
+            return
+        }
         if let kind = type.unstorableKind, !property.isTransformable {
             reporter.diagnose(
                 MacroDiagnostic(
@@ -81,12 +85,7 @@ struct TypeChecks {
             return
         }
         if model.is(DictionaryTypeSyntax.self) || model.is(ArrayTypeSyntax.self) {
-            reporter.diagnose(
-                MacroDiagnostic(
-                    "scalarRelationship",
-                    "'@Relationship' cannot hold '\(type.trimmedDescription)'; "
-                        + "a relationship is a model, an optional model or an array of models"),
-                at: relationship, fixIts: [.remove(relationship, from: property.declaration)])
+            reportUnrelated(relationship, type)
             return
         }
         if let element = type.collectionElement, let replacement = type.plainArray(of: element) {
@@ -105,6 +104,15 @@ struct TypeChecks {
         checkInverseRoot(relationship, model: model)
         checkInverseTarget(relationship, model: model)
         checkCounts(relationship)
+    }
+
+    private func reportUnrelated(_ relationship: AttributeSyntax, _ type: TypeSyntax) {
+        reporter.diagnose(
+            MacroDiagnostic(
+                "scalarRelationship",
+                "'@Relationship' cannot hold '\(type.trimmedDescription)'; "
+                    + "a relationship is a model, an optional model or an array of models"),
+            at: relationship, fixIts: [.remove(relationship, from: property.declaration)])
     }
 
     private func checkInversePath(_ relationship: AttributeSyntax) -> Bool {
@@ -196,6 +204,16 @@ extension ExprSyntax {
 }
 
 extension TypeSyntax {
+    /// Whether the type, or that of its elements, is `any` or `some` of a protocol.
+    fileprivate var isExistential: Bool {
+        let type = collectionElement ?? unwrappedOptional ?? self
+        guard let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first
+        else {
+            return type.is(SomeOrAnyTypeSyntax.self)
+        }
+        return only.type.isExistential
+    }
+
     /// What the type is, if no value of it can be stored; nil for types that may be storable.
     fileprivate var unstorableKind: String? {
         if unwrappedOptional?.unwrappedOptional != nil { return "an optional of an optional" }

@@ -224,6 +224,73 @@ enum Edition {
     init() {}
 }
 
+nonisolated func stop() -> Never { fatalError() }
+
+@Model final class Ending {
+    var part: Part?
+    var number: Int
+    init(stopping part: Part) {
+        self.part = part
+        number = 1
+        stop()
+    }
+    init(part: Part, number: Int) {
+        self.part = part
+        if number > 0 { self.number = number } else { stop() }
+    }
+    init?(part: Part, isLate: Bool) {
+        self.part = part
+        if isLate {
+            number = 1
+            return
+        }
+        return nil
+    }
+}
+
+@Model class Outdated {
+    @available(*, deprecated, message: "Use 'number'.") var count = 0
+    @available(*, deprecated) var text: String { didSet { _ = text } }
+    var number = 0
+    init() { text = "" }
+}
+
+@Model final class Renewed: Outdated {
+    @available(*, deprecated) @Attribute(originalName: "before") var `old name`: Int?
+    override init() { super.init() }
+}
+
+nonisolated class Plain {
+    init() {}
+    func end() {}
+    deinit { end() }
+}
+
+@Model final class Ended: Plain {
+    var number = 0
+    init(number: Int) {
+        super.init()
+        self.number = number
+    }
+    override func end() { number = 0 }
+}
+
+@Model class Person {
+    @Relationship(inverse: \Badge.employee) var badge: Badge?
+    init() {}
+}
+
+@Model final class Employee: Person {
+    @Relationship(inverse: \Badge.holder) var badges: [Badge] = []
+    override init() { super.init() }
+}
+
+@Model final class Badge {
+    var employee: Employee?
+    var holder: Person?
+    init() {}
+}
+
 @ModelActor actor Importer {
     func count() throws -> Int { try modelContext.fetchCount(FetchDescriptor<Journey>()) }
 }

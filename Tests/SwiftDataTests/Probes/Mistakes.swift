@@ -6,6 +6,8 @@ import SwiftData
 struct Unstorable {}
 class PlainClass {}
 struct Kept: Codable {}
+enum Raw: String { case some, other }
+protocol Named {}
 @propertyWrapper nonisolated struct Clamped { var wrappedValue: Int }
 
 @Model final class Stop {
@@ -43,6 +45,10 @@ struct Kept: Codable {}
     var classes: [PlainClass] = []
     // error: cannot be stored: make its type Codable, or mark the property '@Transient'
     var pairs: [String: Any] = [:]
+    // error: cannot be stored: make its type Codable, or mark the property '@Transient'
+    var raw: Raw = Raw.some
+    // error: cannot be stored: make its type Codable, or mark the property '@Transient'
+    var perhaps: Raw?
     // error: a to-many relationship is an array of models: write '[Model]', not '[Model?]'
     var optionals: [Stop?] = []
     // error: a to-many relationship is an array of models: write '[Model]', not 'Set<Model>'
@@ -82,6 +88,10 @@ struct Kept: Codable {}
     @Attribute(originalName: "before") var after = 0
     // error: 'before' of the version before becomes 'after' already, and cannot become 'otherwise' as well
     @Attribute(originalName: "before") var otherwise = 0
+    // warning: 'originalName' has no effect, because it is the property's name; remove it
+    @Attribute(originalName: "renamed") var renamed = 0
+    // error: a property that the store keeps cannot be named 'Type', because Swift has no key path to it
+    var `Type` = 0
     // warning: '.externalStorage' has no effect on 'String?'; it is for 'Data'
     @Attribute(.externalStorage) var note: String?
     // warning: '.externalStorage' has no effect on 'Double'; it is for 'Data'
@@ -114,6 +124,12 @@ struct Kept: Codable {}
     @Attribute(.uniqe) var misspelt = ""
     // error: cannot convert value of type 'Int' to expected argument type 'String'
     @Attribute(originalName: 3) var number = 0
+    // error: the inverse needs the model it belongs to; write '\Stop.trip'
+    @Relationship(deleteRule: .cascade, inverse: \.trip) var rootless: [Stop] = []
+    // error: the inverse does not lead back here: name the relationship of the other model that does
+    @Relationship(inverse: \Stop.trip) var elsewhere: [Stop] = []
+    // error: '@Relationship' cannot hold '[any Named]'; a relationship is a model, an optional model or an array of models
+    @Relationship var named: [any Named] = []
     // error: the inverse belongs to a model that this relationship does not hold: name a property of one that it holds
     @Relationship(inverse: \Trip.stops) var others: [Stop]? = []
     // error: the inverse belongs to a model that this relationship does not hold: name a property of one that it holds
@@ -159,6 +175,16 @@ struct Kept: Codable {}
     #Index<Constraints>(\.count)
     // error: '#Unique' needs a key path
     #Unique<Constraints>()
+    // error: '#Index' needs a key path
+    #Index<Constraints>()
+    // error: 'nothing' is not a stored property of 'Constraints'
+    #Unique<Constraints>([\.nothing])
+    // error: 'nothing' is not a stored property of 'Constraints'
+    #Unique<Constraints>([\.count], [\.count, \.nothing])
+    // error: 'nothing' is not a stored property of 'Constraints'
+    #Index<Constraints>([\.count, \.nothing])
+    // error: value of type 'Constraints' has no member 'nothing'
+    #Unique<Constraints>([\Constraints.nothing])
     var count = 0
     var text = ""
     @Attribute(.ephemeral) var passing = 0
@@ -222,6 +248,59 @@ enum Generic<Value> {
     init(backingData: any BackingData<Backed>) { count = 1 }
 }
 
+@Model class OpenlyBacked {
+    var count = 0
+    // error: '@Model' adds 'init(backingData:)', which makes a model of stored values; remove this one
+    required init(backingData: any BackingData<OpenlyBacked>) { count = 1 }
+}
+
+@Model final class BackedChild: Parent {
+    var number = 0
+    // error: '@Model' adds 'init(backingData:)', which makes a model of stored values; remove this one
+    required init(backingData: any BackingData<Parent>) { super.init() }
+}
+
+// error: '@Model' makes the class observable; remove '@Observable'
+@Observable @Model final class Observed {
+    var count = 0
+    init() {}
+}
+
+@Model final class Namesake {
+    // error: a property named like its class hides the class; give 'Namesake' another name
+    var Namesake = 0
+    @Attribute(.unique) var number = 0
+    init() {}
+}
+
+nonisolated class PlainParent {
+    init(count: Int) {}
+}
+
+@Model final class PlainChild: PlainParent {
+    var number = 0
+    override init(count: Int) { super.init(count: count) }
+    // error: missing argument for parameter 'count' in call
+}
+
+@Model final class LimitedChild: Parent {
+    #Unique<LimitedChild>([\.count, \.number])
+    #Index<LimitedChild>([\.nothing])
+    var number = 0
+    override init() { super.init() }
+    // error: value of type 'LimitedChild' has no member 'nothing'
+}
+
+func makeLocalModel() {
+    // error: local type cannot have attached extension macro
+    @Model final class Local {
+        @Attribute(.unique) var number = 0
+        @Relationship(inverse: \Local.back) var next: Local?
+        var back: Local?
+        init() {}
+    }
+}
+
 // error: '@Model' is repeated on one class; remove one of them
 @Model @Model final class Twice {
     var count = 0
@@ -231,6 +310,10 @@ enum Generic<Value> {
 // error: '@Model' requires an initializer, because some properties have no initial value
 @Model final class WithoutInitializer {
     var count: Int
+}
+
+extension WithoutInitializer {
+    convenience init(text: String) { self.init() }
 }
 
 // error: '@ModelActor' requires an initializer, because some properties have no initial value

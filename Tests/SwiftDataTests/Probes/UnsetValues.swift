@@ -33,3 +33,43 @@ import SwiftData
         throw CancellationError()
     }
 }
+
+@Model final class Wandering {
+    var leg: Leg
+    var count: Int
+    init(leg: Leg, early: Bool) {
+        self.leg = leg
+        if early { count = 1 }
+        // error: return from initializer without initializing all stored properties
+    }
+
+    init(leg: Leg, number: Int) {
+        self.leg = leg
+        switch number {
+        case 1: count = 1
+        case 2:
+            fallthrough;
+        default:
+            print(number)
+            break
+        }
+        // error: return from initializer without initializing all stored properties
+    }
+
+    init(leg: Leg, numbers: [Int]) throws {
+        self.leg = leg
+        if numbers.isEmpty { throw CancellationError() } else if numbers.contains(1) { count = 3 }
+        for number in numbers { count = number }
+        // error: return from initializer without initializing all stored properties
+    }
+
+    init(leg: Leg, late: Bool) {
+        if late {
+            count = 3
+            return
+        }
+        count = 4
+        self.leg = leg
+        // error: return from initializer without initializing all stored properties
+    }
+}

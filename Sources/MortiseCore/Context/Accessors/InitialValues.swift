@@ -26,12 +26,13 @@ extension ModelState: CodedInitialValues {
     }
     /// Used by macro expansions: gives a new model's enum its first value.
     @inlinable
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
+    public mutating func initialize<T: RawRepresentable & Codable>(at slot: Int, to value: T)
+    where T.RawValue: PersistentScalar {
         initialize(stored: value.rawValue.storedValue, at: slot)
     }
     /// Used by macro expansions: gives a new model's optional enum its first value.
     @inlinable
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
+    public mutating func initialize<T: RawRepresentable & Codable>(at slot: Int, to value: T?)
     where T.RawValue: PersistentScalar {
         initialize(stored: value?.rawValue.storedValue ?? .null, at: slot)
     }
@@ -72,11 +73,12 @@ extension InitialValues: CodedInitialValues {
         initialize(.value(value?.storedValue ?? .null), at: slot)
     }
     /// Used by macro expansions: gives a new model's enum its first value.
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T) where T.RawValue: PersistentScalar {
+    public mutating func initialize<T: RawRepresentable & Codable>(at slot: Int, to value: T)
+    where T.RawValue: PersistentScalar {
         initialize(.value(value.rawValue.storedValue), at: slot)
     }
     /// Used by macro expansions: gives a new model's optional enum its first value.
-    public mutating func initialize<T: RawRepresentable>(at slot: Int, to value: T?)
+    public mutating func initialize<T: RawRepresentable & Codable>(at slot: Int, to value: T?)
     where T.RawValue: PersistentScalar {
         initialize(.value(value?.rawValue.storedValue ?? .null), at: slot)
     }

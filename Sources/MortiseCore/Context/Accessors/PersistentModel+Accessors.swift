@@ -38,7 +38,7 @@ extension PersistentModel {
     }
 
     /// Used by macro expansions: an enum by slot.
-    public subscript<T: RawRepresentable>(_slot slot: Int) -> T where T.RawValue: PersistentScalar {
+    public subscript<T: RawRepresentable & Codable>(_slot slot: Int) -> T where T.RawValue: PersistentScalar {
         get { _value(at: slot) }
         set { _setValue(newValue, at: slot) }
         _modify {
@@ -49,7 +49,7 @@ extension PersistentModel {
     }
 
     /// Used by macro expansions: an optional enum by slot.
-    public subscript<T: RawRepresentable>(_slot slot: Int) -> T? where T.RawValue: PersistentScalar {
+    public subscript<T: RawRepresentable & Codable>(_slot slot: Int) -> T? where T.RawValue: PersistentScalar {
         get { _value(at: slot) }
         set { _setValue(newValue, at: slot) }
         _modify {

@@ -37,7 +37,7 @@ extension PersistentModel {
 
     /// Used by macro expansions: reads an enum by slot.
     @inlinable
-    public func _value<T: RawRepresentable>(at slot: Int) -> T where T.RawValue: PersistentScalar {
+    public func _value<T: RawRepresentable & Codable>(at slot: Int) -> T where T.RawValue: PersistentScalar {
         if let raw: T.RawValue = _value(at: slot), let value = T(rawValue: raw) { return value }
         if let value = T(rawValue: _defaultScalar(at: slot)) { return value }
         if let value = T(rawValue: .placeholder) { return value }
@@ -45,7 +45,7 @@ extension PersistentModel {
     }
     /// Used by macro expansions: reads an optional enum by slot.
     @inlinable
-    public func _value<T: RawRepresentable>(at slot: Int) -> T? where T.RawValue: PersistentScalar {
+    public func _value<T: RawRepresentable & Codable>(at slot: Int) -> T? where T.RawValue: PersistentScalar {
         let raw: T.RawValue? = _value(at: slot)
         return raw.flatMap { T(rawValue: $0) }
     }
@@ -93,11 +93,11 @@ extension PersistentModel {
         _notifying(slot, T?.self) { _write(stored: value?.storedValue ?? .null, at: slot) }
     }
     /// Used by macro expansions: sets an enum by slot.
-    public func _setValue<T: RawRepresentable>(_ value: T, at slot: Int) where T.RawValue: PersistentScalar {
+    public func _setValue<T: RawRepresentable & Codable>(_ value: T, at slot: Int) where T.RawValue: PersistentScalar {
         _notifying(slot, T.self) { _write(stored: value.rawValue.storedValue, at: slot) }
     }
     /// Used by macro expansions: sets an optional enum by slot.
-    public func _setValue<T: RawRepresentable>(_ value: T?, at slot: Int) where T.RawValue: PersistentScalar {
+    public func _setValue<T: RawRepresentable & Codable>(_ value: T?, at slot: Int) where T.RawValue: PersistentScalar {
         _notifying(slot, T?.self) { _write(stored: value?.rawValue.storedValue ?? .null, at: slot) }
     }
     /// Used by macro expansions: sets a coded attribute by slot.

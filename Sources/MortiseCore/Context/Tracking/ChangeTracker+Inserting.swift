@@ -42,8 +42,9 @@ extension ChangeTracker {
             return
         }
         guard let table = state.table(for: type(of: model)) else {
+            let type = type(of: model)
             refuse(
-                ModelContextError.unknownModel(type: "\(type(of: model))"), inserting: model,
+                ModelDescription.fault(of: type) ?? ModelContextError.unknownModel(type: "\(type)"), inserting: model,
                 while: isRequested ? { true } : relations(of: model, state))
             return
         }

@@ -199,8 +199,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             if let pairs { try loader.complete(pairs) }
             let loss = try mapping?.loss(tally)
             do {
+                func finish() throws -> EngineVersion {
+                    try loader.finish(number: 0, nextSequence: header.nextSequence)
+                }
                 return Loaded(
-                    version: try loader.finish(number: 0, nextSequence: header.nextSequence),
+                    version: try mapping?.completing(finish) ?? finish(),
                     loss: loss?.isEmpty == true ? nil : loss, isUnderOtherSchema: mapping != nil)
             } catch EngineError.notUnique(let entity, let properties, let record, let other) {
                 throw try reader.error(

@@ -23,8 +23,8 @@ extension EngineError: ClassifiedStoreError {
         case .unknownEntity: .usage
         case .readOnly: .denied
         case .latched, .closed, .noMoreNumbers: .failedInputOutput
-        case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .unfitValue, .codedValueTooLarge,
-            .openWithOtherOptions, .schemaMismatch:
+        case .noSuchRecord, .danglingReference, .wrongDestination, .notUnique, .sameDefault, .unfitValue,
+            .codedValueTooLarge, .openWithOtherOptions, .schemaMismatch:
             .conflict
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Mortise
+import MortiseEngine
 import Testing
 
 /// A store that holds an entity or values that the program's schema lacks: what may go is named, counted in the log, and
@@ -57,6 +58,27 @@ import Testing
             return entities == [.init(name: "Gone", records: 5)]
         }
         #expect(lines.all == [])
+    }
+
+    /// Its one default value would make two records equal that nobody has made so.
+    @Test(arguments: Kind.allCases) func aNewUniquePropertyWithADefaultIsNamedAndNotTheRecords(kind: Kind) throws {
+        try fill(kind)
+        let wide = Schema([WideStore.Keep.self, WholeStore.Gone.self, WholeStore.Spent.self])
+        #expect(throws: EngineError.sameDefault(entity: "Keep", properties: ["code"])) {
+            try open(wide, configuration(kind, wide))
+        }
+        #expect("\(EngineError.sameDefault(entity: "Keep", properties: ["code"]))".contains("custom stage"))
+        // It is as it was, and one record has its default to itself.
+        let again = try open(Self.whole, configuration(kind, Self.whole))
+        let context = ModelContext(again)
+        let kept = try context.fetch(FetchDescriptor<WholeStore.Keep>(sortBy: [SortDescriptor(\.text)]))
+        #expect(kept.count == 3)
+        for keep in kept.dropFirst() { context.delete(keep) }
+        try context.save()
+        try again.close()
+        let widened = try open(wide, configuration(kind, wide))
+        #expect(try ModelContext(widened).fetchCount(FetchDescriptor<WideStore.Keep>()) == 1)
+        try widened.close()
     }
 
     @Test(arguments: Kind.allCases) func whatGoesIsNamedCountedAndCopied(kind: Kind) throws {
@@ -159,6 +181,15 @@ private enum WholeStore {
     }
     @Model final class Spent {
         var text: String
+        init(_ text: String) { self.text = text }
+    }
+}
+
+private enum WideStore {
+    @Model final class Keep {
+        var text: String
+        var rank: Int?
+        @Attribute(.unique) var code = UUID()
         init(_ text: String) { self.text = text }
     }
 }

@@ -285,7 +285,7 @@ private func fastest(_ seconds: () throws -> Double) rethrows -> Double {
         }
         for isForeign in [false, true] {
             // The best of several, because refused insertions take no more than a few milliseconds.
-            let count = isForeign ? 2_000 : 500
+            let count = isForeign ? 5_000 : 500
             let small = try fastest { try seconds(count, isForeign: isForeign) }
             let large = try fastest { try seconds(4 * count, isForeign: isForeign) }
             #expect(large < small * 8, "\(small) s for \(count), \(large) s for four times as many")

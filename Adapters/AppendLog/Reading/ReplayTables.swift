@@ -51,6 +51,8 @@ struct ReplayTables: TransactionVisitor {
     private(set) var catalog: LogCatalog
     private(set) var nextSequence: UInt64
     private var tables: [Rows]
+    /// How the records came to the schema of the store's user; nil for those that the log has so.
+    private var opened: SchemaMapping?
 
     init(_ catalog: LogCatalog, nextSequence: UInt64 = 1) {
         self.catalog = catalog
@@ -159,7 +161,10 @@ struct ReplayTables: TransactionVisitor {
 
     /// Goes on under another schema, as its frame in the log says.
     /// - Throws: `EngineError.schemaMismatch`.
-    mutating func migrate(to schema: StoredSchema) throws { _ = try migrate(to: schema, completingPairs: false) }
+    mutating func migrate(to schema: StoredSchema) throws {
+        let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
+        _ = try migrate(to: schema, mapping, completingPairs: false)
+    }
 
     /// Goes on under the program's schema, with both sides of one-to-one relationships. The first save records what that
     /// completes: a schema's frame alone completes nothing, because earlier programs did not.
@@ -168,13 +173,15 @@ struct ReplayTables: TransactionVisitor {
     mutating func open(
         under schema: StoredSchema
     ) throws -> (loss: SchemaLoss, completed: [ChangeSet.Update]) {
-        try migrate(to: schema, completingPairs: true)
+        let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
+        let found = try migrate(to: schema, mapping, completingPairs: true)
+        opened = mapping
+        return found
     }
 
     private mutating func migrate(
-        to schema: StoredSchema, completingPairs: Bool
+        to schema: StoredSchema, _ mapping: SchemaMapping, completingPairs: Bool
     ) throws -> (loss: SchemaLoss, completed: [ChangeSet.Update]) {
-        let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.store)
         var next = ReplayTables(
             LogCatalog(schema, store: catalog.store, external: catalog.external), nextSequence: nextSequence)
         var released = ReleasedLinks(mapping)
@@ -233,7 +240,10 @@ struct ReplayTables: TransactionVisitor {
     /// The version with these records.
     /// - Throws: `EngineError.notUnique`, `unfitValue`, `wrongDestination`.
     func version(_ number: UInt64, schema: StoredSchema) throws -> EngineVersion {
-        try loader(schema).finish(number: number, nextSequence: nextSequence)
+        func finish() throws -> EngineVersion {
+            try loader(schema).finish(number: number, nextSequence: nextSequence)
+        }
+        return try opened?.completing(finish) ?? finish()
     }
 
     /// As few of the records as have unique values of others.

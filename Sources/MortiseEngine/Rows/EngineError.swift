@@ -12,6 +12,8 @@ public enum EngineError: Error, Hashable, Sendable {
     case wrongDestination(entity: String, property: String, record: PersistentIdentifier, target: PersistentIdentifier)
     /// Two records would have the same unique values.
     case notUnique(entity: String, properties: [String], record: PersistentIdentifier, other: PersistentIdentifier)
+    /// Properties that must be unique are new in the schema, and all stored records would have the same default values.
+    case sameDefault(entity: String, properties: [String])
     /// A value is not of the property's kind, or missing although required.
     case unfitValue(entity: String, property: String, record: PersistentIdentifier, found: String)
     /// The record's coded values have more parts, or nest deeper, than any store keeps: see `CodedBudget` in FORMAT.md of the
@@ -45,6 +47,10 @@ extension EngineError: CustomStringConvertible {
         case .notUnique(let entity, let properties, let record, let other):
             "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
                 + "Change one of them."
+        case .sameDefault(let entity, let properties):
+            "\(entity).\(properties.joined(separator: ", ")) is new and must be unique, and all stored records would have the "
+                + "same default value, which is made once. Declare it optional, or fill it in a custom stage of a "
+                + "migration plan before it is unique."
         case .unfitValue(_, "", let record, let found): "The record \(record) cannot be inserted: \(found)."
         case .unfitValue(let entity, let property, let record, let found):
             "\(entity).\(property) of \(record) cannot hold \(found). Set a value of the property's kind."
@@ -84,7 +90,7 @@ extension EngineError: SwiftDataErrorConvertible {
     /// The error of SwiftData that this one matches.
     public var swiftDataError: SwiftDataError {
         switch self {
-        case .schemaMismatch: .unknownDataStoreSchema
+        case .schemaMismatch, .sameDefault: .unknownDataStoreSchema
         case .openWithOtherOptions, .closed, .latched: .loadIssueModelContainer
         default: .modelValidationFailure
         }

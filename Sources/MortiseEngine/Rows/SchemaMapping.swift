@@ -42,6 +42,8 @@ public struct SchemaMapping: Sendable {
     let pairs: [String: [Pair]]
     /// By entity and slot of the old schema: the name that the new one has for the property.
     package let currentNames: [String: [Int: String]]
+    /// By entity of the new schema: the new properties that take a default value.
+    private let defaults: [String: Set<String>]
 
     /// Finds the origin of each property of the new schema.
     /// - Throws: `EngineError.schemaMismatch` with every difference that cannot be bridged.
@@ -84,6 +86,13 @@ public struct SchemaMapping: Sendable {
                     return (name, Dictionary(named, uniquingKeysWith: { first, _ in first }))
                 }
             }, uniquingKeysWith: { $1 })
+        var defaults: [String: Set<String>] = [:]
+        for (name, sources) in sources {
+            for (slot, source) in zip(newLayouts[name]?.slots ?? [], sources) {
+                if case .value(let value) = source, !value.isNull { defaults[name, default: []].insert(slot.name) }
+            }
+        }
+        self.defaults = defaults
         var entities: [String: Entity] = [:]
         for (name, sources) in sources {
             guard let layout = newLayouts[name], let before = oldLayouts[name] else { continue }
@@ -92,6 +101,19 @@ public struct SchemaMapping: Sendable {
                 anyRemoved: !removed.isEmpty)
         }
         self.entities = entities
+    }
+
+    /// Makes a version of the records. Of new properties whose default value would have to be unique, the error names these in
+    /// place of two records.
+    /// - Throws: `EngineError.sameDefault` in place of `.notUnique`; what the body throws.
+    public func completing<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch EngineError.notUnique(let entity, let properties, _, _)
+            where defaults[entity].map({ $0.isSuperset(of: properties) }) == true
+        {
+            throw EngineError.sameDefault(entity: entity, properties: properties)
+        }
     }
 
     private static func entity(

@@ -56,11 +56,12 @@ final class OpenStore {
     /// time are kept, if it finds records by their identifiers; otherwise this is `version()`.
     func walkedVersion() throws -> any StoreVersion {
         if let walked { return walked }
-        guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore,
-            let version = try WindowedVersion.of(queryable, schema, layouts, name: name)
-        else { return try version() }
-        walked = version
-        return version
+        guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore else {
+            return try version()
+        }
+        let found: any StoreVersion = try WindowedVersion.of(queryable, schema, layouts, name: name) ?? version()
+        walked = found
+        return found
     }
 
     /// Reads all records of a store without versions once.
@@ -70,6 +71,7 @@ final class OpenStore {
     /// Forgets what was read of a store without versions.
     func refresh() {
         loaded = nil
+        (walked as? WindowedVersion)?.endState()
         walked = nil
     }
 
@@ -100,6 +102,9 @@ final class OpenStore {
         return try save(store)
     }
 
-    func close() throws { try store.close() }
+    func close() throws {
+        refresh()
+        try store.close()
+    }
 }
 #endif

@@ -13,14 +13,20 @@ import Synchronization
 final class WindowedVersion: StoreVersion, @unchecked Sendable {
     let number: UInt64 = 0
     private let tables: [String: WindowedRows]
-    private let end: () -> Void
+    private var end: (() -> Void)?
 
     private init(_ tables: [String: WindowedRows], end: @escaping () -> Void) {
         self.tables = tables
         self.end = end
     }
 
-    deinit { end() }
+    deinit { endState() }
+
+    /// Ends the store's state. What is not in a window cannot be relied on afterwards.
+    func endState() {
+        end?()
+        end = nil
+    }
 
     /// Nil for a store that does not claim read consistency, or does not select records by their identifiers.
     /// - Throws: what the store throws; `ToolError.unsupported` for a store with its own type of snapshots.
@@ -29,12 +35,12 @@ final class WindowedVersion: StoreVersion, @unchecked Sendable {
     ) throws -> WindowedVersion? {
         guard store.capabilities.contains(.readConsistency) else { return nil }
         let selection = RecordSelection(store, name: name)
-        var tables: [String: WindowedRows] = [:]
-        for entity in schema.entities {
-            guard let layout = layouts[entity.name] else { continue }
-            let identifiers = try selection.identifiers(ofEntity: entity.name)
-            if !identifiers.isEmpty, try !selection.selects(identifiers.prefix(WindowedRows.window)) { return nil }
-            tables[entity.name] = WindowedRows(identifiers, layout, selection.records)
+        let made = Result { try selection.tables(schema, layouts) }
+        guard let tables = try? made.get() else {
+            selection.end()
+            // Nil is not an error.
+            _ = try made.get()
+            return nil
         }
         return WindowedVersion(tables) { selection.end() }
     }
@@ -72,6 +78,18 @@ private struct RecordSelection<S: QueryableDataStore> {
     }
 
     func end() { store.invalidateState(for: state) }
+
+    /// Nil if the store does not select records by their identifiers.
+    func tables(_ schema: StoredSchema, _ layouts: [String: RecordLayout]) throws -> [String: WindowedRows]? {
+        var tables: [String: WindowedRows] = [:]
+        for entity in schema.entities {
+            guard let layout = layouts[entity.name] else { continue }
+            let identifiers = try identifiers(ofEntity: entity.name)
+            if !identifiers.isEmpty, try !selects(identifiers.prefix(WindowedRows.window)) { return nil }
+            tables[entity.name] = WindowedRows(identifiers, layout, records)
+        }
+        return tables
+    }
 
     /// The identifiers of an entity's own records, in order.
     func identifiers(ofEntity entity: String) throws -> [PersistentIdentifier] {

@@ -99,7 +99,7 @@ struct Copy: ParsableCommand {
                 try target.store.erase()
             }
             // No state of the target is kept while it is written.
-            if !resume { target.refresh() }
+            if !resume || held == 0 { target.refresh() }
             let line = ProgressLine("copied", of: total, from: resume ? held : 0, progress)
             var limits = StoreCopy.Limits()
             limits.records = batch

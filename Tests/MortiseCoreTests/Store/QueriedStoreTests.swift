@@ -108,6 +108,25 @@ import Testing
         #expect(Array(numbers) == Array(0..<30))
     }
 
+    @Test func oneRecordThatCannotBeReadHidesNoOtherOfItsBatch() throws {
+        let records = try filled(30)
+        let context = try context(records)
+        let books = try context.fetch(FetchDescriptor<Book>(), batchSize: 10)
+        try records.state.withLock { state in
+            let record = try #require(
+                state.table.snapshots(of: "Book").first { $0[property: "title"] == .string("book 13") })
+            var values = record.values
+            values[try #require(record.layout.slot(named: "title"))] = .null
+            let broken = DefaultSnapshot(
+                persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+            _ = try state.table.apply(
+                DataStoreSaveChangesRequest(updated: [broken], editingState: EditingState()))
+        }
+        #expect(books[10..<20].map(\.title) == (10..<20).map { $0 == 13 ? "" : "book \($0)" })
+        #expect(books[10..<20].map(\.isDeleted) == (10..<20).map { $0 == 13 })
+        #expect(throws: ModelContextError.self) { try context.fetchCount(FetchDescriptor<Author>()) }
+    }
+
     @Test func aBatchThatCannotBeReadIsAnErrorOfTheNextCall() throws {
         let records = try filled(30)
         let context = try context(records)

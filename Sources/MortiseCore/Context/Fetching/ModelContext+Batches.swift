@@ -95,11 +95,12 @@ private struct LaterReads<Model: PersistentModel> {
         session?.sweep()
         let hold = session.map(RowHold.init)
         return withExtendedLifetime(hold) {
-            state.load(records)
+            state.loadWhatCanBe(records)
             if !prefetched.isEmpty {
                 let reader = ContextReader(state: state, seesChanges: false)
                 do {
-                    try state.prefetch(prefetched, of: records.compactMap(reader.record), reader, Model.self)
+                    try state.prefetch(
+                        prefetched, of: records.filter(state.hasRow).compactMap(reader.record), reader, Model.self)
                 } catch {
                     state.latch(error)
                 }
@@ -162,12 +163,24 @@ extension ContextState {
         return run.references()
     }
 
+    fileprivate func hasRow(_ record: PersistentIdentifier) -> Bool {
+        table(named: record.entityName)?.source.row(of: record) != nil
+    }
+
+    /// Reads records; where one has values that its properties' types do not know, all others.
+    fileprivate func loadWhatCanBe(_ records: [PersistentIdentifier]) {
+        load(records)
+        guard latchedError is ModelContextError else { return }
+        for record in records where !hasRow(record) { load([record]) }
+    }
+
     /// The model of a record of a store without versions; if the record is gone or cannot be read, one that shows what is known.
     fileprivate func shown(_ record: PersistentIdentifier) -> (any PersistentModel)? {
         guard let table = table(named: record.entityName) else { return nil }
         if let row = table.source.row(of: record), isKnown(row, in: table) { return table.model(row: row) }
         if let model = detachedModels[record] { return model }
         let last = table.session.lastRow(of: record)
+        if let model = last.flatMap({ table.registered(row: $0) }) { return model }
         let frozen = FrozenRow(table: table, source: last == nil ? EmptyRow(record) : table.source, row: last ?? 0)
         return detachedModels.add(table.makeDetached(frozen), record)
     }

@@ -80,14 +80,25 @@ extension CodeBlockItemSyntax {
         }
     }
 
+    /// Whether the statement is a call whose result nobody uses.
+    fileprivate var isCall: Bool {
+        guard case .expr(let written) = item else { return false }
+        var expression = written.withoutEffects
+        if let assignment = expression.as(SequenceExprSyntax.self),
+            assignment.elements.first?.is(DiscardAssignmentExprSyntax.self) == true,
+            let value = assignment.elements.last
+        {
+            expression = value.withoutEffects
+        }
+        if expression.is(MacroExpansionExprSyntax.self) { return true }
+        guard let call = expression.as(FunctionCallExprSyntax.self) else { return false }
+        return call.calledExpression.trimmedDescription != "super.init"
+    }
+
     /// Whether the statement may be, or hold, a call that does not return.
     fileprivate var mayLeave: Bool {
         switch item {
-        case .expr(let written):
-            let expression = written.withoutEffects
-            if expression.is(MacroExpansionExprSyntax.self) { return true }
-            guard let call = expression.as(FunctionCallExprSyntax.self) else { return false }
-            return call.calledExpression.trimmedDescription != "super.init"
+        case .expr: return isCall
         case .stmt(let statement):
             let goesOn = [.expressionStmt, .forStmt, .whileStmt, .guardStmt, .breakStmt].contains(statement.kind)
             return !goesOn

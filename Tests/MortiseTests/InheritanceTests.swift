@@ -117,6 +117,13 @@ import Testing
         #expect(throws: fault) { try context.save() }
     }
 
+    /// Bug: nothing told that a class was not marked if its superclass has no properties of its own.
+    @Test func aSubclassOfOneWithoutPropertiesIsNamedToo() throws {
+        let fault = SchemaError.unmarkedSubclass(entity: "Shooting", superclass: "Estate")
+        #expect(throws: fault) { try memory(Roofed.self, Estate.self, Shooting.self) }
+        #expect(try memory(Roofed.self, Estate.self).schema.entities.count == 2)
+    }
+
     @Test func deletingByTheSuperclassCanSpareSubclasses() throws {
         try context.delete(model: Vehicle.self, where: nil, includeSubclasses: false)
         #expect(try context.fetch(FetchDescriptor<Vehicle>()).map(\.plate) == ["L", "T", "C"])
@@ -133,4 +140,10 @@ import Testing
 }
 
 private class Convertible: Roofed {}
+
+@Model private class Estate: Roofed {
+    override init() { super.init() }
+}
+
+private class Shooting: Estate {}
 private final class Roadster: Convertible {}

@@ -7,12 +7,14 @@ import Testing
 /// Bug: a `fallthrough` that a semicolon ends was taken for a path on which a property is forgotten.
 @Suite struct InitializerPathTests {
     enum Path: CaseIterable {
-        case branchOrNever, choice, successOrNil, guarded, tuple, block, loop, chain, chainWithReturn, returnOrNever
+        case branchOrNever, branchOrDiscarded, choice, successOrNil, guarded, tuple, block, loop, chain,
+            chainWithReturn, returnOrNever
         case returnOrBlockOfNever, endless, never
 
         fileprivate func make(at quay: Quay) throws -> Barge? {
             switch self {
             case .branchOrNever: Barge(quay, branch: true)
+            case .branchOrDiscarded: Barge(quay, discarding: true)
             case .choice: Barge(quay, choice: 2)
             case .successOrNil: Barge(quay, success: true)
             case .guarded: try Barge(quay, guarded: true)
@@ -52,6 +54,10 @@ private func check(_ number: Int) throws { if number > 1 { throw Failure() } }
     init(_ quay: Quay, branch: Bool) {
         self.quay = quay
         if branch { number = 1 } else { stop() }
+    }
+    init(_ quay: Quay, discarding: Bool) {
+        self.quay = quay
+        if discarding { number = 1 } else { _ = stop() }
     }
     init(_ quay: Quay, choice: Int) {
         self.quay = quay

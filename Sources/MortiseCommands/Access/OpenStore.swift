@@ -52,8 +52,8 @@ final class OpenStore {
         return version
     }
 
-    /// The records as they are, for whoever goes through them in order. Of a store without versions only a few records at a
-    /// time are kept, if it finds records by their identifiers; otherwise this is `version()`.
+    /// The records as they are, to be read in identity order. Of a store without versions that claims read consistency and finds
+    /// records by their identifiers, this keeps a few at a time; otherwise it is `version()`.
     func walkedVersion() throws -> any StoreVersion {
         if let walked { return walked }
         guard !(store is any VersionedDataStore), let queryable = store as? any QueryableDataStore else {

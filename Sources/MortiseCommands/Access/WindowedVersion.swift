@@ -3,8 +3,8 @@ import Foundation
 import MortiseCore
 import Synchronization
 
-/// The records of a store that hands out snapshots, in identity order. Only their identifiers are kept: values are read
-/// again, a window of records at a time, for whoever goes through them in order.
+/// The records of a store that hands out snapshots, in identity order. It keeps their identifiers alone, and reads the values
+/// again, one window of records at a time: fast in identity order, slow in any other.
 ///
 /// All reads have one scope, which a store that claims `StoreCapability.readConsistency` answers from one state of its storage.
 /// A record that is gone all the same when its window is read is an error of `check()`.

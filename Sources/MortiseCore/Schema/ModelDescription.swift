@@ -63,8 +63,9 @@ struct ModelDescription {
         of type: any PersistentModel.Type, _ metadata: [Schema.PropertyMetadata]
     ) -> SchemaError? {
         guard let superclass = _getSuperclass(type) as? any PersistentModel.Type else { return nil }
-        let roots = metadata.lazy.filter { !($0.metadata is any ConstraintDeclaration) }
-            .map { Swift.type(of: $0.keypath).rootType }
+        // Both, since the superclass may have no properties of its own. What is marked has both rooted in itself.
+        let roots = (metadata + type._inheritedSchemaMetadata).lazy
+            .filter { !($0.metadata is any ConstraintDeclaration) }.map { Swift.type(of: $0.keypath).rootType }
         // Up to the class that has the metadata.
         var ancestor: AnyClass? = superclass
         while let known = ancestor {

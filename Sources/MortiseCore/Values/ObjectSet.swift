@@ -15,8 +15,9 @@ struct ObjectSet {
     @inline(__always)
     private static func address(_ object: AnyObject) -> UInt { UInt(bitPattern: ObjectIdentifier(object)) }
 
+    /// Where to look first for an address.
     @inline(__always)
-    private static func start(_ address: UInt, _ mask: Int) -> Int {
+    static func start(_ address: UInt, _ mask: Int) -> Int {
         // Objects lie at multiples of sixteen.
         Int(truncatingIfNeeded: (UInt64(address) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
     }

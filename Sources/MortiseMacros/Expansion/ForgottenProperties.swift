@@ -59,7 +59,6 @@ extension CodeBlockItemListSyntax {
             guard let own = item.namesAtEnd else { return nil }
             names.formUnion(own)
         }
-        // A call at the end may not return.
         return last?.mayLeave == true ? nil : names
     }
 }
@@ -80,30 +79,22 @@ extension CodeBlockItemSyntax {
         }
     }
 
-    /// Whether the statement is a call whose result nobody uses.
-    fileprivate var isCall: Bool {
-        guard case .expr(let written) = item else { return false }
-        var expression = written.withoutEffects
-        if let assignment = expression.as(SequenceExprSyntax.self),
-            assignment.elements.first?.is(DiscardAssignmentExprSyntax.self) == true,
-            let value = assignment.elements.last
-        {
-            expression = value.withoutEffects
-        }
-        if expression.is(MacroExpansionExprSyntax.self) { return true }
-        guard let call = expression.as(FunctionCallExprSyntax.self) else { return false }
-        return call.calledExpression.trimmedDescription != "super.init"
-    }
-
-    /// Whether the statement may be, or hold, a call that does not return.
+    /// Whether control may not get past the statement: a call that does not return looks like any other expression.
     fileprivate var mayLeave: Bool {
         switch item {
-        case .expr: return isCall
+        case .expr(let expression): !expression.isAssignment
         case .stmt(let statement):
-            let goesOn = [.expressionStmt, .forStmt, .whileStmt, .guardStmt, .breakStmt].contains(statement.kind)
-            return !goesOn
-        case .decl(let declaration): return declaration.is(IfConfigDeclSyntax.self)
+            ![.expressionStmt, .forStmt, .whileStmt, .guardStmt, .breakStmt].contains(statement.kind)
+        case .decl: true
         }
+    }
+}
+
+extension ExprSyntax {
+    /// Whether a value is set, which no call has that does not return.
+    fileprivate var isAssignment: Bool {
+        guard let parts = self.as(SequenceExprSyntax.self)?.elements, let target = parts.first else { return false }
+        return !target.is(DiscardAssignmentExprSyntax.self) && parts.contains { $0.is(AssignmentExprSyntax.self) }
     }
 }
 

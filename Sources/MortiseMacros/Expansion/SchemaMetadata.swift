@@ -138,7 +138,7 @@ struct SchemaMetadata {
     private func entry(of constraint: MacroExpansionDeclSyntax) -> String {
         let name = "MortiseCore.Schema.\(constraint.macroName.text)"
         let generics = constraint.genericArgumentClause?.trimmedDescription ?? "<\(model.name)>"
-        // An inherited property is found with the root alone, and a name that is none is one error.
+        // The compiler finds an inherited property by its root alone, and reports an unknown name once.
         let written =
             model.firstInheritedType == nil
             ? constraint.arguments.trimmedDescription

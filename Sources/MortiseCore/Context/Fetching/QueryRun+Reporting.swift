@@ -1,6 +1,6 @@
 import Logging
 
-// What is told of a query: its explanation, warnings of full scans, and false claims of a store.
+// Explains a query, warns of full scans, and finds false claims of a store.
 
 extension QueryRun {
     var explanation: FetchExplanation {

@@ -85,7 +85,7 @@ public struct StoreCapability: RawRepresentable, Hashable, Comparable, Codable, 
         case .recordVersions: "refuses to overwrite what others have changed"
         case .deferredRelationships: "reads to-many relationships only when they are needed"
         case .readConsistency: "answers all that belongs to one fetch from one state"
-        case .announcements: "posts what it commits to whoever follows it"
+        case .announcements: "posts its commits to a feed"
         case .history: "keeps what its saves changed"
         case .closing: "releases its resources when closed"
         default: rawValue

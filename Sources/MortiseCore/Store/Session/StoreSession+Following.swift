@@ -104,7 +104,7 @@ extension StoreSession {
             for slot in rows.outdatedSlots(row: row) { outdated[slot, default: []].append(row) }
         }
         for (slot, places) in outdated {
-            // It stays unread, and whoever reads it meets the error again.
+            // It stays unread: the next read of it throws again.
             do { try rows.readDeferred(places, slot: slot) } catch { observer.latch(error) }
         }
     }

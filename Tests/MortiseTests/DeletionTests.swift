@@ -83,6 +83,31 @@ import Testing
         #expect(try onlyModel(Meter.self, in: ModelContext(container)).house == nil)
     }
 
+    @Test func aRequiredReferenceWithoutInverseToWhatTheSaveDeletesIsRefused() throws {
+        let letter = Letter("l", to: house)
+        context.insert(letter)
+        try context.save()
+        let other = House(name: "other")
+        context.insert(other)
+        try context.save()
+        letter.house = other
+        context.delete(other)
+        let refusal = ModelValidationError.refersToDeleted(
+            entity: "Letter", property: "house", model: letter.persistentModelID, deleted: other.persistentModelID)
+        #expect(throws: refusal) { try context.save() }
+        let second = Letter("second", to: other)
+        context.insert(second)
+        letter.house = house
+        #expect(
+            throws: ModelValidationError.refersToDeleted(
+                entity: "Letter", property: "house", model: second.persistentModelID, deleted: other.persistentModelID)
+        ) { try context.save() }
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<House>()) == 2)
+        second.house = house
+        try context.save()
+        #expect(try ModelContext(container).fetch(FetchDescriptor<Letter>()).allSatisfy { $0.house.name == "h" })
+    }
+
     @Test func cascadeReachesModelsThatWereNeverFetched() throws {
         for watts in [10, 20, 30] { context.insert(Lamp(watts: watts, house: house)) }
         try context.save()

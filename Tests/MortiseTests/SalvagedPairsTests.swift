@@ -106,6 +106,35 @@ import Testing
         #expect(cleared > 0)
     }
 
+    /// Bug: every link of a chain cost a round through all records, so that 20,000 took hours.
+    @Test func aChainOfRequiredReferencesGoesWithItsEnd() throws {
+        let schema = Schema([Strand.self, TiedStrand.self])
+        let container = try ModelContainer(
+            for: schema,
+            configurations: [AppendLogConfiguration(path: path, checkpoints: .onCall, compaction: .onCall)])
+        let context = ModelContext(container)
+        context.autosaveEnabled = false
+        context.insert(Strand(number: 1))
+        try context.save()
+        // Lost below.
+        let end = Strand(number: 2)
+        context.insert(end)
+        try context.save()
+        var last = end
+        for number in 3...20_000 {
+            let next = TiedStrand(number: number, after: last)
+            context.insert(next)
+            last = next
+        }
+        try context.save()
+        try container.close()
+        let log = try Data(contentsOf: URL(fileURLWithPath: path))
+        try write(log, damaging: [frames(log)[2]])
+        let found = try AppendLogStore.salvage(path, to: folder.path("new.log"))
+        #expect(found.records == 1 && found.leftOut.count == 19_998)
+        #expect(try AppendLogStore.verify(folder.path("new.log")).problems == [])
+    }
+
     private func fill(transactions: Int, using random: inout SeededGenerator) throws {
         let container = try open(path)
         defer { try? container.close() }
@@ -181,4 +210,17 @@ import Testing
     @Relationship(inverse: \Dancer.troupe) var guests: [Dancer] = []
     var leader: Soloist?
     init(_ name: String) { self.name = name }
+}
+
+@Model class Strand {
+    var number: Int
+    init(number: Int) { self.number = number }
+}
+
+@Model final class TiedStrand: Strand {
+    var before: Strand
+    init(number: Int, after before: Strand) {
+        self.before = before
+        super.init(number: number)
+    }
 }

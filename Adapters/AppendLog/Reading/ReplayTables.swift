@@ -73,6 +73,13 @@ struct ReplayTables: TransactionVisitor {
         return record.storeIdentifier == catalog.store && tables[entity].place(sequence) != nil
     }
 
+    /// The values of a record by slot; nil if it is not there.
+    func values(_ entity: Int, _ sequence: UInt64) -> ContiguousArray<StoredValue>? {
+        guard let (block, row) = tables[entity].place(sequence) else { return nil }
+        let width = catalog.layouts[entity].slots.count
+        return ContiguousArray(tables[entity].blocks[block].values[(row * width)..<((row + 1) * width)])
+    }
+
     private func fault(_ what: String) -> PayloadFault { PayloadFault(offset: 0, what: what) }
 
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {

@@ -148,79 +148,40 @@ extension ReplayTables {
     /// not; and sets values that have to be there to their defaults. Records that cannot be without what they lack are left
     /// out, and what refers to them is cleared in turn.
     fileprivate mutating func clearWhatDoesNotFit(_ result: inout AppendLogSalvage) {
-        let engine = Catalog(schema: catalog.schema, storeIdentifier: catalog.store)
-        let inverses = catalog.layouts.indices.map { entity in
-            catalog.layouts[entity].slots.indices.map { engine.storedInverse(ofSlot: $0, entity: entity) }
-        }
-        let hasInverses = inverses.contains { $0.contains { $0 != nil } }
-        while true {
-            var changes: [(entity: Int, sequence: UInt64, slot: Int, value: StoredValue)] = []
-            var removed: Set<PersistentIdentifier> = []
-            var cleared = 0
-            let links = hasInverses ? self.links(inverses) : []
-            forEach { entity, sequence, values in
-                for slot in catalog.storedSlots[entity] {
-                    let property = catalog.layouts[entity].slots[slot].property
-                    let inverse = inverses[entity][slot]
-                    func isThere(_ target: PersistentIdentifier) -> Bool {
-                        guard contains(target), engine.admits(target, slot: slot, ofEntity: catalog.names[entity])
-                        else { return false }
-                        // A save writes both sides, so that the side that is not met was written later.
-                        return inverse.map {
-                            links.contains(Link(owner: target, property: $0, to: catalog.identifier(entity, sequence)))
-                        } ?? true
-                    }
-                    switch values[slot] {
-                    case .identifier(let target) where property.relationship != nil && !isThere(target):
-                        if property.isOptional {
-                            changes.append((entity, sequence, slot, .null))
-                            cleared += 1
-                        } else {
-                            removed.insert(catalog.identifier(entity, sequence))
-                        }
-                    case .identifiers(let targets) where property.relationship != nil && !targets.allSatisfy(isThere):
-                        let kept = targets.filter(isThere)
-                        changes.append((entity, sequence, slot, .identifiers(kept)))
-                        cleared += targets.count - kept.count
-                    case .null where !property.isOptional && property.relationship?.isToMany != true:
-                        if let value = property.attribute?.defaultValue, !value.isNull {
-                            changes.append((entity, sequence, slot, value))
-                        } else {
-                            removed.insert(catalog.identifier(entity, sequence))
-                        }
-                    default: break
-                    }
-                }
+        var check = SalvageCheck(self)
+        forEach { entity, sequence, values in check.look(at: values, entity, sequence, in: self) }
+        // Each further round looks only at what the one before concerns: a chain of required references has as many rounds as
+        // links.
+        var referrers: [PersistentIdentifier: [PersistentIdentifier]]?
+        while !check.isEmpty {
+            let found = check.take()
+            for change in found.changes { try? updated(change.entity, change.sequence, [(change.slot, change.value)]) }
+            for record in found.removed { remove(record) }
+            result.clearedReferences += found.cleared
+            result.leftOut += found.removed.sorted()
+            var concerned = found.released
+            if !found.removed.isEmpty {
+                let known = referrers ?? self.referrers()
+                referrers = known
+                for record in found.removed { concerned.formUnion(known[record] ?? []) }
             }
-            for change in changes { try? updated(change.entity, change.sequence, [(change.slot, change.value)]) }
-            for record in removed { remove(record) }
-            result.clearedReferences += cleared
-            result.leftOut += removed.sorted()
-            if removed.isEmpty { return }
+            for record in concerned {
+                guard let entity = catalog.numbers[record.entityName], let sequence = record.sequenceNumber,
+                    let values = values(entity, sequence)
+                else { continue }
+                check.look(at: values, entity, sequence, in: self)
+            }
         }
     }
 
-    private struct Link: Hashable {
-        let owner: PersistentIdentifier
-        let property: String
-        let to: PersistentIdentifier
-    }
-
-    /// All references by relationships of which both sides are stored.
-    private func links(_ inverses: [[String?]]) -> Set<Link> {
-        var found: Set<Link> = []
+    /// The records that refer to each record.
+    private func referrers() -> [PersistentIdentifier: [PersistentIdentifier]] {
+        var found: [PersistentIdentifier: [PersistentIdentifier]] = [:]
         forEach { entity, sequence, values in
-            for slot in catalog.storedSlots[entity] where inverses[entity][slot] != nil {
-                let targets: [PersistentIdentifier] =
-                    switch values[slot] {
-                    case .identifier(let target): [target]
-                    case .identifiers(let members): members
-                    default: []
-                    }
-                let property = catalog.layouts[entity].slots[slot].name
-                for target in targets {
-                    found.insert(Link(owner: catalog.identifier(entity, sequence), property: property, to: target))
-                }
+            let record = catalog.identifier(entity, sequence)
+            for slot in catalog.storedSlots[entity]
+            where catalog.layouts[entity].slots[slot].property.relationship != nil {
+                for target in values[slot].targets { found[target, default: []].append(record) }
             }
         }
         return found

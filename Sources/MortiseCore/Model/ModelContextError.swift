@@ -27,7 +27,8 @@ extension ModelContextError: CustomStringConvertible {
         case .unknownModel(let type):
             "The container's schema does not include \(type). Add it to the types in the container's initializer."
         case .registeredElsewhere(let model):
-            "\(model) belongs to another context. Fetch it in this context with model(for:)."
+            "\(model) belongs to another context, or did before that context was released. Fetch it in this context "
+                + "with model(for:), or make a new model."
         case .noSuchModel(let identifier):
             "There is no record \(identifier); it may have been deleted. Drop changes to it with rollback(), "
                 + "or fetch again."

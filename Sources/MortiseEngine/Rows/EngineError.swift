@@ -48,9 +48,9 @@ extension EngineError: CustomStringConvertible {
             "\(record) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
                 + "Change one of them."
         case .sameDefault(let entity, let properties):
-            "\(entity).\(properties.joined(separator: ", ")) is new and must be unique, and all stored records would have the "
-                + "same default value, which is made once. Declare it optional, or fill it in a custom stage of a "
-                + "migration plan before it is unique."
+            "\(entity).\(properties.joined(separator: ", ")) is new and must be unique, but all stored records would get the "
+                + "same default value, which is made once. Open the store with a schema in which it is not unique, give "
+                + "each record a value of its own, and declare it unique then."
         case .unfitValue(_, "", let record, let found): "The record \(record) cannot be inserted: \(found)."
         case .unfitValue(let entity, let property, let record, let found):
             "\(entity).\(property) of \(record) cannot hold \(found). Set a value of the property's kind."

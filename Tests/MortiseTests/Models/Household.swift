@@ -91,4 +91,16 @@ final class Link {
     init(_ number: Int) { self.number = number }
 }
 
-func householdContainer() throws -> ModelContainer { try memory(House.self, Node.self, Link.self) }
+/// Its required relationship has no inverse.
+@Model
+final class Letter {
+    var text: String
+    var house: House
+
+    init(_ text: String, to house: House) {
+        self.text = text
+        self.house = house
+    }
+}
+
+func householdContainer() throws -> ModelContainer { try memory(House.self, Node.self, Link.self, Letter.self) }

@@ -36,7 +36,7 @@ extension ContextState {
                 case .transformable: false
                 default:
                     description.role == .toOne
-                        ? RelationshipEditor(model).target(at: slot).map(hasNoRecord) ?? true
+                        ? try lacksTarget(description, at: slot, model, layout)
                         : model._modelState.storedValue(at: slot).isNull
                             && description.property.attribute?.options.contains(.ephemeral) != true
                 }
@@ -47,9 +47,18 @@ extension ContextState {
         }
     }
 
-    /// Whether a model was deleted before it was ever saved, or has left its context with its record.
-    private func hasNoRecord(_ model: any PersistentModel) -> Bool {
-        model._modelState.flags.contains(.isDeleted) && model._modelState.table == nil
+    /// Whether a required to-one relationship has no target, or one that was deleted before it was ever saved or that has left
+    /// its context with its record.
+    /// - Throws: `ModelValidationError.refersToDeleted` where this save deletes the target.
+    private func lacksTarget(
+        _ description: RecordLayout.Slot, at slot: Int, _ model: any PersistentModel, _ layout: ModelLayout
+    ) throws -> Bool {
+        guard let target = RelationshipEditor(model).target(at: slot) else { return true }
+        guard target._modelState.flags.contains(.isDeleted) else { return false }
+        guard target._modelState.table != nil else { return true }
+        throw ModelValidationError.refersToDeleted(
+            entity: layout.entityName, property: description.name, model: model.persistentModelID,
+            deleted: target.persistentModelID)
     }
 
     private func validateCount(

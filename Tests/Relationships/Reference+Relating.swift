@@ -261,6 +261,15 @@ extension Reference {
         return found
     }
 
+    /// Of what is still gone, forgets that a model which comes back referred to it where nothing leads back.
+    private mutating func forgetOneWay(of number: Number, butTo staying: Set<Number>, in context: Int) {
+        for other in contexts[context].discarded.keys where !staying.contains(other) {
+            for link in world.links.indices where isOneWay(link) {
+                contexts[context].discarded[other]?.pairs[link]?.remove(Pair(left: number, right: other))
+            }
+        }
+    }
+
     mutating func bringBack(_ number: Number, as new: Number, in context: Int) {
         let isRolledBack = contexts[context].rolledBack[number] != nil
         let all =
@@ -286,6 +295,7 @@ extension Reference {
             if let remains = contexts[context].discarded.removeValue(forKey: model)
                 ?? contexts[context].rolledBack.removeValue(forKey: model)
             {
+                forgetOneWay(of: model, butTo: Set(all), in: context)
                 restored.append((remains, model, model))
             } else if let remains = contexts[context].departed[model], new != number {
                 contexts[context].reborn.insert(model)

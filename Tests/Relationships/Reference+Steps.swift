@@ -293,7 +293,8 @@ extension Reference {
         if !contexts[context].deleted.isEmpty { contexts[context].isStale = true }
     }
 
-    /// Whether a to-one property is empty, what it led to is deleted here, and others have given it another partner.
+    /// Whether a to-one property is empty without having been set, and others have given it another partner: what it led to
+    /// is deleted here or, where it is required, has another partner here.
     private func wasReleased(_ touch: Touch, _ state: Context) -> Bool {
         guard let property = touch.property, partners(of: touch.number, property, in: state.now.pairs).isEmpty else {
             return false
@@ -301,7 +302,7 @@ extension Reference {
         let before = partners(of: touch.number, property, in: state.base.pairs)
         let stored = partners(of: touch.number, property, in: store.pairs)
         return !before.isEmpty && !stored.isEmpty && stored != before
-            && before.allSatisfy { state.deleted[$0] != nil }
+            && (end(property)?.kind == .required || before.allSatisfy { state.deleted[$0] != nil })
     }
 
     // MARK: Saving

@@ -16,7 +16,8 @@ import MortiseCore
 /// nothing. Once saved, the model has left its context.
 ///
 /// **Insertion of a deleted model.** Before the save: it is back with its relationships, and so is what its cascade took; a
-/// model that has found another partner since keeps that one. After the save: it is a new record with the values it had,
+/// model that has found another partner since keeps that one. What was never saved leaves its context when the rules are
+/// followed; inserted again after that, it is related to those that are there. After the save: it is a new record with the values it had,
 /// related to those that are still there and have no other partner.
 ///
 /// **Saving** checks, after the rules: no required property without a model, and no refusal by a rule. A save that fails
@@ -26,7 +27,8 @@ import MortiseCore
 /// **Versions.** A context shows the version it has read, and its own changes on top. It reads the latest at its own
 /// fetch, save and rollback. Merging keeps both sides: what this context has set (a to-one property, an attribute, a member
 /// added or taken out) counts, and everything else is as others have saved it. A to-one property that is empty while what it
-/// led to is deleted here takes the partner that others have given it. A record that was changed here and deleted by others
+/// led to is deleted here takes the partner that others have given it, and so does a required one whose partner has another
+/// one here: nobody has set it. A record that was changed here and deleted by others
 /// makes the save fail with `noSuchModel` until rollback. What only cascades have deleted, and others have taken from all
 /// that led to it, comes back at the save, unless it has come to another one that is deleted here.
 ///

@@ -23,8 +23,9 @@ extension RelationshipEditor {
             guard stored._refers(to: model, at: inverse) else { continue }
             // The other one may have been set to lead here without any of those that share the inverse.
             if isShared, stored._modelState.draft?.changed.contains(inverse) == true { continue }
-            // Nobody has set what a delete rule has cleared.
-            if wasReleased(at: slot, in: state) {
+            // Nobody has set what a delete rule has cleared, nor what is required and was taken by another partner, which has it
+            // no more in either case.
+            if wasReleased(at: slot, in: state) || wasTaken(at: slot, from: stored) {
                 apply(.forget, at: slot)
                 continue
             }
@@ -66,6 +67,12 @@ extension RelationshipEditor {
             }
             if leadsHere { addMember(member, at: slot, layout) }
         }
+    }
+
+    /// Whether a required relationship was emptied here because its partner took another one, which was not `stored`.
+    private func wasTaken(at slot: Int, from stored: any PersistentModel) -> Bool {
+        guard case .requiredButCleared(last: let last)? = model._modelState.draft?[slot] else { return false }
+        return last !== stored
     }
 
     /// Whether a to-one relationship is empty because the model that it led to is deleted here.

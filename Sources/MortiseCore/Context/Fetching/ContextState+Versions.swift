@@ -127,6 +127,9 @@ extension ContextState {
 
     /// Makes both sides of relationships agree where others have set one and this context the other.
     func settlePartners(in session: StoreSession) {
+        for model in Array(changed) where model._modelState.table?.session === session {
+            RelationshipEditor(model).forgetSettled()
+        }
         for model in Array(changed) + Array(deleted) {
             guard let table = model._modelState.table, table.session === session else { continue }
             RelationshipEditor(model).settlePartners(in: table.layout)

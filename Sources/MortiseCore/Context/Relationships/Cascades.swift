@@ -10,6 +10,8 @@ struct Cascades {
         var kept: (any PersistentModel)?
         /// Also those that have been forgotten since: `leaders` decides.
         var followers: [any PersistentModel] = []
+        /// Those of them whose deletion was undone while the leader's was not.
+        var returned: Set<ObjectIdentifier> = []
     }
     private var taken: [ObjectIdentifier: Taken] = [:]
     /// By follower and leader: the leader's record when it took the follower; nil if it had none.
@@ -42,6 +44,22 @@ struct Cascades {
         if isKnown { return }
         leaders[ObjectIdentifier(follower), default: [:]][ObjectIdentifier(leader)] = .some(record)
         taken[ObjectIdentifier(leader), default: Taken(leader: WeakModel(leader))].followers.append(follower)
+    }
+
+    /// Notes that the deletion of a model is undone: those that took it and stay deleted take it no more.
+    mutating func noteReturn(of follower: any PersistentModel) {
+        for leader in leaders.isEmpty ? [] : leaders[ObjectIdentifier(follower)]?.keys.map({ $0 }) ?? [] {
+            taken[leader]?.returned.insert(ObjectIdentifier(follower))
+        }
+        forget(follower)
+    }
+
+    /// Whether a model has come back alone from the deletion of another one.
+    func hasReturned(_ follower: any PersistentModel, from leader: any PersistentModel) -> Bool {
+        guard !taken.isEmpty, let known = taken[ObjectIdentifier(leader)], known.leader.model === leader else {
+            return false
+        }
+        return known.returned.contains(ObjectIdentifier(follower))
     }
 
     /// Makes the deletion of a model independent of others, or forgets it.

@@ -30,9 +30,22 @@ extension RelationshipEditor {
                 continue
             }
             RelationshipEditor(stored).unlink(model, throughInverseOf: slot, of: layout)
+            if case .model(nil)? = stored._modelState.draft?[inverse] {
+                stored._modelState.draft?.settled.insert(inverse)
+            }
         }
         forgetStoredReleases()
         state.tracker?.noteUnchanged(model)
+    }
+
+    /// Forgets what a version from before made of this model's relationships, which the latest may not.
+    func forgetSettled() {
+        guard let draft = model._modelState.draft, !draft.settled.isEmpty else { return }
+        for slot in draft.settled.slots {
+            if case .model(nil) = draft[slot] { apply(.forget, at: slot) }
+        }
+        draft.settled = SlotSet()
+        model._modelState.table?.state.tracker?.noteUnchanged(model)
     }
 
     /// Makes what was set here by a relationship that shares its inverse lead back, if other contexts have changed that.
@@ -81,7 +94,9 @@ extension RelationshipEditor {
         case .model(nil)?, .requiredButCleared?: break
         default: return false
         }
+        if model._modelState.draft?.released.contains(slot) == true { return true }
         guard case .identifier(let before)? = try? model._modelState.draft?.base?.value(slot) else { return false }
+        if state.tracker?.deletedByBoth.contains(before) == true { return true }
         return state.model(for: before)?._modelState.flags.contains(.isDeleted) == true
     }
 

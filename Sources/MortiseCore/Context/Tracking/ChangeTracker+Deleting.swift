@@ -64,9 +64,10 @@ extension ChangeTracker {
         let record = related.isEmpty ? nil : LedRecord(model)
         for related in related where related !== model {
             if !related._modelState.flags.contains(.isDeleted) {
+                if cascades.hasReturned(related, from: model) { continue }
                 delete(related)
-            } else if !cascades.hasTaken(related) {
-                // The program has deleted it itself.
+            } else if related._modelState.table == nil || !cascades.hasTaken(related) {
+                // It is gone already, or the program has deleted it itself.
                 continue
             }
             cascades.note(related, deletedWith: model, record)

@@ -20,6 +20,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) var deleted = ModelList()
     /// Records that were changed here and deleted elsewhere.
     var deletedElsewhere: [PersistentIdentifier] = []
+    /// The records that were deleted here, before the next save or rollback, and by others as well.
+    private(set) var deletedByBoth: Set<PersistentIdentifier> = []
     /// Deleted models whose delete rules have not been followed yet.
     var unpropagated: [any PersistentModel] = []
     @exclusivity(unchecked) var cascades = Cascades()
@@ -97,8 +99,9 @@ final class ChangeTracker {
 
     // MARK: After a save or a rollback
 
-    /// Forgets the models that a save has inserted.
+    /// Forgets the models that a save has inserted, and what others had deleted before it.
     func forgetInsertions(of models: [any PersistentModel]) {
+        deletedByBoth = []
         if models.count == inserted.count, zip(models, inserted).allSatisfy({ $0 === $1 }) {
             inserted = ModelList()
         } else {
@@ -114,18 +117,20 @@ final class ChangeTracker {
 
     /// Forgets that a model was deleted, because its deletion was undone or is final.
     func endDeletion(of model: any PersistentModel) {
-        cascades.forget(model)
+        cascades.noteReturn(of: model)
         cascades.forgetFollowers(of: model)
     }
 
     /// Notes that others have deleted the record of a model that is deleted here.
     func noteGone(_ model: any PersistentModel) {
+        if deleted.contains(model) { deletedByBoth.insert(model.persistentModelID) }
         deleted.remove(model)
         cascades.noteGone(model)
     }
 
     /// Forgets all changes, because they were dropped.
     func clear() {
+        deletedByBoth = []
         inserted = ModelList()
         changed = ModelList()
         deleted = ModelList()

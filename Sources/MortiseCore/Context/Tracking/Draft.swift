@@ -60,6 +60,9 @@ final class Draft: UnsavedValues {
     @exclusivity(unchecked) var changed = SlotSet()
     /// The slots in `changed` that only the deletion of a related model has changed.
     @exclusivity(unchecked) var released = SlotSet()
+    /// The to-one relationships that were emptied because their target has a partner here whom others do not know: nobody
+    /// has set them, and what others save later may make it needless.
+    @exclusivity(unchecked) var settled = SlotSet()
     /// The slots that were never set and have their default: another record does not take these values over.
     var defaults = SlotSet()
     /// The identity of a model that has no row: temporary, or what it was before it was deleted.
@@ -221,6 +224,7 @@ extension Draft {
         fileprivate let required: SlotSet
         fileprivate let changed: SlotSet
         fileprivate let released: SlotSet
+        fileprivate let settled: SlotSet
         fileprivate let defaults: SlotSet
         fileprivate let tellsDefaults: Bool
         fileprivate let identifier: PersistentIdentifier?
@@ -235,7 +239,8 @@ extension Draft {
     var content: Content {
         Content(
             values: values, plain: plain, present: present, keeper: keeper, required: required, changed: changed,
-            released: released, defaults: defaults, tellsDefaults: tellsDefaults, identifier: identifier, base: base,
+            released: released, settled: settled, defaults: defaults, tellsDefaults: tellsDefaults,
+            identifier: identifier, base: base,
             frozen: frozen, isLetGo: isLetGo, survivor: survivor,
             others: others.map { other in
                 guard case .models(let changes) = other.value else { return other }
@@ -255,6 +260,7 @@ extension Draft {
         required = content.required
         changed = content.changed
         released = content.released
+        settled = content.settled
         defaults = content.defaults
         tellsDefaults = content.tellsDefaults
         identifier = content.identifier

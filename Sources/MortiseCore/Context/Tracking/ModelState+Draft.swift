@@ -116,6 +116,7 @@ extension ModelState {
         draft[slot] = value
         draft.changed.insert(slot)
         draft.released.remove(slot)
+        draft.settled.remove(slot)
     }
 
     mutating func set(stored value: StoredValue, at slot: Int) {

@@ -47,6 +47,7 @@ extension ChangeTracker {
             draft[slot] = .unset
             draft.changed.remove(slot)
             draft.released.remove(slot)
+            draft.settled.remove(slot)
         }
     }
 

@@ -10,7 +10,7 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
 @Suite struct AdapterConformanceTests {
     @Test(arguments: PackageSubjects.simulated + [PackageSubjects.csv], ConformanceCase.all)
     func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
-        try subject.check(conformanceCase)
+        try subject.startingProcesses(of: KillConformanceTests.program).check(conformanceCase)
     }
 
     /// The same files without the double between: what every case needs of a real disk is little, so that the first hour's
@@ -19,7 +19,7 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
         arguments: [PackageSubjects.jsonOnDisk(), PackageSubjects.logOnDisk()],
         ConformanceCase.all(upTo: isFullSize ? .full : .firstHour))
     func conformsOnDisk(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
-        try subject.check(conformanceCase)
+        try subject.startingProcesses(of: KillConformanceTests.program).check(conformanceCase)
     }
 
     @Test func readmeHasTheLineThatEndsAReport() throws {
@@ -38,7 +38,7 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
 @Suite struct ReferenceConformanceTests {
     @Test(arguments: ConformanceSubject.references, ConformanceCase.all)
     func conforms(_ subject: ConformanceSubject, to conformanceCase: ConformanceCase) throws {
-        try subject.check(conformanceCase)
+        try subject.startingProcesses(of: KillConformanceTests.program).check(conformanceCase)
     }
 }
 
@@ -71,7 +71,7 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
         let (status, output) = try run(
             "--subject", subject, "--case", "lifecycle.saving-nothing", "--kills", kills, "--seed", "7")
         #expect(status == 0, "\(output)")
-        #expect(output.contains("\(kills) processes killed"), "\(output)")
+        #expect(output.contains("\(kills) processes killed, "), "\(output)")
     }
 
     @Test(.disabled(if: program == nil, "the program is not beside the tests"))
@@ -84,7 +84,34 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
                 "--seed", "\(seed)")
         }
         #expect(status == 1, "\(output)")
-        #expect(output.contains("was acknowledged"), "\(output)")
+        #expect(output.contains("kills.keeps: What was acknowledged is there"), "\(output)")
+    }
+
+    @Test(.disabled(if: program == nil, "the program is not beside the tests"))
+    func aStoreThatTrapsFailsTheCaseAndTheReportGoesOn() throws {
+        let (status, output) = try run(
+            "--subject", "CSV folder that traps", "--case", "lifecycle.saved-is-fetched", "--case",
+            "lifecycle.thousand-records", "--case", "reopening.same-records")
+        #expect(status == 1, "\(output)")
+        #expect(
+            output.contains("✓ lifecycle.saved-is-fetched") && output.contains("✓ reopening.same-records"), "\(output)")
+        #expect(output.contains("✗ lifecycle.thousand-records"), "\(output)")
+        #expect(output.contains("found     the end of the process with signal"), "\(output)")
+        // What was done last is told although the process is gone.
+        #expect(output.contains("open the store"), "\(output)")
+        #expect(output.hasSuffix("2 passed, 1 failed, 0 skipped\n"), "\(output)")
+    }
+
+    @Test(.disabled(if: program == nil, "the program is not beside the tests"))
+    func aStoreThatHangsFailsTheCaseAndTheReportGoesOn() throws {
+        let (status, output) = try run(
+            "--subject", "CSV folder that hangs", "--case", "lifecycle.thousand-records", "--case",
+            "reopening.same-records", "--time-limit", "3")
+        #expect(status == 1, "\(output)")
+        #expect(
+            output.contains("✗ lifecycle.thousand-records") && output.contains("✓ reopening.same-records"), "\(output)")
+        #expect(output.contains("expected  an end within 3.0 seconds"), "\(output)")
+        #expect(output.hasSuffix("1 passed, 1 failed, 0 skipped\n"), "\(output)")
     }
 
     @Test(.disabled(if: program == nil, "the program is not beside the tests"))

@@ -64,14 +64,18 @@ import Testing
         // A case of several threads meets the fault only in some of their interleavings.
         let tries = id.hasPrefix("concurrency.") ? 5 : 1
         #expect(
-            (0..<tries).contains { _ in KillTable.isCaught(fault, by: conformanceCase) },
+            (0..<tries).contains { _ in
+                KillTable.isCaught(fault, by: conformanceCase, program: KillConformanceTests.program)
+            },
             "a store that \(fault.summary)")
     }
 
     @Test(arguments: ConformanceCase.all) func everyCaseFailsAsDocumented(_ conformanceCase: ConformanceCase) throws {
         let id = try #require(Self.documented.cases[conformanceCase.id])
         let fault = try #require(StoreFault.all.first { $0.id == id }, "\(conformanceCase) fails on \"\(id)\"")
-        #expect(KillTable.isCaught(fault, by: conformanceCase), "\(conformanceCase.requirement)")
+        #expect(
+            KillTable.isCaught(fault, by: conformanceCase, program: KillConformanceTests.program),
+            "\(conformanceCase.requirement)")
     }
 
     /// What is found by chance is told by a case small enough to read.
@@ -89,7 +93,7 @@ import Testing
 
     @Test(.enabled(if: isFullSize, "the whole table is some ten minutes' work; MORTISE_TEST_SIZE=full"))
     func theWholeTableHoldsAndIsTheDocumentedOne() throws {
-        let table = KillTable()
+        let table = KillTable(program: KillConformanceTests.program)
         #expect(table.falseAlarms == [])
         #expect(table.uncaught.map(\.id) == [])
         #expect(table.unproved == [])

@@ -19,16 +19,16 @@ enum CSV {
 
     /// Bytes are looked at one by one: a character of Swift may be a line's end and what follows, or a quotation mark with
     /// an accent.
-    static func rows(of file: URL) throws -> [[String?]] {
+    static func rows(of data: Data, named name: String) throws -> [[String?]] {
         var (rows, row, cell): ([[String?]], [String?], [UInt8]) = ([], [], [])
         var (isQuoted, isOpen) = (false, false)
-        func damage() -> SnapshotTableError { .unreadable(source: file.lastPathComponent, row: rows.count + 1) }
+        func damage() -> SnapshotTableError { .unreadable(source: name, row: rows.count + 1) }
         func endCell() throws {
             guard let text = String(validating: cell, as: UTF8.self) else { throw damage() }
             row.append(text.isEmpty && !isQuoted ? nil : text)
             (cell, isQuoted) = ([], false)
         }
-        for byte in try Data(contentsOf: file) {
+        for byte in data {
             switch byte {
             case UInt8(ascii: "\""):
                 // A second one inside of quotation marks is one; the first opens them, or ends them for now.

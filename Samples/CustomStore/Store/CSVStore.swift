@@ -11,11 +11,42 @@ public struct CSVConfiguration: DataStoreConfiguration {
     public init(folder: URL) { self.folder = folder }
 }
 
+/// Why a folder of CSV files is refused.
+public enum CSVError: Error, ClassifiedStoreError {
+    /// Another store has the folder open, in this process or in another one.
+    case locked
+    /// The file of that name is not as it was written.
+    case damaged(String)
+
+    public var errorClass: StoreErrorClass {
+        switch self {
+        case .locked: .locked
+        case .damaged: .damaged
+        }
+    }
+}
+
+/// Keeps other stores out of a folder until it is released, or its process ends.
+private final class FolderLock {
+    private let file: Int32
+
+    init(_ folder: URL) throws {
+        file = open(folder.appending(path: "lock").path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            close(file)
+            throw CSVError.locked
+        }
+    }
+
+    deinit { close(file) }
+}
+
 /// A store that reads the whole folder when it is opened and writes the whole folder at every save.
 ///
 /// A save writes the files of the next generation into a folder of their own, which counts as soon as it has its name:
 /// the folders are numbered, and the highest number is the latest. A save is thus there whole or not at all, also after
-/// the process was killed. It does not wait for the disk, so that it does not claim to be durable.
+/// the process was killed. It does not wait for the disk, so that it does not claim to be durable. The length of each file is kept in one of its own, so that a file that
+/// was cut is not taken for a shorter one.
 public final class CSVStore: DataStore {
     public typealias Snapshot = DefaultSnapshot
     public let configuration: CSVConfiguration
@@ -24,20 +55,36 @@ public final class CSVStore: DataStore {
     public var capabilities: StoreCapabilities { StoreCapabilities(conformances: self).union([.reopening]) }
     private(set) var table: SnapshotTable
     private var generation: Int
+    private var lock: FolderLock?
 
     public init(_ configuration: CSVConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
+        lock = try FolderLock(configuration.folder)
         let files = FileManager.default
         generation = try files.contentsOfDirectory(atPath: configuration.folder.path).compactMap { Int($0) }.max() ?? 0
         let folder = configuration.folder.appending(path: "\(generation)")
         var texts: [String: [[String?]]] = [:]
-        for name in generation == 0 ? [] : try files.contentsOfDirectory(atPath: folder.path) {
-            guard name.hasSuffix(".csv") else { continue }
-            texts[String(name.dropLast(4))] = try CSV.rows(of: folder.appending(path: name))
+        for (name, length) in generation == 0 ? [:] : try Self.lengths(in: folder) {
+            let data = try Data(contentsOf: folder.appending(path: "\(name).csv"))
+            if data.count != length { throw CSVError.damaged("\(name).csv") }
+            texts[name] = try CSV.rows(of: data, named: name)
         }
         table = try SnapshotTable(schema.stored, texts: texts)
+    }
+
+    /// The first row says how many there are.
+    private static func lengths(in folder: URL) throws -> [String: Int] {
+        let rows = try CSV.rows(of: Data(contentsOf: folder.appending(path: "lengths")), named: "lengths")
+        guard rows.first == ["files", "\(rows.count - 1)"] else { throw CSVError.damaged("lengths") }
+        return try Dictionary(
+            uniqueKeysWithValues: rows.dropFirst().map { row in
+                guard row.count == 2, let name = row[0], let length = row[1].flatMap({ Int($0) }) else {
+                    throw CSVError.damaged("lengths")
+                }
+                return (name, length)
+            })
     }
 
     public func fetch<T: PersistentModel>(
@@ -47,17 +94,26 @@ public final class CSVStore: DataStore {
     public func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
+        guard lock != nil else { throw CSVError.locked }
         var changed = table
         let result = try changed.apply(request)
         let (files, folder) = (FileManager.default, configuration.folder)
         let new = folder.appending(path: "\(generation + 1).new")
         if files.fileExists(atPath: new.path) { try files.removeItem(at: new) }
         try files.createDirectory(at: new, withIntermediateDirectories: false)
-        for (name, rows) in changed.texts { try CSV.data(rows).write(to: new.appending(path: "\(name).csv")) }
+        var lengths: [[String?]] = []
+        for (name, rows) in changed.texts {
+            let data = CSV.data(rows)
+            try data.write(to: new.appending(path: "\(name).csv"))
+            lengths.append([name, "\(data.count)"])
+        }
+        try CSV.data([["files", "\(lengths.count)"]] + lengths).write(to: new.appending(path: "lengths"))
         try files.moveItem(at: new, to: folder.appending(path: "\(generation + 1)"))
         // What is left of older ones is in nobody's way.
         try? files.removeItem(at: folder.appending(path: "\(generation)"))
         (table, generation) = (changed, generation + 1)
         return result
     }
+
+    public func close() { lock = nil }
 }

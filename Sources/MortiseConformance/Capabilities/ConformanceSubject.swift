@@ -18,6 +18,8 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     private let claims: Claims
     /// Opens a storage in a folder, for cases that need another process.
     let inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
+    /// The kit's program, which opens this subject's storages in other processes; nil where there is none.
+    private(set) var program: URL?
     /// How long a case may take. A case that takes longer fails; its thread keeps running, and its storage stays.
     public private(set) var timeLimit: Duration = .seconds(120)
 
@@ -80,6 +82,22 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     /// The same subject with other exclusions.
     public func excluding(_ exclusions: [ConformanceExclusion]) -> ConformanceSubject {
         ConformanceSubject(name, claims, exclusions, makeStorage, inFolder).limitingCases(to: timeLimit)
+            .startingProcesses(of: program)
+    }
+
+    /// The same subject for cases that open a storage in another process, as some do. Without it they are not tried, which
+    /// the report says.
+    /// - Parameter program: a program that calls `ConformanceProgram.main` with a subject of this name.
+    public func startingProcesses(of program: URL?) -> ConformanceSubject {
+        var subject = self
+        subject.program = program
+        return subject
+    }
+
+    /// The same subject, known to claim these capabilities.
+    func claiming(_ capabilities: StoreCapabilities) -> ConformanceSubject {
+        ConformanceSubject(name, Claims(capabilities), exclusions, makeStorage, inFolder).limitingCases(to: timeLimit)
+            .startingProcesses(of: program)
     }
 
     /// The same subject with another time limit for each case; the default is two minutes. Use a longer one for a

@@ -7,6 +7,10 @@ public struct SubjectStorage {
     let cleanUp: () throws -> Void
     let crash: (() throws -> Void)?
     let faults: StorageFaults?
+    /// The folder in which the storage is at present; nil where the storage is no folder.
+    private(set) var folder: (() -> URL)?
+    /// Puts the storage into another folder, and nothing into the old one.
+    private(set) var move: (() throws -> Void)?
 
     /// Describes a storage by what the kit can do with it.
     /// - Parameters:
@@ -42,14 +46,24 @@ public struct SubjectStorage {
         var place = root.appending(path: "0")
         var copies = 0
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        return SubjectStorage(
+        func nextPlace() -> URL {
+            copies += 1
+            return root.appending(path: "\(copies)")
+        }
+        var storage = SubjectStorage(
             open: { try configuration(place) }, cleanUp: { try FileManager.default.removeItem(at: root) },
             crash: {
-                copies += 1
-                let copy = root.appending(path: "\(copies)")
+                let copy = nextPlace()
                 try FileManager.default.copyItem(at: place, to: copy)
                 place = copy
             })
+        storage.folder = { place }
+        storage.move = {
+            let other = nextPlace()
+            try FileManager.default.moveItem(at: place, to: other)
+            place = other
+        }
+        return storage
     }
 }
 

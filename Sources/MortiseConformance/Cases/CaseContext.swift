@@ -111,8 +111,37 @@ public final class CaseContext {
         }
     }
 
+    /// The folder in which the storage is.
+    /// - Throws: `Untried` where the storage is no folder.
+    func folder() throws -> URL {
+        guard let folder = storage.folder else { throw Untried(reason: "the subject's storage is no folder") }
+        return folder()
+    }
+
+    /// Puts the storage, which must be closed, into another folder.
+    /// - Throws: `Untried` where the storage is no folder.
+    func moveFolder() throws {
+        guard let move = storage.move else { throw Untried(reason: "the subject's storage is no folder") }
+        note("move the folder")
+        try move()
+    }
+
     /// Whether the subject's storage can be made to fail.
     var hasFaults: Bool { storage.faults != nil }
+
+    /// Closes what `otherConnection` has opened.
+    func closeOthers() throws {
+        let closing = others
+        others = []
+        note("close the other opening")
+        for container in closing { try container.close() }
+    }
+
+    /// Forgets an opening that cannot be closed any more.
+    func abandon() {
+        if let opened { abandoned.append(opened) }
+        opened = nil
+    }
 
     func close() throws {
         guard let container = opened else { return }

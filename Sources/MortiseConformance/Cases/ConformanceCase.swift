@@ -99,6 +99,8 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     enum Outcome: Sendable {
         case passed
         case failed(ConformanceFailure)
+        /// The subject lacks what the case needs, such as a folder; the text says what.
+        case untried(String)
     }
 
     /// Runs the case on a fresh storage of the subject and cleans up. Any error is a failure, and so is running beyond
@@ -120,7 +122,8 @@ extension ConformanceCase {
             optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, comparisonCases, orderCases, planningCases, promiseCases, versionCases,
             recordVersionCases, deferralCases, readConsistencyCases, announcementCases,
-            schemaCases, errorCases, historyCases, batchHistoryCases, durabilityCases, storageCases, randomCases,
+            schemaCases, errorCases, historyCases, batchHistoryCases, durabilityCases, storageCases, openerCases,
+            folderCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

@@ -14,6 +14,17 @@ public struct ConformanceFailure: Error, Hashable, Codable, Sendable, CustomStri
     public let hint: String
 
     init(
+        caseID: String, requirement: String, expected: String, found: String, operations: [String], hint: String
+    ) {
+        self.caseID = caseID
+        self.requirement = requirement
+        self.expected = expected
+        self.found = found
+        self.operations = operations
+        self.hint = hint
+    }
+
+    init(
         of conformanceCase: ConformanceCase, expected: String, found: String, operations: [String] = [],
         hint: String? = nil
     ) {

@@ -11,19 +11,28 @@ import Musl
 import Darwin
 #endif
 
-/// Durability as only processes can show it: a child saves to a storage in a folder and is killed, at random or at a
-/// chosen point; then the storage is opened, and has to hold every save that was acknowledged, and each whole.
+/// Reopening and durability as only processes can show them: a child saves to a storage in a folder and is killed, at
+/// random or at a chosen point. Then the storage has to open and to hold whole saves alone, and of a store that claims
+/// durability every save that was acknowledged.
 ///
 /// The program that runs this is its own child: `ConformanceProgram` starts it again with special arguments.
 public struct KillRun: Sendable {
     /// When a child is killed.
-    enum Point: Hashable, Sendable {
+    enum Point: Hashable, Sendable, CustomStringConvertible {
         /// So long after it was started.
         case after(microseconds: UInt32)
         /// When it has announced save number N.
         case beginning(Int)
         /// When it has acknowledged save number N.
         case acknowledged(Int)
+
+        var description: String {
+            switch self {
+            case .after(let microseconds): "\(Double(microseconds / 100) / 10) ms after its start"
+            case .beginning(let number): "as it begins its save number \(number)"
+            case .acknowledged(let number): "after its save number \(number)"
+            }
+        }
 
         static func random(_ numbers: inout RandomNumbers) -> Point {
             switch numbers.below(4) {
@@ -35,18 +44,35 @@ public struct KillRun: Sendable {
     }
 
     /// What a run of kills found.
-    public struct Result: Codable, Sendable {
+    public struct Result: Codable, Sendable, CustomStringConvertible {
         /// The name of the store that was killed.
         public let subject: String
-        /// How often a process was killed.
+        /// How many processes were to be killed.
+        public let wanted: Int
+        /// How many processes were killed, or died by themselves. Less than `wanted` if the storage was unusable then.
         public let kills: Int
         /// How many saves were acknowledged by the children before they died.
         public let saves: Int
-        /// What was wrong, in words.
-        public let faults: [String]
+        /// What was wrong.
+        public let faults: [ConformanceFailure]
+
+        /// What was done and found, in one line.
+        public var description: String {
+            let done =
+                kills < wanted
+                ? "\(kills) of \(wanted) processes killed" : "\(KillRun.count(kills, "process", "processes")) killed"
+            let found =
+                faults.isEmpty
+                ? "everything that has to be there is there, and whole" : KillRun.count(faults.count, "fault")
+            return "\(done), \(KillRun.count(saves, "save")) acknowledged: \(found)"
+        }
     }
 
-    /// How many processes are killed by default, for a store that claims durability.
+    fileprivate static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(number) \(number == 1 ? one : many ?? one + "s")"
+    }
+
+    /// How many processes are killed by default, for a store that claims reopening.
     public static let usual = 20
 
     let subject: ConformanceSubject
@@ -80,39 +106,86 @@ public struct KillRun: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "conformance-kills-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        let isDurable = subject.capabilities.contains(.durability)
         var numbers = RandomNumbers(seed: seed)
-        var faults: [String] = []
-        var acknowledged = 0
+        var faults: [ConformanceFailure] = []
+        // The last save that has to be there, and how many were acknowledged in all.
+        var last = 0
+        var saves = 0
+        var done = 0
         for kill in 1...max(1, kills) {
             // The first one waits for a save, however slow the machine is, so that something is tried.
             let point = kill == 1 ? .acknowledged(1) : Point.random(&numbers)
             let (lines, ending) = try runChild(folder, point)
-            let begun = lines.last { $0.hasPrefix("begin ") }.flatMap { Int($0.dropFirst(6)) } ?? acknowledged
-            acknowledged = max(acknowledged, lines.last { $0.hasPrefix("done ") }.flatMap { Int($0.dropFirst(5)) } ?? 0)
+            done = kill
+            let steps = ["kill process \(kill) \(point)", "open the storage"]
+            func note(_ kind: Kind, expected: String, found: String) {
+                faults.append(kind.failure(expected: expected, found: found, steps))
+            }
+            let begun = lines.last { $0.hasPrefix("begin ") }.flatMap { Int($0.dropFirst(6)) } ?? last
+            let told = lines.last { $0.hasPrefix("done ") }.flatMap { Int($0.dropFirst(5)) } ?? last
+            saves += max(0, told - last)
+            let wanted = isDurable ? max(last, told) : last
             if let line = lines.first(where: { !$0.hasPrefix("begin ") && !$0.hasPrefix("done ") }) {
-                faults.append("kill \(kill): the child ended by itself: \(line)")
+                note(.opens, expected: "a process that saves until it is killed", found: line)
                 break
             }
-            if let ending { faults.append("kill \(kill), \(point): \(ending)") }
+            if let ending { note(.opens, expected: "a process that saves until it is killed", found: ending) }
             do {
                 let container = try Self.open(subject, folder)
                 let found = try SaveLoop.last(in: container)
                 try container.close()
-                if found < acknowledged {
-                    faults.append(
-                        "kill \(kill), \(point): save \(acknowledged) was acknowledged, but the last found is \(found)")
+                if found < wanted {
+                    note(
+                        .keeps,
+                        expected: "save \(wanted), which was \(isDurable ? "acknowledged" : "there before")",
+                        found: "\(found == 0 ? "no save" : "save \(found)") as the last one")
                 }
-                if found > max(begun, acknowledged) {
-                    faults.append(
-                        "kill \(kill), \(point): found save \(found), but the last one that began is \(begun)")
+                if found > max(begun, told) {
+                    note(
+                        .keeps, expected: "save \(max(begun, told)) at most, the last one that began",
+                        found: "save \(found)")
                 }
-                acknowledged = found
+                last = found
+            } catch let half as KillFault {
+                note(.whole, expected: "whole saves alone", found: half.text)
+                break
             } catch {
-                faults.append("kill \(kill), \(point): \(error)")
+                note(.opens, expected: "a storage that opens", found: "\(type(of: error)): \(error)")
                 break
             }
         }
-        return Result(subject: subject.name, kills: kills, saves: acknowledged, faults: faults)
+        return Result(subject: subject.name, wanted: max(1, kills), kills: done, saves: saves, faults: faults)
+    }
+
+    /// What killed processes show.
+    private enum Kind: String {
+        case opens, whole, keeps
+
+        func failure(expected: String, found: String, _ steps: [String]) -> ConformanceFailure {
+            let (requirement, hint) =
+                switch self {
+                case .opens:
+                    (
+                        "A storage whose process was killed opens, and can be saved to.",
+                        "A file that was begun is taken for a whole one, or a lock is not released with its process. Write "
+                            + "beside, rename at the end, and pass over what was left."
+                    )
+                case .whole:
+                    (
+                        "A save is there whole or not at all.",
+                        "A save is written in several steps, each of which counts at once. Let one last step make all count."
+                    )
+                case .keeps:
+                    (
+                        "What was acknowledged is there after the process was killed.",
+                        "The store acknowledges a save before it has handed it to the system."
+                    )
+                }
+            return ConformanceFailure(
+                caseID: "kills.\(rawValue)", requirement: requirement, expected: expected, found: found,
+                operations: steps, hint: hint)
+        }
     }
 
     /// - Returns: the lines that the child wrote before it died, and how it died if not by being killed at that point.
@@ -151,15 +224,10 @@ public struct KillRun: Sendable {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .dropLast().map(String.init)
         if isLate.load(ordering: .relaxed) {
-            return (lines, "the child did not reach that point within \(Int(Self.patience)) seconds")
+            return (lines, "a process that has not come so far within \(Int(Self.patience)) seconds")
         }
         let isKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-        return (lines, isKilled ? nil : "the child died by itself, with \(ending(of: process))")
-    }
-
-    private func ending(of process: Process) -> String {
-        process.terminationReason == .uncaughtSignal
-            ? "signal \(process.terminationStatus)" : "status \(process.terminationStatus)"
+        return (lines, isKilled ? nil : ProcessEnding.text(process))
     }
     #else
     /// - Throws: `KillFault`, since this system lets no program start another.

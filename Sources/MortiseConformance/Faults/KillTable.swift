@@ -1,4 +1,5 @@
 import Dispatch
+public import Foundation
 import Synchronization
 
 /// Which cases catch which faults: the kit's proof of itself.
@@ -21,9 +22,12 @@ public struct KillTable: Sendable {
     private let cases: [ConformanceCase]
 
     /// Runs every case on every faulty store, and on those without a fault, on all cores at once.
-    public init(faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all) {
+    /// - Parameter program: the kit's program, for cases that need another process; nil leaves them untried.
+    public init(
+        faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all, program: URL? = nil
+    ) {
         self.cases = cases
-        let subjects = ConformanceSubject.references + faults.map(\.subject)
+        let subjects = (ConformanceSubject.references + faults.map(\.subject)).map { $0.startingProcesses(of: program) }
         let failing = Mutex<[Int: [String]]>([:])
         DispatchQueue.concurrentPerform(iterations: subjects.count) { place in
             let failed = cases.compactMap { conformanceCase in
@@ -56,8 +60,11 @@ public struct KillTable: Sendable {
     }
 
     /// Whether a store with the fault fails the case: one cell of the table.
-    public static func isCaught(_ fault: StoreFault, by conformanceCase: ConformanceCase) -> Bool {
-        if case .failed = conformanceCase.outcome(on: fault.subject, shrinks: false) { true } else { false }
+    public static func isCaught(
+        _ fault: StoreFault, by conformanceCase: ConformanceCase, program: URL? = nil
+    ) -> Bool {
+        let subject = fault.subject.startingProcesses(of: program)
+        return if case .failed = conformanceCase.outcome(on: subject, shrinks: false) { true } else { false }
     }
 
     /// The faults that no case catches.

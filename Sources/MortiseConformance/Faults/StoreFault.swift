@@ -15,6 +15,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     /// How long a case may take on it; nil for as long as on any other.
     let timeLimit: Duration?
     let change: @Sendable (inout ReferenceSteps) -> Void
+    /// What is wrong with the store in a folder.
+    let changeFolder: @Sendable (inout FolderSteps) -> Void
 
     init(
         _ id: String, _ summary: String, in kind: ReferenceKind = .plain, claiming claims: StoreCapabilities = [],
@@ -26,6 +28,18 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         self.claims = claims
         self.timeLimit = timeLimit
         self.change = change
+        changeFolder = { _ in }
+    }
+
+    /// A fault of the store in a folder.
+    init(_ id: String, _ summary: String, changeFolder: @escaping @Sendable (inout FolderSteps) -> Void) {
+        self.id = id
+        self.summary = summary
+        kind = .folder
+        claims = []
+        timeLimit = nil
+        change = { _ in }
+        self.changeFolder = changeFolder
     }
 
     /// The fault's name.
@@ -46,7 +60,7 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
         + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
         + batchFaults + storageFaults
-        + historyFaults + errorFaults
+        + historyFaults + errorFaults + folderFaults
 }
 
 /// The kit's own correct stores.
@@ -60,6 +74,8 @@ enum ReferenceKind: String, CaseIterable, Sendable {
     /// Takes queries, does not lie in memory as far as a context can tell, and numbers the versions of its records, which
     /// others change.
     case shared
+    /// On files in a folder.
+    case folder
 }
 
 extension ConformanceSubject {
@@ -85,15 +101,21 @@ extension ConformanceSubject {
     public static let reference = reference(.plain, fault: nil)
 
     static func reference(_ kind: ReferenceKind, fault: StoreFault?) -> ConformanceSubject {
+        let name = fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference"
+        if kind == .folder {
+            return ConformanceSubject(name, capabilities: [.reopening, .closing]) { folder in
+                FolderConfiguration(folder: folder, fault: fault)
+            }
+        }
         let capabilities: StoreCapabilities =
             switch kind {
             case .plain: [.durability, .erase]
             case .planning: PlanningReferenceStore.claims
             case .versioned: VersionedReferenceStore.claims
-            case .shared: SharedReferenceStore.claims
+            case .shared, .folder: SharedReferenceStore.claims
             }
         return ConformanceSubject(
-            fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference",
+            name,
             capabilities: capabilities.union([.faultInjection]).union(fault?.claims.declared ?? [])
         ) {
             let storage = ReferenceStorage()
@@ -102,7 +124,7 @@ extension ConformanceSubject {
                 case .plain: ReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
-                case .shared: SharedReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .shared, .folder: SharedReferenceConfiguration("reference", storage: storage, fault: fault)
                 }
             }
         }

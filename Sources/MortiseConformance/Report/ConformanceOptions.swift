@@ -4,7 +4,7 @@ struct ConformanceOptions {
     var level = ConformanceCase.Level.full
     var only: [ConformanceCase] = []
     var format = ConformanceReport.Format.text
-    /// Nil by default: then the usual number, if a whole level is run on a store that claims durability.
+    /// Nil by default: then the usual number, if a whole level is run on a store that claims reopening.
     var kills: Int?
     var seed: UInt64 = 1
     var timeLimit: Duration?
@@ -21,7 +21,7 @@ struct ConformanceOptions {
             throw UsageError(text: "--kills: \(subject) has no folder that another process could open.")
         }
         if let kills { return subject.inFolder == nil ? 0 : kills }
-        let isUsual = only.isEmpty && level > .firstHour && subject.capabilities.contains(.durability)
+        let isUsual = only.isEmpty && level > .firstHour && subject.capabilities.contains(.reopening)
         return isUsual && subject.inFolder != nil ? KillRun.usual : 0
     }
 
@@ -44,11 +44,11 @@ struct ConformanceOptions {
               --case ID        run this case, whatever its level; may be repeated
               --format FORMAT  the form of the report; default: text
               --kills N        kill N processes that save, for subjects whose storage is a folder; default:
-                               \(KillRun.usual) if the subject claims durability and no case is chosen
+                               \(KillRun.usual) if the subject claims reopening and no case is chosen
               --seed S         the seed of the random kills; default: 1
               --time-limit S   the seconds after which a case counts as hanging; default: 120
               --list           list the cases and run none
-              --kill-table     run the cases on the kit's own faulty stores and print which catch which
+              --kill-table     run the cases, or those chosen, on the kit's own faulty stores and print which catch which
 
             """
     }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The kit as a program:
 /// ```swift
@@ -7,20 +7,28 @@ import Foundation
 /// }
 /// ```
 public enum ConformanceProgram {
-    /// Runs the cases that the arguments select, and reports.
+    /// Runs the cases that the arguments select, each store's in a process of its own, and reports. A store that traps or
+    /// hangs fails the case that it was in; the rest goes on in another process.
+    ///
+    /// The text form is printed as the cases end, failures in full after them; the others are printed at the end.
     /// - Parameters:
     ///   - subjects: the stores to test.
     ///   - arguments: the program's arguments, without its name.
     ///   - stores: for `--store`: makes the subject of a store URL from what follows the scheme; by scheme.
+    ///   - program: the program that calls this with its arguments, which starts itself for other processes. The default is
+    ///     the running one if `arguments` are its own. Nil runs everything in this process: then a store that traps ends it,
+    ///     and cases that need other processes are not tried.
     ///   - output: takes the report; standard output by default.
     /// - Returns: the exit status: 0 if every report is clean, 1 if one is not, 2 for invalid arguments.
     public static func main(
         subjects: [ConformanceSubject], arguments: [String] = Array(CommandLine.arguments.dropFirst()),
-        stores: [String: @Sendable (String) throws -> ConformanceSubject] = [:],
-        output: (String) -> Void = { print($0, terminator: "") }
+        stores: [String: @Sendable (String) throws -> ConformanceSubject] = [:], program: URL? = nil,
+        output: (String) -> Void = ConformanceProgram.print
     ) -> Int32 {
+        let isOwn = arguments.elementsEqual(CommandLine.arguments.dropFirst())
+        let program = program ?? (isOwn ? Bundle.main.executableURL : nil)
         do {
-            if arguments.first == KillRun.childArgument { return try child(arguments, subjects, stores) }
+            if let status = try child(arguments, subjects, stores, program) { return status }
             let options = try ConformanceOptions(arguments, subjects: subjects, stores: stores)
             if options.isHelp {
                 output(ConformanceOptions.usage(stores.keys.sorted()))
@@ -31,12 +39,13 @@ public enum ConformanceProgram {
                 return 0
             }
             if options.isKillTable {
-                let table = KillTable()
+                let table = KillTable(
+                    cases: options.only.isEmpty ? ConformanceCase.all : options.only, program: program)
                 output(table.markdown)
                 return table.uncaught.isEmpty && table.unproved.isEmpty && table.falseAlarms.isEmpty ? 0 : 1
             }
             var status: Int32 = 0
-            for subject in options.subjects { status = max(status, try run(subject, options, output)) }
+            for subject in options.subjects { status = max(status, try run(subject, options, program, output)) }
             return status
         } catch let error as ConformanceOptions.UsageError {
             output("\(error)\n\(ConformanceOptions.usage(stores.keys.sorted()))")
@@ -47,40 +56,60 @@ public enum ConformanceProgram {
         }
     }
 
+    /// Prints at once, so that what was found is not lost with the process.
+    public static func print(_ text: String) {
+        Swift.print(text, terminator: "")
+        fflush(nil)
+    }
+
     private static func run(
-        _ subject: ConformanceSubject, _ options: ConformanceOptions, _ output: (String) -> Void
+        _ subject: ConformanceSubject, _ options: ConformanceOptions, _ program: URL?, _ output: (String) -> Void
     ) throws -> Int32 {
-        let run =
+        var subject = subject.startingProcesses(of: program)
+        if let program { subject = CaseChildren.askingClaims(of: subject, program) }
+        let count = try options.kills(of: subject)
+        var run =
             options.only.isEmpty
             ? ConformanceRun(subject, level: options.level) : ConformanceRun(subject, only: options.only)
-        var kills: KillRun.Result?
-        let count = try options.kills(of: subject)
-        if count > 0 {
-            kills = try KillRun(
-                subject: subject, program: Bundle.main.executablePath ?? CommandLine.arguments[0],
-                kills: count, seed: options.seed
-            ).run()
+        run.program = program
+        let streams = options.format == .text
+        if streams { output(run.heading) }
+        var report = run.report { result in
+            if streams { output(ConformanceReport.line(result)) }
         }
-        let report = run.report().adding(kills)
-        output(try report.rendered(as: options.format))
+        if count > 0, let program {
+            report = report.adding(
+                try KillRun(subject: subject, program: program.path, kills: count, seed: options.seed).run())
+        }
+        output(streams ? report.closing : try report.rendered(as: options.format))
         return report.exitStatus
     }
 
-    /// The program as its own child, which is going to be killed.
+    /// The program as its own child.
+    /// - Returns: nil where the arguments are not those of a child.
     private static func child(
         _ arguments: [String], _ subjects: [ConformanceSubject],
-        _ stores: [String: @Sendable (String) throws -> ConformanceSubject]
-    ) throws -> Int32 {
-        guard arguments.count == 3 else { return 2 }
+        _ stores: [String: @Sendable (String) throws -> ConformanceSubject], _ program: URL?
+    ) throws -> Int32? {
+        guard let verb = arguments.first,
+            [KillRun.childArgument, CaseChildren.childArgument, OtherProcess.childArgument].contains(verb)
+        else { return nil }
+        guard arguments.count >= 3 else { return 2 }
+        let own = subjects + ConformanceSubject.references + StoreFault.folderFaults.map(\.subject)
         let subject =
-            try subjects.first { $0.name == arguments[1] }
-            ?? ConformanceOptions.subject(of: arguments[1], stores: stores)
-        do {
-            try KillRun.child(subject, folder: URL(fileURLWithPath: arguments[2]))
-        } catch {
-            print("\(type(of: error)): \(error)")
+            try own.first { $0.name == arguments[1] } ?? ConformanceOptions.subject(of: arguments[1], stores: stores)
+        switch verb {
+        case KillRun.childArgument:
+            do {
+                try KillRun.child(subject, folder: URL(fileURLWithPath: arguments[2]))
+            } catch {
+                Swift.print("\(type(of: error)): \(error)")
+            }
+            return 1
+        case CaseChildren.childArgument:
+            return CaseChildren.child(subject.startingProcesses(of: program), Array(arguments[2...]))
+        default: return OtherProcess.child(subject, Array(arguments[2...]))
         }
-        return 1
     }
 
     private static func list(_ options: ConformanceOptions) -> String {

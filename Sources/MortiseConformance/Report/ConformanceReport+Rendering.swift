@@ -22,24 +22,25 @@ extension ConformanceReport {
         }
     }
 
-    /// For reading in a terminal: failures in full, then findings, then the counts.
-    public var text: String {
-        var lines = ["\(subject): level \(isPartial ? "chosen by name" : level), claims \(claims)", ""]
-        for result in results {
-            lines.append("  \(Self.mark(result.status)) \(result.caseID)\(Self.remark(result))")
-        }
-        for failure in failures { lines += ["", failure.description] }
+    /// For reading in a terminal: a line for each case, failures in full, then findings, then the counts.
+    public var text: String { heading + results.map(Self.line).joined() + closing }
+
+    /// The first lines of the text: the store, and what it claims.
+    var heading: String { "\(subject): level \(isPartial ? "chosen by name" : level), claims \(claims)\n\n" }
+
+    /// A result's line of the text.
+    static func line(_ result: Result) -> String { "  \(mark(result.status)) \(result.caseID)\(remark(result))\n" }
+
+    /// What comes after the results' lines of the text.
+    var closing: String {
+        var lines: [String] = []
+        for failure in failures + (kills?.faults ?? []) { lines += ["", failure.description] }
         if !findings.isEmpty {
             lines += ["", "Findings:"] + findings.map { "  \($0)" }
         }
-        if let kills { lines += ["", Self.text(kills)] + kills.faults.map { "  \($0)" } }
+        if let kills { lines += ["", "\(kills)"] }
         lines += ["", countsLine]
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    private static func text(_ kills: KillRun.Result) -> String {
-        "\(kills.kills) processes killed while they saved \(kills.saves) times: "
-            + (kills.faults.isEmpty ? "every acknowledged save is there, and whole" : "\(kills.faults.count) faults")
     }
 
     private var claims: String {
@@ -51,11 +52,13 @@ extension ConformanceReport {
         case .passed: "✓"
         case .failed: "✗"
         case .excluded: "–"
+        case .untried: "○"
         }
     }
 
     private static func remark(_ result: Result) -> String {
         if let exclusion = result.exclusion { return " (\(exclusion.class.rawValue): \(exclusion.reason))" }
+        if let reason = result.untried { return " (not tried: \(reason))" }
         return result.testedRefusal ? " (not claimed; refuses cleanly)" : ""
     }
 
@@ -64,7 +67,8 @@ extension ConformanceReport {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let summary = Summary(
-            report: self, passed: passed, refused: refused, failed: failed, skipped: skipped, isClean: isClean)
+            report: self, passed: passed, refused: refused, failed: failed, untried: untried,
+            skipped: skipped, isClean: isClean)
         return String(decoding: try encoder.encode(summary), as: UTF8.self) + "\n"
     }
 
@@ -73,6 +77,7 @@ extension ConformanceReport {
         let passed: Int
         let refused: Int
         let failed: Int
+        let untried: Int
         let skipped: Int
         let isClean: Bool
     }
@@ -83,7 +88,7 @@ extension ConformanceReport {
         lines += StoreCapability.asked.map {
             "| \($0 == .faultInjection ? "its storage can be made to fail" : $0.summary) | \(capabilities.contains($0) ? "yes" : "no") |"
         }
-        lines += ["", "| area | passed | refused | failed | skipped |", "|---|---|---|---|---|"]
+        lines += ["", "| area | passed | refused | failed | not tried | skipped |", "|---|---|---|---|---|---|"]
         let areas = results.reduce(into: [String]()) { areas, result in
             let area = Self.area(result)
             if !areas.contains(area) { areas.append(area) }
@@ -93,7 +98,8 @@ extension ConformanceReport {
             func count(_ status: Status) -> Int { members.count { $0.status == status } }
             let refused = members.count { $0.status == .passed && $0.testedRefusal }
             lines.append(
-                "| \(area) | \(count(.passed) - refused) | \(refused) | \(count(.failed)) | \(count(.excluded)) |")
+                "| \(area) | \(count(.passed) - refused) | \(refused) | \(count(.failed)) | \(count(.untried)) | \(count(.excluded)) |"
+            )
         }
         let noted = results.filter { $0.status != .passed }
         if !noted.isEmpty {
@@ -101,12 +107,15 @@ extension ConformanceReport {
             lines += noted.map { result in
                 let why =
                     result.exclusion.map { "\($0.class.rawValue): \($0.reason)" }
-                    ?? result.failure.map { "expected \($0.expected); found \($0.found)" } ?? ""
+                    ?? result.failure.map { "expected \($0.expected); found \($0.found)" } ?? result.untried ?? ""
                 return "| `\(result.caseID)` | \(result.status.rawValue) | \(Self.cell(why)) |"
             }
         }
         if !findings.isEmpty { lines += [""] + findings.map { "- \($0)" } }
-        if let kills { lines += ["", Self.text(kills) + "."] + kills.faults.map { "- \($0)" } }
+        if let kills {
+            lines += ["", "\(kills)."]
+            lines += kills.faults.map { "- `\($0.caseID)`: expected \($0.expected); found \($0.found)" }
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

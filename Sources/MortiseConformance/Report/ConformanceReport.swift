@@ -8,6 +8,8 @@ public struct ConformanceReport: Sendable, Codable {
         case passed, failed
         /// The case is excluded, and fails as it should then.
         case excluded
+        /// The case needs something of the subject or of the process that is not there, such as a folder.
+        case untried
     }
 
     /// The result of one case.
@@ -24,6 +26,8 @@ public struct ConformanceReport: Sendable, Codable {
         public let testedRefusal: Bool
         /// What went wrong; nil unless the case failed.
         public let failure: ConformanceFailure?
+        /// Why the case was not tried; nil unless it was not.
+        public let untried: String?
         /// Why the case was left out; nil unless it was.
         public let exclusion: ConformanceExclusion?
         /// How long the case took, in seconds.
@@ -82,6 +86,9 @@ public struct ConformanceReport: Sendable, Codable {
     /// The number of cases that were excluded with a reason.
     public var skipped: Int { results.count { $0.status == .excluded } }
 
+    /// The number of cases that could not be tried on this subject or in this process. Each names its reason.
+    public var untried: Int { results.count { $0.status == .untried } }
+
     /// Whether no case failed, everything is accounted for, and no kill has left what it should not.
     public var isClean: Bool { failed == 0 && findings.isEmpty && (kills?.faults ?? []).isEmpty }
 
@@ -95,11 +102,12 @@ public struct ConformanceReport: Sendable, Codable {
     /// 0 for a clean report, 1 for any other.
     public var exitStatus: Int32 { isClean ? 0 : 1 }
 
-    /// The last line of every report, such as `367 passed, 60 refused as declared, 0 failed, 0 skipped`. A report without
-    /// refusals leaves their count out.
+    /// The last line of every report, such as `367 passed, 60 refused as declared, 0 failed, 0 skipped`. Counts of refusals
+    /// and of cases that were not tried are left out where they are zero.
     public var countsLine: String {
         let refusals = refused == 0 ? "" : "\(refused) refused as declared, "
-        return "\(passed) passed, \(refusals)\(failed) failed, \(skipped) skipped"
+        let others = untried == 0 ? "" : "\(untried) not tried, "
+        return "\(passed) passed, \(refusals)\(failed) failed, \(others)\(skipped) skipped"
     }
 
     /// The failures, in the order of the cases.

@@ -1,3 +1,4 @@
+import Foundation
 import MortiseCore
 
 /// Runs cases on a subject, each on a fresh storage, all of them whatever fails.
@@ -9,6 +10,8 @@ public struct ConformanceRun: Sendable {
     /// The cases that are run, whatever their level.
     public let cases: [ConformanceCase]
     private let isPartial: Bool
+    /// The kit's program, which runs the cases in processes of their own; nil runs them in this one.
+    var program: URL?
 
     /// A run of every case up to a level.
     public init(_ subject: ConformanceSubject, level: ConformanceCase.Level = .full) {
@@ -36,34 +39,38 @@ public struct ConformanceRun: Sendable {
     /// - Returns: the report.
     public func report(progress: (ConformanceReport.Result) -> Void = { _ in }) -> ConformanceReport {
         var results: [ConformanceReport.Result] = []
-        for conformanceCase in cases {
-            let result = result(of: conformanceCase)
+        func take(_ result: ConformanceReport.Result) {
             results.append(result)
             progress(result)
+        }
+        if let program {
+            CaseChildren(subject: subject, program: program, cases: cases).run(take)
+        } else {
+            for conformanceCase in cases {
+                take(result(of: CaseAttempt(conformanceCase, on: subject, shrinks: true), conformanceCase))
+            }
         }
         return ConformanceReport(
             subject: subject.name, capabilities: subject.capabilities.all.sorted(), level: level.description,
             isPartial: isPartial, results: results, findings: findings(results), kills: nil)
     }
 
-    private func result(of conformanceCase: ConformanceCase) -> ConformanceReport.Result {
+    /// The first lines of the report's text.
+    var heading: String {
+        ConformanceReport(
+            subject: subject.name, capabilities: subject.capabilities.all.sorted(), level: level.description,
+            isPartial: isPartial, results: [], findings: [], kills: nil
+        ).heading
+    }
+
+    /// Runs a case and tells what came of it.
+    func result(of attempt: CaseAttempt, _ conformanceCase: ConformanceCase) -> ConformanceReport.Result {
         let clock = ContinuousClock()
         let start = clock.now
-        let outcome = conformanceCase.outcome(on: subject)
+        let outcome = attempt.outcome()
         let duration = clock.now - start
-        let exclusion = subject.exclusion(of: conformanceCase)
-        var failure: ConformanceFailure?
-        let status: ConformanceReport.Status
-        switch outcome {
-        case .passed: status = .passed
-        case .failed(let found):
-            failure = found
-            status = exclusion == nil ? .failed : .excluded
-        }
         return ConformanceReport.Result(
-            caseID: conformanceCase.id, level: conformanceCase.level.description,
-            requirement: conformanceCase.requirement, status: status,
-            testedRefusal: conformanceCase.testsRefusal(by: subject), failure: failure, exclusion: exclusion,
+            conformanceCase, on: subject, outcome,
             seconds: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
     }
 
@@ -88,6 +95,32 @@ public struct ConformanceRun: Sendable {
     ) -> [String] {
         let excluded = Set(subject.exclusions.map(\.caseID))
         return ConformanceCase.all(upTo: level).map(\.id).filter { !ran.contains($0) && !excluded.contains($0) }
+    }
+}
+
+extension ConformanceReport.Result {
+    init(
+        _ conformanceCase: ConformanceCase, on subject: ConformanceSubject, _ outcome: ConformanceCase.Outcome,
+        seconds: Double
+    ) {
+        let exclusion = subject.exclusion(of: conformanceCase)
+        let status: ConformanceReport.Status
+        var failure: ConformanceFailure?
+        var untried: String?
+        switch outcome {
+        case .passed: status = .passed
+        case .failed(let found):
+            failure = found
+            status = exclusion == nil ? .failed : .excluded
+        case .untried(let reason):
+            untried = reason
+            status = exclusion == nil ? .untried : .excluded
+        }
+        self.init(
+            caseID: conformanceCase.id, level: conformanceCase.level.description,
+            requirement: conformanceCase.requirement, status: status,
+            testedRefusal: conformanceCase.testsRefusal(by: subject), failure: failure, untried: untried,
+            exclusion: exclusion, seconds: seconds)
     }
 }
 

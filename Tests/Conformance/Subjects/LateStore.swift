@@ -15,7 +15,7 @@ struct LateConfiguration: DataStoreConfiguration {
 final class LateStore: DataStore {
     typealias Snapshot = DefaultSnapshot
     let configuration: LateConfiguration
-    var capabilities: StoreCapabilities { [.closing] }
+    var capabilities: StoreCapabilities { [.closing, .durability] }
     var schema: Schema { shown.schema }
     var identifier: String { shown.identifier }
     private let shown: CSVStore
@@ -44,6 +44,7 @@ final class LateStore: DataStore {
     func close() throws {
         guard FileManager.default.fileExists(atPath: memory.path) else { return }
         try write()
+        shown.close()
         try FileManager.default.removeItem(at: memory)
     }
 

@@ -31,6 +31,8 @@ final class PlainCSVStore: DataStore {
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try base.save(request) }
+
+    func close() { base.close() }
 }
 
 /// The sample's store with a plan that claims more than is done.
@@ -69,6 +71,8 @@ final class HastyCSVStore: QueryableDataStore {
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try base.save(request) }
+
+    func close() { base.close() }
 }
 
 private func openCSV(_ folder: URL, _ schema: Schema?) throws -> CSVStore {

@@ -1,0 +1,91 @@
+import Foundation
+import MortiseCore
+
+// What openings leave behind in the process.
+
+extension ConformanceCase {
+    static let resourceCases: [ConformanceCase] = [
+        ConformanceCase(
+            "resources.descriptors", level: .full, capability: .reopening,
+            requirement:
+                "Fifty openings that save and are closed leave no more files open in the storage's folder than one.",
+            hint: "Closing the store does not close its files."
+        ) { c in
+            let folder = try c.folder()
+            func open() throws -> Int {
+                guard let count = ProcessResources.openFiles(in: folder) else {
+                    throw Untried(reason: "this system does not list a process's open files")
+                }
+                return count
+            }
+            try c.openSaveAndClose()
+            let before = try open()
+            for _ in 0..<50 { try c.openSaveAndClose() }
+            let after = try open()
+            try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
+        },
+        ConformanceCase(
+            "resources.threads", level: .full, capability: .reopening,
+            requirement: "Fifty openings that save and are closed leave no threads behind.",
+            hint: "Closing the store does not end its threads or its connection's."
+        ) { c in
+            func count() throws -> Int {
+                guard let count = ProcessResources.threads else {
+                    throw Untried(reason: "this system does not list a process's threads")
+                }
+                return count
+            }
+            try c.openSaveAndClose()
+            let before = try count()
+            for _ in 0..<50 { try c.openSaveAndClose() }
+            let after = try count()
+            // Others may work in the same process, and the system's own pool grows; one for each opening is many more.
+            try c.expect(after - before < 40, "about \(before) threads", found: "\(after)")
+        },
+        ConformanceCase(
+            "resources.stores", level: .full, capability: .reopening,
+            requirement: "A store that was closed and is not referred to any more leaves memory.",
+            hint: "The store is kept by a closure, a timer or a list of its own."
+        ) { c in
+            var kept = 0
+            for _ in 0..<5 {
+                let store = WeakStore(try c.store.store)
+                try c.session().store(Entry("x"))
+                try c.close()
+                if store.store != nil { kept += 1 }
+            }
+            try c.expect(kept == 0, "that no closed store is kept", found: "\(kept) of 5")
+        },
+    ]
+}
+
+/// What the process uses at present.
+private enum ProcessResources {
+    /// How many open files lead into a folder; nil where the system does not tell.
+    static func openFiles(in folder: URL) -> Int? {
+        let files = FileManager.default
+        guard let numbers = try? files.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
+        let root = folder.resolvingSymlinksInPath().path
+        return numbers.count { number in
+            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(root) == true
+        }
+    }
+
+    /// How many threads there are; nil where the system does not tell.
+    static var threads: Int? { try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
+}
+
+private struct WeakStore {
+    weak var store: (any DataStore)?
+
+    init(_ store: any DataStore) { self.store = store }
+}
+
+extension CaseContext {
+    fileprivate func openSaveAndClose() throws {
+        let session = try session()
+        session.insert(Entry("x"))
+        try session.save()
+        try close()
+    }
+}

@@ -15,8 +15,9 @@ final class Database {
         // Only a new store makes its file: SQLite takes an empty one for a new database, but a store's file has been cut then.
         try check(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | (isNew ? SQLITE_OPEN_CREATE : 0), nil))
         try check(sqlite3_busy_timeout(handle, 5_000))
-        // Less than EXTRA leaves it to the system when the end of a transaction is on the disk.
-        try run("PRAGMA synchronous = EXTRA")
+        // Others read while one writes, and every commit waits for the disk; the default of some builds does not.
+        try run("PRAGMA journal_mode = WAL")
+        try run("PRAGMA synchronous = FULL")
         for (index, kind) in StorageKind.allCases.enumerated() {
             // The framework itself compares what is kept as text, by what it means: "é" is equal to "e" with an accent.
             let status = sqlite3_create_collation_v2(
@@ -92,11 +93,11 @@ final class Database {
 
     private func check(_ status: Int32) throws {
         if status == SQLITE_OK { return }
-        let classes: [Int32: StoreErrorClass] = [
-            SQLITE_BUSY: .locked, SQLITE_IOERR: .failedInputOutput, SQLITE_FULL: .failedInputOutput,
-        ]
+        let message = String(cString: sqlite3_errmsg(handle))
+        let isFailure = [SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN].contains(status & 0xFF)
+        let errorClass: StoreErrorClass = isFailure ? .failedInputOutput : .damaged
         throw SQLiteStoreError(
-            classes[status & 0xFF] ?? .damaged, "SQLite cannot use \(path): \(String(cString: sqlite3_errmsg(handle)))")
+            status & 0xFF == SQLITE_BUSY ? .locked : errorClass, "SQLite cannot use \(path): \(message)")
     }
 }
 

@@ -12,9 +12,7 @@ struct Translator: Sendable {
     let store: String
 
     /// A name as SQL has it, which takes names for the same that differ in upper and lower case alone.
-    static func name(_ text: String) -> String {
-        "\"\(text.map { $0.isUppercase ? "^\($0)" : "\($0)" }.joined())\""
-    }
+    static func name(_ text: String) -> String { text.map { $0.isUppercase ? "^\($0)" : "\($0)" }.joined() }
     static func parameters(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
     /// A parameter for any number of records.
     static func list(_ records: [PersistentIdentifier]) -> String {
@@ -34,8 +32,10 @@ struct Translator: Sendable {
             guard values.count == list.count else { return nil }
             return ("(\(column) IS NOT NULL AND \(column) IN (\(Self.parameters(list.count))))", values.map(slot.text))
         case .compare(.equal, .identifier(let record), let target):
-            return condition(.contains(.list([target]), .identifier(record)))
+            return condition(.contains(.list([target]), .identifier(record)), depth: depth)
         case .contains(.list(let list), .identifier(let record)):
+            // More are found than there should be, and by the contrary too few.
+            if case .property = record, depth > 0 { return nil }
             let targets = constants(list).flatMap(\.targets)
             return targets.count == list.count
                 ? reference(record, to: targets.filter { $0.storeIdentifier == store }) : nil
@@ -107,34 +107,44 @@ struct Translator: Sendable {
 }
 
 extension RecordLayout.Slot {
-    /// The column, which is named by the property and by what it holds.
-    var column: String { Translator.name(columnText) }
+    /// The name of the column: it tells the property and what it holds.
+    var key: String { Translator.name("\(declaringEntity).\(columnText)") }
+    var column: String { "\"\(key)\"" }
+    /// What the property holds, and which side keeps it.
+    var form: String { "\(columnText.dropFirst(name.count + 1)) of \(declaringEntity), \(role)" }
+}
+
+extension PersistentIdentifier {
+    var number: String? { sequenceNumber.map { "\($0)" } }
 }
 
 /// What SQLite does of a query.
 final class Selection: Sendable {
     let condition: SQL
-    let exact: Set<Int>
+    /// The numbers of the conjuncts that it decides.
+    let decided: Set<Int>
     let order: String?
-    init(_ condition: SQL, _ exact: Set<Int>, _ order: String?) {
-        (self.condition, self.exact, self.order) = (condition, exact, order)
+    init(_ condition: SQL, _ decided: Set<Int>, _ order: String?) {
+        (self.condition, self.decided, self.order) = (condition, decided, order)
     }
 }
 
 extension SQLiteStore {
     public func plan(_ query: StoreQuery) -> FetchPlan {
         let selection = selection(query)
-        // Records are found by their numbers, and by what they refer to, without a look at others.
-        let isIndexed = query.conjuncts.contains { conjunct in
+        var plan = FetchPlan(query, detail: selection.condition.text, isFullScan: true)
+        for conjunct in query.conjuncts where selection.decided.contains(conjunct.id) {
+            plan.claims[conjunct.id] = .exact
             switch conjunct.expression {
-            case .contains(_, .identifier), .compare(.equal, .identifier, _): selection.exact.contains(conjunct.id)
-            default: false
+            case .contains(_, .identifier(let record)), .compare(.equal, .identifier(let record), _):
+                // These have an index. A reference may be one to a record that is gone, and counts as nil then.
+                plan.isFullScan = false
+                if record != .variable(0) { plan.claims[conjunct.id] = .superset }
+            default: continue
             }
         }
-        var plan = FetchPlan(query, detail: selection.condition.text, isFullScan: !isIndexed)
-        for id in selection.exact { plan.claims[id] = .exact }
         plan.order = selection.order == nil ? .none : .total
-        plan.appliesLimit = selection.exact.count == query.conjuncts.count && selection.order != nil
+        plan.appliesLimit = plan.isExact && selection.order != nil
         plan.preparation = selection
         return plan
     }
@@ -142,19 +152,19 @@ extension SQLiteStore {
     func selection(_ query: StoreQuery) -> Selection {
         let family = query.includesSubentities ? schema.stored.subtree(of: query.entity) : [query.entity]
         var condition: SQL = ("r.entity IN (\(Translator.parameters(family.count)))", family)
-        var exact: Set<Int> = []
+        var decided: Set<Int> = []
         for conjunct in query.conjuncts {
             // SQLite takes no more parts and parameters than some.
             var count = 0
             conjunct.expression.forEachPart { _ in count += 1 }
-            guard count < 5_000, exact.count < 50, let part = translator.condition(conjunct.expression) else {
+            guard count < 5_000, decided.count < 50, let part = translator.condition(conjunct.expression) else {
                 continue
             }
             condition = ("\(condition.text) AND \(part.text)", condition.values + part.values)
-            exact.insert(conjunct.id)
+            decided.insert(conjunct.id)
         }
         let keys = query.order.compactMap(translator.key) + ["r.id"]
-        return Selection(condition, exact, keys.count > query.order.count ? keys.joined(separator: ", ") : nil)
+        return Selection(condition, decided, keys.count > query.order.count ? keys.joined(separator: ", ") : nil)
     }
 }
 #endif

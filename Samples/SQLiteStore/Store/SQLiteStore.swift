@@ -22,19 +22,20 @@ public final class SQLiteStore: QueryableDataStore {
         ])
     }
     let translator: Translator
-    private var layouts: [String: RecordLayout] { translator.layouts }
     private let tables: [String: String]
     private let database: Database
+    private var layouts: [String: RecordLayout] { translator.layouts }
 
     public init(_ configuration: SQLiteConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         let layouts = schema.stored.recordLayouts()
         func root(_ entity: String) -> String { layouts[entity]?.superentityName.map(root) ?? entity }
-        tables = layouts.mapValues { Translator.name("of \(root($0.entityName))") }
+        tables = layouts.mapValues { "\"of \(Translator.name(root($0.entityName)))\"" }
         (self.configuration, self.schema) = (configuration, schema)
         let file = configuration.file.path
         if !FileManager.default.fileExists(atPath: file) {
-            try Database.create(file, "CREATE TABLE store AS SELECT '\(UUID())' AS identifier, 0 AS last, '' AS schema")
+            try Database.create(
+                file, "CREATE TABLE store AS SELECT '\(UUID())' AS identifier, 0 AS last, NULL AS schema")
         }
         database = try Database(file)
         var about: [String: String] = [:]
@@ -57,37 +58,37 @@ public final class SQLiteStore: QueryableDataStore {
     private func adopt(_ plan: (any SchemaMigrationPlan.Type)?) throws {
         var (merged, stored) = (schema.stored, StoredSchema(version: schema.stored.version, entities: []))
         try database.run("SELECT schema FROM store") { row in
-            guard let text = row["schema"], !text.isEmpty else { return }
+            guard let text = row["schema"] else { return }
             stored = try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8))
         }
         try stored.checkIsNotNewer(than: merged, store: configuration.name)
-        for case .custom(_, let target, let before, let after) in plan?.stages ?? [] where before != nil || after != nil
-        {
-            let (old, new, stage) = (stored.version, merged.version, target.versionIdentifier)
-            guard old < stage, stage <= new else { continue }
-            throw MigrationError.customStage(store: configuration.name, from: old, to: new, stage: stage)
+        for case .custom(_, let target, let before, let after) in plan?.stages ?? [] {
+            let stage = target.versionIdentifier
+            if before == nil && after == nil || stage <= stored.version || merged.version < stage { continue }
+            throw MigrationError.customStage(
+                store: configuration.name, from: stored.version, to: merged.version, stage: stage)
         }
+        func misfit(_ text: String) -> SQLiteStoreError { SQLiteStoreError(.conflict, text + ". Use another store") }
         let known = stored.recordLayouts()
         for (entity, layout) in layouts {
             let (table, old) = (tables[entity] ?? "", known[entity])
             try database.run("CREATE TABLE IF NOT EXISTS \(table) (id INTEGER PRIMARY KEY, entity, version INTEGER)")
-            if let old, old.superentityName != layout.superentityName { throw misfit(entity, "has another superclass") }
-            for slot in layout.slots where slot.declaringEntity == entity {
+            if let old, old.superentityName != layout.superentityName {
+                throw misfit("\(entity) has another superclass")
+            }
+            for slot in layout.slots {
                 let (property, title) = (slot.property, "\(entity).\(slot.name)")
                 let named = old?.slots.first { $0.name == slot.name }
                 let before = named ?? old?.slots.first { $0.name == property.originalName }
-                if let before, before.form != slot.form {
-                    throw misfit(title, "was \(before.form), and is now \(slot.form)")
-                }
-                let isEmpty = before?.property.isOptional ?? (old != nil)
-                if isEmpty, !property.isOptional, !slot.role.isToMany, property.attribute?.defaultValue == nil {
-                    throw misfit(title, "is required, and records may have no value for it")
-                }
-                if named != nil || !slot.hasColumn { continue }
+                if let was = before?.form, was != slot.form { throw misfit("\(title) was \(was), not \(slot.form)") }
+                let isEmpty = before?.property.isOptional ?? (old != nil && property.attribute?.defaultValue == nil)
+                if isEmpty, !property.isOptional, !slot.role.isToMany { throw misfit("\(title) has to have a value") }
+                // A property is a column once, in the entity that declares it.
+                if named != nil || !slot.hasColumn || slot.declaringEntity != entity { continue }
                 if let before {
                     try database.run("ALTER TABLE \(table) RENAME COLUMN \(before.column) TO \(slot.column)")
                 } else if old?.slots.contains(where: { $0.property.originalName == slot.name }) == true {
-                    throw misfit(title, "has got another name")
+                    throw misfit("\(title) has another name by now")
                 } else {
                     let type = property.attribute?.kind.integerRange == nil ? "TEXT" : "INTEGER"
                     let value = property.attribute?.defaultValue.flatMap(slot.text)
@@ -95,25 +96,18 @@ public final class SQLiteStore: QueryableDataStore {
                     try database.run("ALTER TABLE \(table) ADD COLUMN \(slot.column) \(type) DEFAULT \(text)")
                 }
                 if slot.role != .toOne { continue }
-                let index = Translator.name("\(entity) \(slot.columnText)")
-                try database.run("CREATE INDEX IF NOT EXISTS \(index) ON \(table) (\(slot.column))")
+                try database.run("CREATE INDEX \"of \(slot.key)\" ON \(table) (\(slot.column))")
             }
         }
-        for old in stored.entities {
-            guard let place = merged.entities.firstIndex(where: { $0.name == old.name }) else {
-                merged.entities.append(old)
-                continue
-            }
+        for entity in stored.entities where layouts[entity.name] == nil { merged.entities.append(entity) }
+        for place in merged.entities.indices {
             let names = merged.entities[place].properties.flatMap { [$0.name, $0.originalName] }
-            merged.entities[place].properties += old.properties.filter { !names.contains($0.name) }
+            let old = stored.entity(named: merged.entities[place].name)?.properties ?? []
+            merged.entities[place].properties += old.filter { !names.contains($0.name) }
         }
         if merged == stored { return }
         let text = String(decoding: try JSONEncoder().encode(merged), as: UTF8.self)
         try database.run("UPDATE store SET schema = ?", [text])
-    }
-
-    private func misfit(_ name: String, _ text: String) -> SQLiteStoreError {
-        SQLiteStoreError(.conflict, "\(name) \(text): the store \"\(configuration.name)\" does not fit the schema")
     }
 
     // MARK: Reading
@@ -121,10 +115,9 @@ public final class SQLiteStore: QueryableDataStore {
     public func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
         let query = plan.query
         let selection = plan.preparation as? Selection ?? selection(query)
+        var (sql, values) = selection.condition
         // Numbers are given in the order of insertion, whatever the entity.
-        var sql =
-            "SELECT * FROM \(tables[query.entity] ?? "") r WHERE \(selection.condition.text) ORDER BY \(selection.order ?? "r.id")"
-        var values = selection.condition.values
+        sql = "SELECT * FROM \(tables[query.entity] ?? "") r WHERE \(sql) ORDER BY \(selection.order ?? "r.id")"
         if plan.appliesLimit, query.isLimited {
             sql += " LIMIT ? OFFSET ?"
             values += ["\(max(query.limit ?? .max, 0))", "\(max(query.offset, 0))"]
@@ -133,41 +126,38 @@ public final class SQLiteStore: QueryableDataStore {
         return try database.transaction(writes: false) {
             var found: [(record: PersistentIdentifier, values: ContiguousArray<StoredValue>, version: UInt64)] = []
             try database.run(sql, values) { row in
-                let (entity, number) = (row["entity"] ?? "", UInt64(row["id"] ?? "") ?? 0)
-                let values = try layouts[entity]?.slots.map { slot in
-                    if let value = slot.isRead(query) ? value(of: slot, in: row) : .null { return value }
-                    throw SQLiteStoreError(.damaged, "\(slot.name) of \(entity)/\(number) has no value of its kind")
+                let record = record(row)
+                let values = try (layouts[record.entityName]?.slots ?? []).map { slot in
+                    if slot.role.isToMany, !query.prefetch.contains(slot.name) { return StoredValue.null }
+                    if !slot.hasColumn { return slot.property.attribute?.defaultValue ?? .null }
+                    let value = slot.value(ofText: row[slot.key], storeIdentifier: identifier)
+                    if let value { return value }
+                    throw SQLiteStoreError(.damaged, "\(slot.name) of \(record) has no value of its kind")
                 }
-                found.append(
-                    (
-                        .numbered(number, storeIdentifier: identifier, entityName: entity),
-                        ContiguousArray(values ?? []), UInt64(row["version"] ?? "") ?? 0
-                    ))
+                found.append((record, ContiguousArray(values), UInt64(row["version"] ?? "") ?? 0))
             }
-            let scanned = max(database.scanned, found.count)
+            let report = ExecutionReport(scanned: max(database.scanned, found.count))
             for entity in Set(found.map(\.record.entityName)) {
                 for (index, slot) in (layouts[entity]?.slots ?? []).enumerated() {
-                    guard slot.role == .toManyDerived, slot.isRead(query) else { continue }
+                    guard slot.role == .toManyDerived, query.prefetch.contains(slot.name) else { continue }
                     let members = try members(slot, of: found.map(\.record))
                     for place in found.indices where found[place].record.entityName == entity {
                         found[place].values[index] = .identifiers(members["\(found[place].record)"] ?? [])
                     }
                 }
             }
-            return StoreRows(
-                snapshots: found.map { record, values, version in
-                    let layout = layouts[record.entityName] ?? .empty(record.entityName)
-                    var snapshot = DefaultSnapshot(persistentIdentifier: record, layout: layout, values: values)
-                    snapshot.recordVersion = version
-                    return snapshot
-                }, scanned: scanned)
+            let snapshots = found.map { record, values, version in
+                var snapshot = DefaultSnapshot(
+                    persistentIdentifier: record, layout: layouts[record.entityName] ?? .empty(""), values: values)
+                snapshot.recordVersion = version
+                return snapshot
+            }
+            return StoreRows(snapshots: snapshots, report: report)
         }
     }
 
-    /// A value that its record keeps; nil for one that is not of its kind.
-    private func value(of slot: RecordLayout.Slot, in row: [String: String]) -> StoredValue? {
-        if !slot.hasColumn { return slot.role.isToMany ? .null : slot.property.attribute?.defaultValue ?? .null }
-        return slot.value(ofText: row[String(slot.column.dropFirst().dropLast())], storeIdentifier: identifier)
+    private func record(_ row: [String: String]) -> PersistentIdentifier {
+        .numbered(UInt64(row["id"] ?? "") ?? 0, storeIdentifier: identifier, entityName: row["entity"] ?? "")
     }
 
     /// A list that the records at its other end keep: one statement for all owners.
@@ -182,12 +172,7 @@ public final class SQLiteStore: QueryableDataStore {
         try database.run(
             "SELECT o.value AS owner, r.entity, r.id FROM \(tables[layout.entityName] ?? "") r, \(each) o "
                 + "WHERE o.value IN (SELECT value FROM json_each(?)) ORDER BY r.id", [Translator.list(owners)]
-        ) { row in
-            guard let entity = row["entity"], layouts[entity] != nil, let number = row["id"].flatMap({ UInt64($0) })
-            else { return }
-            members[row["owner"] ?? "", default: []].append(
-                .numbered(number, storeIdentifier: identifier, entityName: entity))
-        }
+        ) { members[$0["owner"] ?? "", default: []].append(record($0)) }
         return members
     }
 
@@ -200,69 +185,56 @@ public final class SQLiteStore: QueryableDataStore {
             let superseded = try request.superseded { record in
                 var version: UInt64?
                 guard record.storeIdentifier == identifier, let table = tables[record.entityName] else { return nil }
-                try database.run(
-                    "SELECT version FROM \(table) WHERE entity || '/' || id = ?2 AND id = ?1",
-                    [number(record), "\(record)"]
-                ) { row in version = row["version"].flatMap { UInt64($0) } }
+                let sql = "SELECT version FROM \(table) WHERE id = ? AND entity = ?"
+                try database.run(sql, [record.number, record.entityName]) { version = UInt64($0["version"] ?? "") }
                 return version
             }
             if !superseded.isEmpty { throw RecordsSuperseded(superseded) }
             var permanent: [PersistentIdentifier: PersistentIdentifier] = [:]
-            try database.run(
-                "UPDATE store SET last = last + ? RETURNING last", ["\(request.inserted.count)"]
-            ) { row in
-                let first = (UInt64(row["last"] ?? "") ?? 0) &- UInt64(request.inserted.count) &+ 1
-                for (number, record) in zip(first..., request.inserted.map(\.persistentIdentifier)) {
-                    permanent[record] = .numbered(number, storeIdentifier: identifier, entityName: record.entityName)
+            for new in request.inserted.map(\.persistentIdentifier) {
+                try database.run("UPDATE store SET last = last + 1 RETURNING last") { row in
+                    permanent[new] = record(["id": row["last"] ?? "", "entity": new.entityName])
                 }
             }
             for snapshot in request.inserted {
                 guard let record = permanent[snapshot.persistentIdentifier] else { continue }
                 try database.run(
                     "INSERT INTO \(tables[record.entityName] ?? "") (id, entity, version) VALUES (?, ?, 0)",
-                    [number(record), record.entityName])
-                try write(snapshot.copy(persistentIdentifier: record, remappedIdentifiers: permanent), nil)
+                    [record.number, record.entityName])
+                try write(snapshot, to: record, nil, permanent)
             }
             for (place, snapshot) in request.updated.enumerated() {
-                let record = snapshot.persistentIdentifier
-                try write(
-                    snapshot.copy(persistentIdentifier: record, remappedIdentifiers: permanent),
-                    request.changedSlots.isEmpty ? nil : request.changedSlots[place])
+                let slots = request.changedSlots.isEmpty ? nil : request.changedSlots[place]
+                try write(snapshot, to: snapshot.persistentIdentifier, slots, permanent)
             }
             for record in request.deleted.map(\.persistentIdentifier) {
-                try database.run("DELETE FROM \(tables[record.entityName] ?? "") WHERE id = ?", [number(record)])
+                try database.run("DELETE FROM \(tables[record.entityName] ?? "") WHERE id = ?", [record.number])
             }
             return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: permanent)
         }
     }
 
-    private func number(_ record: PersistentIdentifier) -> String? { record.sequenceNumber.map { "\($0)" } }
-
     /// Writes some slots of a record, or all of them. What the snapshot has in others need not be what is stored.
-    private func write(_ snapshot: DefaultSnapshot, _ slots: SlotSet?) throws {
-        let record = snapshot.persistentIdentifier
+    private func write(
+        _ snapshot: DefaultSnapshot, to record: PersistentIdentifier, _ slots: SlotSet?,
+        _ permanent: [PersistentIdentifier: PersistentIdentifier]
+    ) throws {
+        let snapshot = snapshot.copy(persistentIdentifier: record, remappedIdentifiers: permanent)
         var (assignments, values) = (["version = version + 1"], [String?]())
         for (index, slot) in (layouts[record.entityName]?.slots ?? []).enumerated() {
-            // A list that was left out when it was read stays as it is.
-            guard slot.hasColumn, slots?.contains(index) ?? true, !slot.role.isToMany || !snapshot.values[index].isNull
-            else { continue }
-            let text = slot.text(of: snapshot.values[index])
-            if text == nil, !snapshot.values[index].isNull, !slot.role.isToMany {
-                throw SQLiteStoreError(.unsupported, "\(slot.name) of \(record) cannot be kept to the last bit")
-            }
+            // A list that was left out when the record was read stays as it is.
+            let value = snapshot.values[index]
+            if !slot.hasColumn || slots?.contains(index) == false || slot.role.isToMany && value.isNull { continue }
             assignments.append("\(slot.column) = ?")
+            let text = slot.text(of: value)
             values.append(text)
+            if text == nil, slot.role == .attribute, !value.isNull {
+                throw SQLiteStoreError(.unsupported, "\(slot.name) of \(record) has a value that text does not keep")
+            }
         }
         try database.run(
             "UPDATE \(tables[record.entityName] ?? "") SET \(assignments.joined(separator: ", ")) WHERE id = ?",
-            values + [number(record)])
+            values + [record.number])
     }
-}
-
-extension RecordLayout.Slot {
-    /// What the property holds, and which side keeps it.
-    fileprivate var form: String { "\(columnText.dropFirst(name.count + 1)) (\(role))" }
-    /// Whether a query is answered with it: a list that it does not name may be left out.
-    fileprivate func isRead(_ query: StoreQuery) -> Bool { !role.isToMany || query.prefetch.contains(name) }
 }
 #endif

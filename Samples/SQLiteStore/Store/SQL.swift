@@ -49,7 +49,7 @@ struct Translator: Sendable {
     func joined(_ parts: [SQL?], by word: String, ifNone text: String) -> SQL? {
         let found = parts.compactMap(\.self)
         let whole = found.isEmpty ? text : found.map(\.text).joined(separator: word)
-        return found.count == parts.count ? ("(\(whole))", found.flatMap(\.values)) : nil
+        return found.count == parts.count && parts.count <= 50 ? ("(\(whole))", found.flatMap(\.values)) : nil
     }
 
     /// A key of an order, which puts nil first.
@@ -154,12 +154,10 @@ extension SQLiteStore {
         var condition: SQL = ("r.entity IN (\(Translator.parameters(family.count)))", family)
         var decided: Set<Int> = []
         for conjunct in query.conjuncts {
-            // SQLite takes no more parts and parameters than some.
-            var count = 0
-            conjunct.expression.forEachPart { _ in count += 1 }
-            guard count < 5_000, decided.count < 50, let part = translator.condition(conjunct.expression) else {
-                continue
-            }
+            // SQLite takes expressions a thousand deep, and some 32,000 parameters.
+            guard decided.count < 50, let part = translator.condition(conjunct.expression),
+                condition.values.count + part.values.count < 30_000
+            else { continue }
             condition = ("\(condition.text) AND \(part.text)", condition.values + part.values)
             decided.insert(conjunct.id)
         }

@@ -109,7 +109,9 @@ import Testing
         try paths.map { path in
             let file = package.appending(path: "Samples/CustomStore").appending(path: path)
             return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-                .map { $0.trimmingCharacters(in: .whitespaces) }.count { !$0.isEmpty && !$0.hasPrefix("//") && !$0.hasPrefix("#") }
+                .map { $0.trimmingCharacters(in: .whitespaces) }.count {
+                    !$0.isEmpty && !$0.hasPrefix("//") && !$0.hasPrefix("#")
+                }
         }.reduce(0, +)
     }
 

@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
         .executable(name: "remote-store", targets: ["RemoteStore"]),
+        .executable(name: "sqlite-store", targets: ["SQLiteStoreProgram"]),
     ],
     // Off by default: an app fetches and builds only what Mortise itself needs.
     traits: [
@@ -45,6 +46,9 @@ let package = Package(
         .trait(
             name: "RemoteStore",
             description: "The sample of a store behind an HTTP service, which needs a server library."),
+        .trait(
+            name: "SQLiteStore",
+            description: "The sample of a store on SQLite. Needs libsqlite3-dev on Linux."),
     ],
     dependencies: [
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
@@ -135,6 +139,14 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemoteStore"])),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Samples/RemoteStore"),
+        .systemLibrary(name: "CSQLite", path: "Samples/SQLiteStore/CSQLite"),
+        .target(
+            name: "SQLiteStore",
+            dependencies: ["MortiseCore", .target(name: "CSQLite", condition: .when(traits: ["SQLiteStore"]))],
+            path: "Samples/SQLiteStore/Store"),
+        .executableTarget(
+            name: "SQLiteStoreProgram", dependencies: ["SQLiteStore", "MortiseConformance"],
+            path: "Samples/SQLiteStore/Program"),
 
         // Seeds and generators of random tests.
         .target(name: "TestSupport", dependencies: ["MortiseCore"], path: "Tests/Support"),
@@ -292,7 +304,7 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
     package.traits = []
 }
 
-for target in package.targets where target.name != "CMortisePlatform" {
+for target in package.targets where target.name != "CMortisePlatform" && target.type != .system {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
             .enableUpcomingFeature("ExistentialAny"),

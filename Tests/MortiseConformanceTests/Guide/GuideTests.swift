@@ -4,10 +4,12 @@ import MortiseConformance
 import PackageSubjects
 import Testing
 
-/// The guide for authors of stores shows code that is compiled here, and output that is compared with what the kit says.
+/// The guides for authors of stores show code that is compiled, and output that is compared with what the kit says.
 ///
-/// A block under `<!-- code: FILE -->` is a file of this folder or, with a path, of the package, one under `<!-- failure: SUBJECT CASE -->` what the kit
-/// says of a case, and one under `<!-- counts: SUBJECT LEVEL -->` the last line of a report.
+/// A block under `<!-- code: FILE -->` is a file of this folder or, with a path, of the package; one under
+/// `<!-- part: FILE -->` lines of it that follow each other, indented alike; one under `<!-- failure: SUBJECT CASE -->` what
+/// the kit says of a case; and one under `<!-- counts: SUBJECT LEVEL -->` the last line of a report. Swift without a mark is a
+/// failure: nobody would have compiled it.
 @Suite struct GuideTests {
     private static let subjects: [String: ConformanceSubject] = [
         "FirstStore": ConformanceSubject("FirstStore") { SubjectStorage(open: { FirstConfiguration() }) },
@@ -19,33 +21,55 @@ import Testing
 
     private struct Block {
         var mark: [String]
+        var language: String
         var text: String
     }
 
     private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let package = here.appending(path: "../../..").standardizedFileURL
-    private static let guide = package.appending(
-        path: "Sources/MortiseConformance/MortiseConformance.docc/WritingAStore.md")
+    private static let documents = package.appending(path: "Sources/MortiseConformance/MortiseConformance.docc")
+    private static let guide = documents.appending(path: "WritingAStore.md")
+    private static let secondGuide = documents.appending(path: "WritingASQLStore.md")
 
-    private static func blocks() throws -> [Block] {
+    private static func blocks(of guide: URL) throws -> [Block] {
         var blocks: [Block] = []
-        var mark: [String]?
-        var lines: [Substring]?
-        for line in try String(contentsOf: Self.guide, encoding: .utf8).split(
+        var mark: [String] = []
+        var open: (language: String, lines: [Substring])?
+        for line in try String(contentsOf: guide, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
         {
-            if line.hasPrefix("<!-- ") {
-                mark = line.dropFirst(5).dropLast(4).split(separator: " ").map(String.init)
-            } else if line.hasPrefix("```"), let open = lines {
-                if let mark { blocks.append(Block(mark: mark, text: open.joined(separator: "\n"))) }
-                (lines, mark) = (nil, nil)
+            if line.hasPrefix("```"), let block = open {
+                blocks.append(
+                    Block(mark: mark, language: block.language, text: block.lines.joined(separator: "\n")))
+                (open, mark) = (nil, [])
             } else if line.hasPrefix("```") {
-                lines = []
-            } else {
-                lines?.append(line)
+                open = (String(line.dropFirst(3)), [])
+            } else if open != nil {
+                open?.lines.append(line)
+            } else if line.hasPrefix("<!-- ") {
+                mark = line.dropFirst(5).dropLast(4).split(separator: " ").map(String.init)
             }
         }
         return blocks
+    }
+
+    /// Whether a text's lines follow each other in a file, with the same indentation before each.
+    private static func contains(_ file: String, _ text: String) -> Bool {
+        let lines = file.split(separator: "\n", omittingEmptySubsequences: false)
+        let part = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let first = part.first, lines.count >= part.count else { return false }
+        return (0...lines.count - part.count).contains { start in
+            guard lines[start].hasSuffix(first) else { return false }
+            let indentation = lines[start].dropLast(first.count)
+            return indentation.allSatisfy { $0 == " " }
+                && zip(lines[start...], part).allSatisfy { $0 == ($1.isEmpty ? "" : indentation + $1) }
+        }
+    }
+
+    /// A file that a mark names.
+    private static func file(_ name: String) throws -> String {
+        let folder = name.contains("/") ? package : here
+        return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
 
     /// Numbers of identifiers are other ones in every process.
@@ -53,15 +77,17 @@ import Testing
         text.replacing(#/[0-9]+/#, with: "#")
     }
 
-    @Test func theGuideShowsWhatIsCompiledAndWhatTheKitSays() throws {
-        let blocks = try Self.blocks()
+    @Test(arguments: ["WritingAStore.md", "WritingASQLStore.md"])
+    func theGuideShowsWhatIsCompiledAndWhatTheKitSays(_ name: String) throws {
+        let blocks = try Self.blocks(of: Self.documents.appending(path: name))
         #expect(blocks.count >= 8)
         for block in blocks {
             switch block.mark.first {
-            case "code:":
-                let folder = block.mark[1].contains("/") ? Self.package : Self.here
-                let file = try String(contentsOf: folder.appending(path: block.mark[1]), encoding: .utf8)
-                #expect(file == block.text + "\n", "\(block.mark)")
+            case "code:": #expect(try Self.file(block.mark[1]) == block.text + "\n", "\(block.mark)")
+            case "part:":
+                #expect(
+                    Self.contains(try Self.file(block.mark[1]), block.text),
+                    "\(block.mark[1]) does not have these lines:\n\(block.text)")
             case "failure:":
                 let subject = try #require(Self.subjects[block.mark[1]])
                 let conformanceCase = try #require(ConformanceCase.named(block.mark[2]))
@@ -73,17 +99,20 @@ import Testing
                 let report = ConformanceRun(subject.startingProcesses(of: KillConformanceTests.program), level: level)
                     .report()
                 #expect(report.countsLine == block.text, "\(block.mark) says:\n\(report.text)")
+            case nil: #expect(block.language != "swift", "this is not known to compile:\n\(block.text)")
             default: Issue.record("there is no \(block.mark)")
             }
         }
     }
 
-    /// The lines of files of the sample that are neither empty nor comments.
+    /// The lines of files of the sample that are neither empty nor comments, nor name the trait that they are built with.
     private static func lines(_ paths: String...) throws -> Int {
         try paths.map { path in
             let file = package.appending(path: "Samples/CustomStore").appending(path: path)
             return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-                .map { $0.trimmingCharacters(in: .whitespaces) }.count { !$0.isEmpty && !$0.hasPrefix("//") }
+                .map { $0.trimmingCharacters(in: .whitespaces) }.count {
+                    !$0.isEmpty && !$0.hasPrefix("//") && !$0.hasPrefix("#")
+                }
         }.reduce(0, +)
     }
 
@@ -101,5 +130,47 @@ import Testing
         let text = try String(contentsOf: Self.guide, encoding: .utf8)
         #expect(text.contains("a store in \(whole) lines"))
         #expect(text.contains("extension of \(pushed) lines"))
+    }
+
+    @Test func theSampleOnSQLiteIsAsShortAsTheGuideSays() throws {
+        let store = try Self.lines("../SQLiteStore/Store/Database.swift", "../SQLiteStore/Store/SQLiteStore.swift")
+        let pushed = try Self.lines("../SQLiteStore/Store/SQL.swift")
+        #expect(store < 300)
+        let text = try String(contentsOf: Self.secondGuide, encoding: .utf8)
+        #expect(text.contains("a store in \(store) lines"))
+        #expect(text.contains("in \(pushed) more"))
+    }
+
+    /// The first cells of the rows of a guide's tables that begin with a text.
+    private static func rows(of guide: URL, beginning prefix: String) throws -> [[String]] {
+        try String(contentsOf: guide, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| `\(prefix)") }
+            .map { row in row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+    }
+
+    @Test func theGuideAndTheProgramNameTheSameOptions() throws {
+        var help = ""
+        _ = ConformanceProgram.main(
+            subjects: [PackageSubjects.csv], arguments: ["--help"],
+            stores: ["csv": { _ in PackageSubjects.csv }], output: { help += $0 })
+        let offered = Set(help.matches(of: #/--[a-z-]+/#).map { String($0.output) })
+        let told = try Self.rows(of: Self.guide, beginning: "--").map { row in
+            String(row[0].prefix { $0 != " " }.filter { $0 != "`" })
+        }
+        #expect(Set(told) == offered)
+        #expect(told.count == Set(told).count)
+    }
+
+    @Test func theGuideSaysWhichCasesTestEachCapability() throws {
+        var told: [String: Set<String>] = [:]
+        for row in try Self.rows(of: Self.secondGuide, beginning: "") where row.count == 4 {
+            told[row[0].filter { $0 != "`" }] = Set(
+                row[3].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).filter { $0 != "`" } })
+        }
+        for capability in StoreCapability.all + [.faultInjection] {
+            let areas = Set(
+                ConformanceCase.all.filter { $0.capability == capability }.map { String($0.id.prefix { $0 != "." }) })
+            let text = areas.sorted().map { "`\($0)`" }.joined(separator: ", ")
+            #expect(told["\(capability)"] == areas, "\(capability) is tested in \(text)")
+        }
     }
 }

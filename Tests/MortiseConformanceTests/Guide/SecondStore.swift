@@ -45,8 +45,13 @@ final class SecondStore: DataStore {
             records[next] = snapshot.copy(persistentIdentifier: new)
             next += 1
         }
-        for snapshot in request.updated {
-            records[snapshot.persistentIdentifier.sequenceNumber ?? 0] = snapshot
+        for (place, snapshot) in request.updated.enumerated() {
+            let number = snapshot.persistentIdentifier.sequenceNumber ?? 0
+            let changed = place < request.changedSlots.count ? request.changedSlots[place] : nil
+            var values = records[number]?.values ?? snapshot.values
+            for slot in values.indices where changed?.contains(slot) ?? true { values[slot] = snapshot.values[slot] }
+            records[number] = DefaultSnapshot(
+                persistentIdentifier: snapshot.persistentIdentifier, layout: snapshot.layout, values: values)
         }
         for snapshot in request.deleted {
             records[snapshot.persistentIdentifier.sequenceNumber ?? 0] = nil

@@ -7,7 +7,7 @@ extension SnapshotTable {
         let names = schema.entities.map(\.name).filter { records[$0]?.isEmpty == false }
         var about = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
         about += names.map {
-            [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.kindText).joined(separator: " ")]
+            [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.columnText).joined(separator: " ")]
         }
         about += foreign.map { [$0.key, $0.value.kinds] }
         return [(aboutName, AnySequence(about))] + names.map { ($0, AnySequence(texts(of: $0))) }
@@ -42,12 +42,12 @@ extension SnapshotTable {
     private func checkKinds(_ kinds: String, of entity: String) throws(SnapshotTableError) {
         for written in kinds.split(separator: " ") {
             let name = written.prefix { $0 != ":" }
-            guard let slot = layouts[entity]?.slots.first(where: { $0.name == name }), slot.kindText != written else {
+            guard let slot = layouts[entity]?.slots.first(where: { $0.name == name }), slot.columnText != written else {
                 continue
             }
             throw .changedKind(
                 entity: entity, property: slot.name, written: String(written.dropFirst(name.count + 1)),
-                asked: String(slot.kindText.dropFirst(name.count + 1)))
+                asked: String(slot.columnText.dropFirst(name.count + 1)))
         }
     }
 
@@ -94,7 +94,9 @@ extension SnapshotTable {
             }
             var values: ContiguousArray<StoredValue> = []
             for (slot, place) in zip(layout.slots, places) {
-                guard let value = slot.value(of: place.map { row[$0] }, storeIdentifier) else {
+                let value =
+                    place.map { slot.value(ofText: row[$0], storeIdentifier: storeIdentifier) } ?? slot.missingValue
+                guard let value else {
                     throw .doesNotFit(
                         entity: entity, property: slot.name, row: number, found: place.flatMap { row[$0] })
                 }
@@ -131,10 +133,12 @@ extension SnapshotTable {
 extension RecordLayout.Slot {
     private var isEphemeral: Bool { property.attribute?.options.contains(.ephemeral) == true }
 
-    fileprivate var hasColumn: Bool { role != .toManyDerived && !isEphemeral }
+    /// Whether a store that writes text has a column for the property: it is neither derived nor ephemeral.
+    public var hasColumn: Bool { role != .toManyDerived && !isEphemeral }
 
-    /// The name and what a cell holds: a kind of value, or an entity to which it leads.
-    fileprivate var kindText: String {
+    /// The name and what a cell holds, such as `size:int64`, `team:Team` and `projects:[Project]`: a kind of value, or the
+    /// entity that a relationship leads to. A column that was written under another text holds other values.
+    public var columnText: String {
         if let kind = property.attribute?.kind { return "\(name):\(kind.rawValue)" }
         let destination = property.relationship?.destination ?? ""
         return "\(name):" + (role.isToMany ? "[\(destination)]" : destination)
@@ -144,15 +148,22 @@ extension RecordLayout.Slot {
         !hasColumn || property.isOptional || role.isToMany || property.attribute?.defaultValue != nil
     }
 
-    fileprivate func text(of value: StoredValue) -> String? {
+    /// The cell for a value of this property: `StoredValue.text(as:)`, or `Entity/number` of every target with a space between
+    /// them. Nil for null, for an empty list, and for a value that would not come back to the last bit.
+    public func text(of value: StoredValue) -> String? {
         if let kind = property.attribute?.kind { return value.text(as: kind) }
         let targets = value.targets
         return targets.isEmpty ? nil : targets.map(\.description).joined(separator: " ")
     }
 
-    /// The value of a cell, nil if it is not valid; the value of a missing column if there is no cell.
-    fileprivate func value(of cell: String??, _ store: String) -> StoredValue? {
-        guard let cell else { return role.isToMany ? .identifiers([]) : property.attribute?.defaultValue ?? .null }
+    /// The value of a missing column.
+    fileprivate var missingValue: StoredValue {
+        role.isToMany ? .identifiers([]) : property.attribute?.defaultValue ?? .null
+    }
+
+    /// The value of a cell that `text(of:)` has made; nil if it is not valid. An empty cell of an optional property is null, and
+    /// of a list an empty list.
+    public func value(ofText cell: String?, storeIdentifier store: String) -> StoredValue? {
         guard let text = cell else {
             return role.isToMany ? .identifiers([]) : property.isOptional ? .null : nil
         }

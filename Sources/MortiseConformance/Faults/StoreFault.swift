@@ -46,7 +46,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
         + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
         + batchFaults + storageFaults
-        + historyFaults + errorFaults
+        + historyFaults + errorFaults + wideModelFaults + schemaFaults
+        + wideHistoryFaults
 }
 
 /// The kit's own correct stores.
@@ -60,6 +61,9 @@ enum ReferenceKind: String, CaseIterable, Sendable {
     /// Takes queries, does not lie in memory as far as a context can tell, and numbers the versions of its records, which
     /// others change.
     case shared
+    /// As `plain`, and it runs migration plans. Once it has adapted its records to a schema, it refuses one that lacks any of
+    /// their properties.
+    case oneWay
 }
 
 extension ConformanceSubject {
@@ -87,7 +91,7 @@ extension ConformanceSubject {
     static func reference(_ kind: ReferenceKind, fault: StoreFault?) -> ConformanceSubject {
         let capabilities: StoreCapabilities =
             switch kind {
-            case .plain: [.durability, .erase]
+            case .plain, .oneWay: [.durability, .erase]
             case .planning: PlanningReferenceStore.claims
             case .versioned: VersionedReferenceStore.claims
             case .shared: SharedReferenceStore.claims
@@ -103,6 +107,8 @@ extension ConformanceSubject {
                 case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .shared: SharedReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .oneWay:
+                    ReferenceConfiguration("reference", storage: storage, fault: fault, isOneWay: true)
                 }
             }
         }

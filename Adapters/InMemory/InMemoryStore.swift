@@ -13,6 +13,8 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     public var schema: Schema?
     /// Names the store in identifiers; two configurations with the same one still open stores of their own.
     public let identifier: String
+    /// True: a store that begins empty has nothing to migrate.
+    public var handlesMigrationPlans: Bool { true }
 
     /// Describes a store in memory.
     /// - Parameters:

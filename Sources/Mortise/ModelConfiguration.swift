@@ -141,6 +141,9 @@ extension ModelConfiguration: DataStoreConfiguration {
     /// The store that the configuration opens.
     public typealias Store = DefaultStore
 
+    /// True: the store refuses custom stages that are due, and those alone.
+    public var handlesMigrationPlans: Bool { true }
+
     /// The longest file name that common file systems take, in bytes, less what a log's checkpoint appends to it.
     fileprivate static let longestFileName = 255 - 52
 

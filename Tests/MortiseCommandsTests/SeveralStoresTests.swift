@@ -179,6 +179,7 @@ private struct PlannedConfiguration: DataStoreConfiguration {
     typealias Store = PlannedStore
     var name = "planned"
     var schema: Schema?
+    var handlesMigrationPlans: Bool { true }
 }
 
 /// A store that knows which migration plan it was handed.

@@ -58,6 +58,8 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
     public var location: String { path }
     /// True: opening compares the stored schema with the program's.
     public var checksStoredSchema: Bool { true }
+    /// True: opening refuses custom stages that are due, and those alone.
+    public var handlesMigrationPlans: Bool { true }
 
     /// What the configured durability survives.
     public var durabilityGrade: DurabilityGrade {

@@ -67,17 +67,22 @@ public final class CaseContext {
         return CaseSession(name: "other \(others.count)", context: ModelContext(container), log: self)
     }
 
-    /// Opens the same storage, which must be closed, with another schema. The caller closes the container.
+    /// Opens the same storage, which must be closed, with another schema, and with a migration plan if there is one. The
+    /// caller closes the container.
     /// - Throws: what opening throws.
-    public func open(for schema: Schema) throws -> ModelContainer {
-        note("open the storage for another schema")
-        return try open(storage.open(), for: schema)
+    public func open(
+        for schema: Schema, plan: (any SchemaMigrationPlan.Type)? = nil
+    ) throws -> ModelContainer {
+        note("open the storage for another schema" + (plan.map { " with the plan \($0)" } ?? ""))
+        return try open(storage.open(), for: schema, plan: plan)
     }
 
     /// In the cases whose subject is what a store answers, whatever one that plans says is compared with what is found
     /// without its help. In the others a store would fail for another reason than the one that the case is about.
-    private func open<C: DataStoreConfiguration>(_ configuration: C, for schema: Schema) throws -> ModelContainer {
-        let container = try ModelContainer(for: schema, configurations: [configuration])
+    private func open<C: DataStoreConfiguration>(
+        _ configuration: C, for schema: Schema, plan: (any SchemaMigrationPlan.Type)? = nil
+    ) throws -> ModelContainer {
+        let container = try ModelContainer(for: schema, migrationPlan: plan, configurations: [configuration])
         let isAboutAnswers = ["random", "planning"].contains(conformanceCase.area)
         container.verifiesPushDown = isAboutAnswers && C.Store.self is any QueryableDataStore.Type
         return container

@@ -122,8 +122,10 @@ extension ConformanceCase {
             optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, comparisonCases, orderCases, planningCases, promiseCases, versionCases,
             recordVersionCases, deferralCases, readConsistencyCases, announcementCases,
-            schemaCases, errorCases, historyCases, batchHistoryCases, durabilityCases, storageCases, openerCases,
-            folderCases, resourceCases, randomCases,
+            wideModelCases, schemaCases, schemaNameCases, schemaPlanCases, errorCases, historyCases, wideHistoryCases,
+            batchHistoryCases, expressionVariationCases, valueVariationCases, planningVariationCases,
+            contractVariationCases, sessionVariationCases, durabilityCases, storageCases, openerCases, folderCases, resourceCases,
+            randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

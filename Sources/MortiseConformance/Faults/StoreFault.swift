@@ -60,7 +60,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
         + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
         + batchFaults + storageFaults
-        + historyFaults + errorFaults + folderFaults
+        + historyFaults + errorFaults + wideModelFaults + schemaFaults
+        + wideHistoryFaults + folderFaults
 }
 
 /// The kit's own correct stores.
@@ -76,6 +77,9 @@ enum ReferenceKind: String, CaseIterable, Sendable {
     case shared
     /// On files in a folder.
     case folder
+    /// As `plain`, and it runs migration plans. Once it has adapted its records to a schema, it refuses one that lacks any of
+    /// their properties.
+    case oneWay
 }
 
 extension ConformanceSubject {
@@ -109,7 +113,7 @@ extension ConformanceSubject {
         }
         let capabilities: StoreCapabilities =
             switch kind {
-            case .plain: [.durability, .erase]
+            case .plain, .oneWay: [.durability, .erase]
             case .planning: PlanningReferenceStore.claims
             case .versioned: VersionedReferenceStore.claims
             case .shared, .folder: SharedReferenceStore.claims
@@ -125,6 +129,8 @@ extension ConformanceSubject {
                 case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .shared, .folder: SharedReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .oneWay:
+                    ReferenceConfiguration("reference", storage: storage, fault: fault, isOneWay: true)
                 }
             }
         }

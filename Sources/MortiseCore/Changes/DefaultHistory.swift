@@ -13,7 +13,7 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
     public var id: Int64 { transactionIdentifier }
     /// When the transaction was saved, by the clock of the process that saved it.
     public let timestamp: Date
-    /// The changes of the transaction, each record at most once.
+    /// The changes of the transaction, each record at most once. Insertions are in the order of insertion among each other.
     public let changes: [HistoryChange]
     /// Marks this transaction; a fetch of history after this token begins with the next transaction.
     public let token: DefaultHistoryToken

@@ -8,7 +8,7 @@ public protocol HistoryTransaction: Hashable, Identifiable, Sendable {
     associatedtype TransactionIdentifier: Comparable & Hashable & Sendable
     /// When the transaction was saved, by the clock of the process that saved it.
     var timestamp: Date { get }
-    /// The changes of the transaction, each record at most once.
+    /// The changes of the transaction, each record at most once. Insertions are in the order of insertion among each other.
     var changes: [HistoryChange] { get }
     /// Marks this transaction; a fetch of history after this token begins with the next transaction.
     var token: TokenType { get }
@@ -193,7 +193,7 @@ public protocol HistoryProviding {
     /// The matching transactions, oldest first unless the descriptor sorts.
     /// - Throws: the store's errors; what evaluating the descriptor's predicate throws.
     func fetchHistory(_ descriptor: HistoryDescriptor<HistoryType>) throws -> [HistoryType]
-    /// Deletes the matching transactions from the history.
+    /// Deletes the matching transactions from the history, for good. Their numbers and tokens are not used again.
     /// - Throws: the store's errors.
     func deleteHistory(_ descriptor: HistoryDescriptor<HistoryType>) throws
 }

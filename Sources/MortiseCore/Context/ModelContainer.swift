@@ -75,7 +75,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     /// - Parameters:
     ///   - givenSchema: the models of the container.
     ///   - migrationPlan: passed to every store. A store of this package adapts records as far as lightweight stages
-    ///     do, and throws if a stage has code to run; what other stores do with it is up to them.
+    ///     do, and throws if a stage has code to run. Other stores run such a stage or refuse it where they say that they
+    ///     handle plans; for those that do not, the container refuses the plan.
     ///   - configurations: one for each store, with different names. The container completes one without a schema.
     ///   - logger: receives what opening repaired; also the initial value of the `logger` property.
     /// - Throws: `SchemaError`; `MigrationError`; `SwiftDataError.duplicateConfiguration` for two configurations of one
@@ -214,6 +215,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let describing = configuration as? any SelfDescribingConfiguration, !describing.checksStoredSchema {
             try describing.checkStoredSchema()
         }
+        try configuration.checkPlan(migrationPlan)
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
         if let recovery = store.recoveryDescription {
             logger.notice(

@@ -18,7 +18,8 @@ public enum MigrationStage {
     /// New properties get their default, removed ones are dropped, and renamed ones are found by their original name.
     case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
     /// `willMigrate` sees the old models before the migration, `didMigrate` the new ones after it. The stores of this
-    /// package refuse to open if they would have to run such a stage.
+    /// package refuse to open if they would have to run such a stage, and a container refuses the plan for every store that does
+    /// not say that it takes care of plans (`DataStoreConfiguration.handlesMigrationPlans`).
     case custom(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
         willMigrate: ((_ context: ModelContext) throws -> Void)?,
@@ -30,6 +31,20 @@ public enum MigrationStage {
             return nil
         }
         return (source, target)
+    }
+}
+
+extension DataStoreConfiguration {
+    /// Refuses the custom stages of a plan for a store that does not take care of them.
+    /// - Throws: `MigrationError.plansNotRun`, `.customStage`; what `storedSchema()` throws.
+    func checkPlan(_ plan: (any SchemaMigrationPlan.Type)?) throws {
+        if handlesMigrationPlans { return }
+        if let describing = self as? any SelfDescribingConfiguration { return try describing.checkStages(of: plan) }
+        let stages = plan?.stages.compactMap { $0.customEnds?.target.versionIdentifier } ?? []
+        // A stage to a newer version than the one asked for is not due anywhere.
+        if let stage = stages.filter({ $0 <= schema?.version ?? $0 }).min() {
+            throw MigrationError.plansNotRun(store: name, stage: stage)
+        }
     }
 }
 

@@ -55,7 +55,7 @@ public struct SchemaMapping: Sendable {
         let newLayouts = new.recordLayouts()
         var origins: [String: [Int?]] = [:]
         for (name, layout) in newLayouts {
-            if let before = oldLayouts[name] { origins[name] = Self.origins(of: layout, in: before) }
+            if let before = oldLayouts[name] { origins[name] = layout.origins(in: before) }
         }
         let sides = Sides(old: oldLayouts, new: newLayouts, origins: origins)
         var sources: [String: [Source]] = [:]
@@ -140,45 +140,6 @@ public struct SchemaMapping: Sendable {
     }
 
     private struct Difference: Error { let text: String }
-
-    /// The slots of the old layout that the properties of another come from; nil for new ones.
-    private static func origins(of layout: RecordLayout, in old: RecordLayout) -> [Int?] {
-        func isRenamed(_ slot: RecordLayout.Slot) -> Bool { slot.property.originalName != slot.name }
-        // What was ephemeral has no value anywhere.
-        func place(of slot: RecordLayout.Slot, _ matches: (StoredProperty) -> Bool) -> Int? {
-            old.slots.indices.first {
-                matches(old.slots[$0].property) && (isEphemeral(slot) || !isEphemeral(old.slots[$0]))
-            }
-        }
-        func isDone(_ slot: RecordLayout.Slot) -> Bool {
-            isRenamed(slot)
-                && old.slots.contains {
-                    $0.name == slot.name && $0.property.originalName == slot.property.originalName
-                }
-        }
-        func chained(_ slot: RecordLayout.Slot) -> Int? {
-            guard isRenamed(slot) else { return nil }
-            return place(of: slot) { before in
-                before.originalName == slot.property.originalName && before.originalName != before.name
-                    && !layout.slots.contains { $0.name == before.name }
-            }
-        }
-        let renamed = layout.slots.map { slot -> Int? in
-            guard isRenamed(slot), !isDone(slot) else { return nil }
-            if let keeper = layout.slots.first(where: { $0.name == slot.property.originalName }),
-                isDone(keeper) || (!isRenamed(keeper) && chained(slot) != nil)
-            {
-                return nil
-            }
-            return place(of: slot) { $0.name == slot.property.originalName }
-        }
-        let taken = Set(renamed.compactMap(\.self))
-        return zip(layout.slots, renamed).map { slot, origin in
-            if let origin { return origin }
-            if let same = place(of: slot, { $0.name == slot.name }), !taken.contains(same) { return same }
-            return chained(slot)
-        }
-    }
 
     private static func source(
         of slot: RecordLayout.Slot, from origin: Int?, in old: RecordLayout, _ sides: Sides

@@ -11,6 +11,9 @@ struct Debris: Sendable {
     var first: [UInt64: DefaultSnapshot] = [:]
     var gone: [DefaultSnapshot] = []
     var openings = 0
+    /// The records as they were under each schema.
+    var past: [StoredSchema: [UInt64: DefaultSnapshot]] = [:]
+    var forgotten: [ReferenceTransaction] = []
 }
 
 /// One key of an order, by property name.
@@ -33,6 +36,8 @@ struct ReferenceSteps: Sendable {
     var adopt: @Sendable (StoredSchema, [String: RecordLayout], inout State) throws -> Void = {
         try ReferenceSteps.adopt($0, $1, &$2)
     }
+    /// How a store that runs migration plans does so.
+    var migration = ReferenceMigration()
     var capabilities: @Sendable (StoreCapabilities) -> StoreCapabilities = { $0 }
     var explain: @Sendable (ReferenceStoreError) -> any Error = { $0 }
     var worksWhenClosed = false
@@ -170,6 +175,12 @@ struct ReferenceSteps: Sendable {
     var ignoresHistoryPredicates = false
     var ignoresHistoryOrder = false
     var historyLimit: @Sendable (UInt64) -> UInt64 = { $0 }
+    var limitsHistoryFirst = false
+    /// The transaction that the changes of a transaction name.
+    var transactionOfChanges: @Sendable (Int64) -> Int64 = { $0 }
+    var changeNumber: @Sendable (Int64) -> Int64 = { $0 }
+    var storeOfHistory: @Sendable (String) -> String = { $0 }
+    var storeOfTokens: @Sendable (String) -> String = { $0 }
 
     // MARK: Fetching
 
@@ -180,6 +191,11 @@ struct ReferenceSteps: Sendable {
     var order: @Sendable (State) -> [DefaultSnapshot] = { $0.records.sorted { $0.key < $1.key }.map(\.value) }
     /// The members of a derived to-many relationship.
     var members: @Sendable ([PersistentIdentifier]) -> [PersistentIdentifier] = { $0 }
+    /// The records that refer to another by the inverse of its relationship.
+    var owners: @Sendable (_ target: PersistentIdentifier, DerivedEnd, InverseIndex) -> [PersistentIdentifier] = {
+        target, end, index in
+        index.owners(of: target, through: end.inverse).filter { end.owners.contains($0.entityName) }
+    }
     var sort: @Sendable ([DefaultSnapshot], [SortKey]) -> [DefaultSnapshot] = { records, keys in
         ReferenceSteps.sorted(records, keys)
     }
@@ -255,10 +271,12 @@ extension ReferenceSteps {
 
     /// Records keep their values by property name; new properties take their default or nil.
     /// - Throws: `ReferenceStoreError.schemaMismatch` where a property is of another kind, or is new and has no value.
+    ///   With `isOneWay` a property or entity with values that the schema lacks is one of these, too.
     static func adopt(
-        _ schema: StoredSchema, _ layouts: [String: RecordLayout], _ state: inout State
+        _ schema: StoredSchema, _ layouts: [String: RecordLayout], _ state: inout State, isOneWay: Bool = false,
+        origins: (_ layout: RecordLayout, _ old: RecordLayout) -> [Int?] = { $0.origins(in: $1) }
     ) throws {
-        if let original = state.original, original.version == state.version {
+        if !isOneWay, let original = state.original, original.version == state.version {
             state.schema = original.schema
             state.records = original.records
         }
@@ -268,11 +286,12 @@ extension ReferenceSteps {
             return
         }
         let before = old.recordLayouts()
+        var sources: [String: [Int?]] = [:]
         for (entity, layout) in layouts {
-            for slot in layout.slots {
-                let kept = before[entity].flatMap { layout in
-                    layout.slot(named: slot.name).map { layout.slots[$0] }
-                }
+            let found = before[entity].map { origins(layout, $0) } ?? layout.slots.map { _ in nil }
+            sources[entity] = found
+            for (slot, origin) in zip(layout.slots, found) {
+                let kept = origin.flatMap { before[entity]?.slots[$0] }
                 let isFit =
                     if let kept {
                         kept.role == slot.role && kept.property.attribute?.kind == slot.property.attribute?.kind
@@ -284,19 +303,45 @@ extension ReferenceSteps {
                 if !isFit { throw ReferenceStoreError.schemaMismatch(entity: entity, property: slot.name) }
             }
         }
-        state.original = .init(schema: old, records: state.records, version: state.version)
+        if isOneWay { try checkNothingIsLost(before, sources, state) }
+        if !isOneWay { state.original = .init(schema: old, records: state.records, version: state.version) }
         state.schema = schema
         for (number, record) in state.records {
-            guard let layout = layouts[record.persistentIdentifier.entityName] else { continue }
+            let entity = record.persistentIdentifier.entityName
+            guard let layout = layouts[entity], let origins = sources[entity] else { continue }
             state.records[number] = DefaultSnapshot(
                 persistentIdentifier: record.persistentIdentifier, layout: layout,
                 values: ContiguousArray(
-                    layout.slots.map { slot in
-                        record[property: slot.name] ?? slot.property.attribute?.defaultValue
+                    zip(layout.slots, origins).map { slot, origin in
+                        origin.map { record.values[$0] } ?? slot.property.attribute?.defaultValue
                             ?? (slot.role.isToMany ? .identifiers([]) : .null)
                     }))
         }
     }
+
+    private static func checkNothingIsLost(
+        _ before: [String: RecordLayout], _ sources: [String: [Int?]], _ state: State
+    ) throws {
+        for record in state.records.values {
+            let entity = record.persistentIdentifier.entityName
+            guard let layout = before[entity] else { continue }
+            guard let taken = sources[entity] else {
+                throw ReferenceStoreError.schemaMismatch(entity: entity, property: layout.slots.first?.name ?? "")
+            }
+            for place in layout.slots.indices where !taken.contains(place) {
+                throw ReferenceStoreError.schemaMismatch(entity: entity, property: layout.slots[place].name)
+            }
+        }
+    }
+}
+
+/// A derived to-many relationship: what it follows from.
+struct DerivedEnd: Sendable {
+    let slot: RecordLayout.Slot
+    /// The property of the owners that leads here.
+    let inverse: String
+    /// The entities whose records may be members.
+    let owners: Set<String>
 }
 
 extension ReferenceSteps {

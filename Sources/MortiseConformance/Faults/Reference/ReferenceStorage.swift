@@ -16,6 +16,8 @@ public final class ReferenceStorage: Sendable {
         /// The version at which each record was last changed.
         var recordVersions: [UInt64: UInt64] = [:]
         var history: [ReferenceTransaction] = []
+        /// The number of the last transaction, which may have been forgotten.
+        var lastTransaction: Int64 = 0
         /// The schema for which the records were last opened.
         var schema: StoredSchema?
         /// The records as they were before they were adopted for another schema, until something is saved.

@@ -13,16 +13,35 @@ public struct ReferenceConfiguration: DataStoreConfiguration, Sendable {
     public var schema: Schema?
     let storage: ReferenceStorage
     let fault: StoreFault?
+    /// Whether the store runs migration plans, and never goes back to an older schema once it has adapted its records.
+    let isOneWay: Bool
+    /// Whether the store takes care of migration plans.
+    public var handlesMigrationPlans: Bool { migration.handlesPlans }
 
     /// A correct store.
     public init(_ name: String = "reference", storage: ReferenceStorage) {
         self.init(name, storage: storage, fault: nil)
     }
 
-    init(_ name: String, storage: ReferenceStorage, fault: StoreFault?) {
+    init(_ name: String, storage: ReferenceStorage, fault: StoreFault?, isOneWay: Bool = false) {
         self.name = name
         self.storage = storage
         self.fault = fault
+        self.isOneWay = isOneWay
+    }
+
+    /// Makes the steps those of the kind of store that the configuration opens.
+    func change(_ steps: inout ReferenceSteps) {
+        guard isOneWay else { return }
+        steps.migration.handlesPlans = true
+        steps.adopt = { try ReferenceSteps.adopt($0, $1, &$2, isOneWay: true) }
+    }
+
+    var migration: ReferenceMigration {
+        var steps = ReferenceSteps()
+        change(&steps)
+        fault?.change(&steps)
+        return steps.migration
     }
 
     /// Two configurations are equal if they open the same storage.
@@ -59,7 +78,9 @@ public final class ReferenceStore: DataStore {
     ///   `ReferenceStoreError.schemaMismatch`.
     public init(_ configuration: ReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
-        work = try ReferenceWork(configuration.storage, configuration.schema, configuration.fault)
+        try configuration.migrate(by: migrationPlan)
+        work = try ReferenceWork(
+            configuration.storage, configuration.schema, configuration.fault, change: configuration.change)
     }
 
     /// Fetches as the contract asks, changed by the fault.

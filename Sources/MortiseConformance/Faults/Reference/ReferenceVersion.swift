@@ -100,9 +100,7 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
         let live = isForgotten ? work.storage.state.withLock { $0.records[number] } : nil
         guard slot < layout.slots.count, let record = live ?? records[number] else { return .null }
         let description = layout.slots[slot]
-        if description.role == .toManyDerived, let inverse = description.property.relationship?.inverse {
-            return .identifiers(work.steps.members(index.owners(of: record.persistentIdentifier, through: inverse)))
-        }
+        if let members = work.members(of: record.persistentIdentifier, description, index) { return members }
         return slot < record.values.count ? record.values[slot] : .null
     }
 }

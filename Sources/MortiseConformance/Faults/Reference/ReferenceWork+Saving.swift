@@ -68,9 +68,13 @@ extension ReferenceWork {
         next.version = steps.nextVersion(state.version)
         if steps.numbersRecords { steps.numberRecords(of: &next, after: state) }
         next.history = state.history
+        next.lastTransaction = state.lastTransaction
         var transaction = steps.transaction(transaction(request, remapped, before, next))
         if isBatch { transaction = steps.batchTransaction(transaction) }
-        if let transaction { next.history.append(transaction) }
+        if let transaction {
+            next.history.append(transaction)
+            next.lastTransaction = max(next.lastTransaction, transaction.number)
+        }
         do {
             if !isBatch || steps.writesBatches { try write(from: state, to: next) }
         } catch {
@@ -261,7 +265,8 @@ extension ReferenceWork {
         }
         if changes.isEmpty { return nil }
         return ReferenceTransaction(
-            number: (before.history.last?.number ?? 0) + 1, timestamp: .now, author: request.editingState.author,
+            number: max(before.lastTransaction, before.history.last?.number ?? 0) + 1, timestamp: .now,
+            author: request.editingState.author,
             changes: changes)
     }
 
@@ -269,7 +274,11 @@ extension ReferenceWork {
     func history(
         _ descriptor: HistoryDescriptor<DefaultHistoryTransaction>
     ) throws -> [DefaultHistoryTransaction] {
-        var found = try history().filter {
+        var found = history()
+        if steps.limitsHistoryFirst, descriptor.fetchLimit > 0 {
+            found = Array(found.prefix(Int(clamping: descriptor.fetchLimit)))
+        }
+        found = try found.filter {
             try steps.ignoresHistoryPredicates || descriptor.predicate?.evaluate($0) ?? true
         }
         if !descriptor.sortBy.isEmpty, !steps.ignoresHistoryOrder { found.sort(using: descriptor.sortBy) }
@@ -284,26 +293,26 @@ extension ReferenceWork {
     private func history() -> [DefaultHistoryTransaction] {
         let history = storage.state.withLock { $0.history }
         return steps.history(history).map { transaction in
-            var number: Int64 = 0
+            let number = steps.transactionOfChanges(transaction.number)
+            var last: Int64 = 0
             let changes = transaction.changes.compactMap { change -> HistoryChange? in
-                number += 1
+                last += 1
+                let place = steps.changeNumber(last)
                 switch change.kind {
-                case .insert:
-                    return schema.insertion(of: change.record, change: number, transaction: transaction.number)
+                case .insert: return schema.insertion(of: change.record, change: place, transaction: number)
                 case .update:
                     return schema.update(
-                        of: change.record, properties: change.properties, change: number,
-                        transaction: transaction.number)
+                        of: change.record, properties: change.properties, change: place, transaction: number)
                 case .delete:
                     return schema.deletion(
-                        of: change.record, preserved: change.preserved, change: number,
-                        transaction: transaction.number)
+                        of: change.record, preserved: change.preserved, change: place, transaction: number)
                 }
             }
             return DefaultHistoryTransaction(
                 transactionIdentifier: transaction.number, timestamp: transaction.timestamp, changes: changes,
-                token: DefaultHistoryToken([identifier: steps.token(transaction.number)]), storeIdentifier: identifier,
-                bundleIdentifier: "", processIdentifier: "", author: transaction.author)
+                token: DefaultHistoryToken([steps.storeOfTokens(identifier): steps.token(transaction.number)]),
+                storeIdentifier: steps.storeOfHistory(identifier), bundleIdentifier: "", processIdentifier: "",
+                author: transaction.author)
         }
     }
 

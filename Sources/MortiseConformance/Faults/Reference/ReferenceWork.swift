@@ -8,6 +8,8 @@ final class ReferenceWork: Sendable {
     let storage: ReferenceStorage
     let steps: ReferenceSteps
     let layouts: [String: RecordLayout]
+    /// By entity, it and all that inherit from it.
+    private let families: [String: Set<String>]
     let feed = ChangeFeed()
     private let closed = Mutex(false)
     private let latest = Mutex<ReferenceVersion?>(nil)
@@ -22,6 +24,9 @@ final class ReferenceWork: Sendable {
         self.schema = schema
         self.storage = storage
         layouts = schema.stored.recordLayouts()
+        families = Dictionary(
+            schema.stored.entities.map { ($0.name, Set(schema.stored.subtree(of: $0.name))) },
+            uniquingKeysWith: { first, _ in first })
         var steps = ReferenceSteps()
         change(&steps)
         fault?.change(&steps)
@@ -80,10 +85,19 @@ final class ReferenceWork: Sendable {
     func derive(_ record: DefaultSnapshot, _ index: InverseIndex) -> DefaultSnapshot {
         var values = record.values
         for (place, slot) in record.layout.slots.enumerated() where slot.role == .toManyDerived {
-            guard let inverse = slot.property.relationship?.inverse else { continue }
-            values[place] = .identifiers(steps.members(index.owners(of: record.persistentIdentifier, through: inverse)))
+            if let members = members(of: record.persistentIdentifier, slot, index) { values[place] = members }
         }
         return DefaultSnapshot(persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+    }
+
+    /// The members of a derived to-many relationship; nil for a property that is none.
+    func members(of record: PersistentIdentifier, _ slot: RecordLayout.Slot, _ index: InverseIndex) -> StoredValue? {
+        guard slot.role == .toManyDerived, let relationship = slot.property.relationship,
+            let inverse = relationship.inverse
+        else { return nil }
+        let end = DerivedEnd(
+            slot: slot, inverse: inverse, owners: families[relationship.destination] ?? [relationship.destination])
+        return .identifiers(steps.members(steps.owners(record, end, index)))
     }
 
     // MARK: Versions
@@ -134,5 +148,15 @@ struct InverseIndex: Sendable {
 
     func owners(of target: PersistentIdentifier, through property: String) -> [PersistentIdentifier] {
         owners[Place(target: target, property: property)] ?? []
+    }
+
+    /// The records that one refers to by a property.
+    func targets(of owner: PersistentIdentifier, through property: String) -> [PersistentIdentifier] {
+        owners.filter { $0.key.property == property && $0.value.contains(owner) }.map(\.key.target).sorted()
+    }
+
+    /// The records that refer to another by any property.
+    func owners(of target: PersistentIdentifier) -> [PersistentIdentifier] {
+        Set(owners.filter { $0.key.target == target }.flatMap(\.value)).sorted()
     }
 }

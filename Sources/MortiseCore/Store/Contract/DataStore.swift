@@ -30,12 +30,15 @@ public protocol DataStore: AnyObject {
     /// `ModelContextError.readOnly` without calling the store.
     var allowsSave: Bool { get }
 
-    /// Opens the store. `configuration.schema` is set by then.
+    /// Opens the store. `configuration.schema` is set by then. A storage that was written under another schema is adapted to it,
+    /// or refused with an error that names what does not fit, and left as it was. Renamed properties are found by their original
+    /// names; see `RecordLayout.origins(in:)`. Once it was adapted, the older schema may be refused in the same way.
     /// - Throws: the adapter's errors; the container's initializer throws them on. Nothing may stay open or locked
     ///   then.
     init(_ configuration: Configuration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws
 
-    /// Removes all records; the next save gets identifiers that were not used before. The default throws
+    /// Removes all records; the next save gets identifiers that were not used before. A history stays as it is, and is
+    /// continued; the erasure may be a transaction of its own there, which names no record. The default throws
     /// `DataStoreError.unsupportedFeature`.
     func erase() throws
 
@@ -195,11 +198,18 @@ public protocol DataStoreConfiguration: Hashable {
     /// Checks the configuration before the store is made. The default accepts everything.
     /// - Throws: what is wrong with the configuration; the container's initializer throws it on.
     func validate() throws
+    /// Whether opening the store takes care of the custom stages of a migration plan: runs those that are due, or throws and
+    /// leaves the storage as it was. If false, which is the default, the container opens the store only with a plan that has
+    /// no code to run: it throws `MigrationError.plansNotRun`, or, where the configuration tells the stored schema
+    /// (`SelfDescribingConfiguration`), `MigrationError.customStage` if a custom stage is due.
+    var handlesMigrationPlans: Bool { get }
 }
 
 extension DataStoreConfiguration {
     /// Accepts every configuration.
     public func validate() throws {}
+    /// False: the container refuses plans with code to run.
+    public var handlesMigrationPlans: Bool { false }
 }
 
 /// Identifies the context on whose behalf a store is called.

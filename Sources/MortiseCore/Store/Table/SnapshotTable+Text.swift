@@ -2,12 +2,12 @@
 extension SnapshotTable {
     /// All content as named tables: one for each entity that has records, as `texts(of:)` makes it, and one called
     /// `_store`. That holds the identifier of the store, the number of its next record, and, after the name of each
-    /// entity, the kinds of its columns.
+    /// entity, the kinds of its columns and the original names of those that were renamed.
     public var texts: [(name: String, rows: AnySequence<[String?]>)] {
         let names = schema.entities.map(\.name).filter { records[$0]?.isEmpty == false }
         var about = [["identifier", "next"], [storeIdentifier, "\(nextNumber)"]]
         about += names.map {
-            [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.columnText).joined(separator: " ")]
+            [$0, (layouts[$0]?.slots ?? []).filter(\.hasColumn).map(\.kindText).joined(separator: " ")]
         }
         about += foreign.map { [$0.key, $0.value.kinds] }
         return [(aboutName, AnySequence(about))] + names.map { ($0, AnySequence(texts(of: $0))) }
@@ -16,7 +16,8 @@ extension SnapshotTable {
 
     /// Reads the tables that `texts` made; without any, makes a new table with a new identifier.
     ///
-    /// Tables of entities that the schema does not have are kept and returned by `texts`.
+    /// Tables of entities that the schema does not have are kept and returned by `texts`. Properties that were renamed since are
+    /// found by their original names.
     /// - Throws: `SnapshotTableError`, as `load(texts:of:)`, and for a property of another kind than it was written
     ///   with.
     public init(_ schema: StoredSchema, texts: [String: [[String?]]]) throws(SnapshotTableError) {
@@ -33,22 +34,58 @@ extension SnapshotTable {
             if layouts[entity] == nil {
                 foreign[entity] = Foreign(kinds: kinds[entity] ?? "", rows: rows)
             } else {
-                try checkKinds(kinds[entity] ?? "", of: entity)
-                try load(texts: rows, of: entity)
+                let columns = (kinds[entity] ?? "").split(separator: " ").map(Column.init)
+                let names = names(of: columns, in: entity)
+                try checkKinds(columns, names, of: entity)
+                try load(texts: Self.naming(rows, names), of: entity)
             }
         }
     }
 
-    private func checkKinds(_ kinds: String, of entity: String) throws(SnapshotTableError) {
-        for written in kinds.split(separator: " ") {
-            let name = written.prefix { $0 != ":" }
-            guard let slot = layouts[entity]?.slots.first(where: { $0.name == name }), slot.columnText != written else {
+    /// A column as it was written.
+    private struct Column {
+        let name: String
+        let originalName: String
+        let kind: String
+
+        /// Parses a part of a line of `_store`.
+        init(_ text: Substring) {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let colon = parts[0].firstIndex(of: ":") ?? parts[0].endIndex
+            name = String(parts[0][..<colon])
+            kind = String(parts[0][colon...].dropFirst())
+            originalName = parts.count > 1 ? String(parts[1]) : name
+        }
+    }
+
+    /// The name of the property that each column belongs to now, by the name that it was written with.
+    private func names(of columns: [Column], in entity: String) -> [String: String] {
+        let slots = (layouts[entity]?.slots ?? []).filter(\.hasColumn)
+        let origins = RecordLayout.origins(
+            of: slots.map { .init(name: $0.name, originalName: $0.property.originalName) },
+            in: columns.map { .init(name: $0.name, originalName: $0.originalName) })
+        let pairs = zip(slots, origins).compactMap { slot, origin in origin.map { (columns[$0].name, slot.name) } }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func checkKinds(
+        _ columns: [Column], _ names: [String: String], of entity: String
+    ) throws(SnapshotTableError) {
+        for column in columns {
+            let name = names[column.name] ?? column.name
+            guard let slot = layouts[entity]?.slots.first(where: { $0.name == name }), slot.kind != column.kind else {
                 continue
             }
-            throw .changedKind(
-                entity: entity, property: slot.name, written: String(written.dropFirst(name.count + 1)),
-                asked: String(slot.columnText.dropFirst(name.count + 1)))
+            throw .changedKind(entity: entity, property: slot.name, written: column.kind, asked: slot.kind)
         }
+    }
+
+    /// Rows whose columns have other names. What no property has kept under its name is left with that: it is refused as
+    /// unknown.
+    private static func naming(_ rows: [[String?]], _ names: [String: String]) -> [[String?]] {
+        guard let head = rows.first, names.contains(where: { $0.key != $0.value }) else { return rows }
+        let new = head.enumerated().map { place, name in place == 0 ? name : name.map { names[$0] ?? $0 } }
+        return [new] + rows.dropFirst()
     }
 
     /// Not the name of any entity.
@@ -138,10 +175,18 @@ extension RecordLayout.Slot {
 
     /// The name and what a cell holds, such as `size:int64`, `team:Team` and `projects:[Project]`: a kind of value, or the
     /// entity that a relationship leads to. A column that was written under another text holds other values.
-    public var columnText: String {
-        if let kind = property.attribute?.kind { return "\(name):\(kind.rawValue)" }
+    public var columnText: String { "\(name):\(kind)" }
+
+    /// What a cell holds: a kind of value, or an entity to which it leads.
+    fileprivate var kind: String {
+        if let kind = property.attribute?.kind { return kind.rawValue }
         let destination = property.relationship?.destination ?? ""
-        return "\(name):" + (role.isToMany ? "[\(destination)]" : destination)
+        return role.isToMany ? "[\(destination)]" : destination
+    }
+
+    /// The name and the kind, and the name from which the property was renamed.
+    fileprivate var kindText: String {
+        columnText + (property.originalName == name ? "" : "=\(property.originalName)")
     }
 
     fileprivate var mayBeMissing: Bool {

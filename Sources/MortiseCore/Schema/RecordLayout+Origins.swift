@@ -1,0 +1,62 @@
+extension RecordLayout {
+    /// Where the values of each slot are in records of an older layout of the same entity, by name and by original name.
+    ///
+    /// A property whose original name the older layout has comes from there, so that two properties can exchange their names;
+    /// but not again once the older layout has the property itself under that original name. Every other property comes from
+    /// the one of its own name, if no property of this layout was renamed from that. Whether both hold values of one kind is
+    /// not looked at.
+    /// - Returns: for each slot of this layout the slot of the older one; nil for a property that is new.
+    public func origins(in old: RecordLayout) -> [Int?] {
+        Self.origins(of: slots.map(Name.init), in: old.slots.map(Name.init))
+    }
+
+    /// What properties are told apart by.
+    struct Name {
+        let name: String
+        /// Equal to `name` for a property that was not renamed.
+        let originalName: String
+        /// Without a value in any storage.
+        var isEphemeral = false
+
+        var isRenamed: Bool { originalName != name }
+    }
+
+    static func origins(of names: [Name], in old: [Name]) -> [Int?] {
+        func place(of new: Name, _ matches: (Name) -> Bool) -> Int? {
+            old.firstIndex { matches($0) && (new.isEphemeral || !$0.isEphemeral) }
+        }
+        func isDone(_ new: Name) -> Bool {
+            new.isRenamed && old.contains { $0.name == new.name && $0.originalName == new.originalName }
+        }
+        func chained(_ new: Name) -> Int? {
+            guard new.isRenamed else { return nil }
+            return place(of: new) { before in
+                before.originalName == new.originalName && before.isRenamed
+                    && !names.contains { $0.name == before.name }
+            }
+        }
+        let renamed = names.map { new -> Int? in
+            guard new.isRenamed, !isDone(new) else { return nil }
+            if let keeper = names.first(where: { $0.name == new.originalName }),
+                isDone(keeper) || (!keeper.isRenamed && chained(new) != nil)
+            {
+                return nil
+            }
+            return place(of: new) { $0.name == new.originalName }
+        }
+        let taken = Set(renamed.compactMap(\.self))
+        return zip(names, renamed).map { new, origin in
+            if let origin { return origin }
+            if let same = place(of: new, { $0.name == new.name }), !taken.contains(same) { return same }
+            return chained(new)
+        }
+    }
+}
+
+extension RecordLayout.Name {
+    fileprivate init(_ slot: RecordLayout.Slot) {
+        self.init(
+            name: slot.name, originalName: slot.property.originalName,
+            isEphemeral: slot.property.attribute?.options.contains(.ephemeral) == true)
+    }
+}

@@ -14,17 +14,20 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     let claims: StoreCapabilities
     /// How long a case may take on it; nil for as long as on any other.
     let timeLimit: Duration?
+    /// Whether it shows only where there is much of something, so that large cases have to be tried on it.
+    public let isOfSize: Bool
     let change: @Sendable (inout ReferenceSteps) -> Void
 
     init(
         _ id: String, _ summary: String, in kind: ReferenceKind = .plain, claiming claims: StoreCapabilities = [],
-        timeLimit: Duration? = nil, change: @escaping @Sendable (inout ReferenceSteps) -> Void
+        timeLimit: Duration? = nil, isOfSize: Bool = false, change: @escaping @Sendable (inout ReferenceSteps) -> Void
     ) {
         self.id = id
         self.summary = summary
         self.kind = kind
         self.claims = claims
         self.timeLimit = timeLimit
+        self.isOfSize = isOfSize
         self.change = change
     }
 
@@ -47,6 +50,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
         + batchFaults + storageFaults
         + historyFaults + errorFaults
+        + sizeFaults + identifierFaults + textMeaningFaults + arithmeticFaults + specialValueFaults + codedFaults
+        + closingFaults
 }
 
 /// The kit's own correct stores.

@@ -7,6 +7,7 @@ enum ConformanceModels {
             ValueSample.self, OptionalSample.self, Person.self, Team.self, Project.self, Badge.self, Album.self,
             Track.self, Lyric.self, Vault.self, Coin.self, Binder.self, Sheet.self, Entry.self, Account.self,
             Charge.self, Vehicle.self, Truck.self, Item.self, SpecialItem.self, Crate.self, Receipt.self,
+            CodedSample.self,
         ]
     }
     static let schema = Schema(types)

@@ -60,7 +60,7 @@ extension ReferenceWork {
                     ReferenceTransaction(
                         number: (state.history.last?.number ?? 0) + 1, timestamp: .now, author: nil, changes: []))
             }
-            if steps.keepsHalves { state = next }
+            if steps.keepsHalves, request.inserted.count > steps.keepsHalvesBeyond ?? -1 { state = next }
             if steps.writesBeforeChecking { try write(from: state, to: next) }
             if steps.swallowsErrors { return DataStoreSaveChangesResult(for: identifier) }
             throw (error as? ReferenceStoreError).map(steps.explain) ?? error
@@ -75,7 +75,7 @@ extension ReferenceWork {
             if !isBatch || steps.writesBatches { try write(from: state, to: next) }
         } catch {
             if steps.keepsUnwritten { state = next }
-            if steps.closesOnFailure { close() }
+            if steps.closesOnFailure { try close() }
             if !steps.swallowsFailedWrites { throw (error as? ReferenceStoreError).map(steps.explain) ?? error }
         }
         let last = state
@@ -146,7 +146,7 @@ extension ReferenceWork {
             for (number, slots) in layout.uniqueConstraints.enumerated() where steps.enforcesUnique(layout, number) {
                 let values = slots.map { record.values[$0] }
                 if values.contains(where: \.isNull) { continue }
-                let key = [.string(layout.entityName), .integer(Int64(number))] + values
+                let key = [.string(layout.entityName), .integer(Int64(number))] + values.map(steps.uniqueKey)
                 if !seen.insert(key).inserted {
                     throw ReferenceStoreError.notUnique(
                         entity: layout.entityName, properties: slots.map { layout.slots[$0].name })

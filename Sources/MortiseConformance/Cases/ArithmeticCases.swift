@@ -38,7 +38,8 @@ extension ConformanceCase {
                     _ = try b.fetch(FetchDescriptor(predicate: predicate))
                 }
                 let d = try c.session()
-                try c.expectError("QueryEvaluationError.arithmeticOverflow of a count of \(text)", matching: isOverflow) {
+                try c.expectError("QueryEvaluationError.arithmeticOverflow of a count of \(text)", matching: isOverflow)
+                {
                     _ = try d.count(FetchDescriptor(predicate: predicate))
                 }
             }
@@ -67,7 +68,8 @@ extension ConformanceCase {
             return #Predicate { !($0.size + most < 0) }
         },
         bounds(
-            "least-integer", "The opposite, the quotient and the remainder of the least integer throw where they do not fit.",
+            "least-integer",
+            "The opposite, the quotient and the remainder of the least integer throw where they do not fit.",
             {
                 $0.large = .min
                 $0.whole = .min
@@ -81,7 +83,8 @@ extension ConformanceCase {
                 let (one, wide, small): (Int, Int64, Int8) = (-1, -1, -1)
                 return [
                     ("-whole", #Predicate { -$0.whole > 0 }), ("whole / -1", #Predicate { $0.whole / one > 0 }),
-                    ("whole % -1", #Predicate { $0.whole % one == 0 }), ("large * -1", #Predicate { $0.large * wide > 0 }),
+                    ("whole % -1", #Predicate { $0.whole % one == 0 }),
+                    ("large * -1", #Predicate { $0.large * wide > 0 }),
                     ("-tiny", #Predicate { -$0.tiny > 0 }), ("tiny / -1", #Predicate { $0.tiny / small > 0 }),
                 ]
             }),
@@ -109,7 +112,8 @@ extension ConformanceCase {
                 return [
                     ("tiny + 28", #Predicate { $0.tiny + tiny > 0 }), ("byte + 56", #Predicate { $0.byte + byte > 0 }),
                     ("small + 2768", #Predicate { $0.small + small > 0 }),
-                    ("medium * 2", #Predicate { $0.medium * medium > 0 }), ("word + 6000", #Predicate { $0.word + word > 0 }),
+                    ("medium * 2", #Predicate { $0.medium * medium > 0 }),
+                    ("word + 6000", #Predicate { $0.word + word > 0 }),
                     ("half * 2", #Predicate { $0.half * half > 0 }),
                 ]
             }),
@@ -159,8 +163,60 @@ extension ConformanceCase {
             try c.expect(try c.session().fetch(guarded).map(\.name), is: ["e\u{301}crin"], "names:")
         },
         ConformanceCase(
+            "arithmetic.planned-guards", level: .full, capability: .queries,
+            requirement:
+                "A store that claims a condition that may overflow evaluates it where those before it hold, and only there.",
+            hint: "Conditions are evaluated in another order than written, or all at once."
+        ) { c in
+            try storeEntries(c)
+            let probe = try PlanProbe(c)
+            let rank = try probe.property("rank")
+            let most = QueryExpression.constant(.integer(.max))
+            let beyond = QueryExpression.compare(
+                .greater, .arithmetic(.add, .coalesce(rank, .constant(.integer(0))), most, .int64),
+                .constant(.integer(0)))
+            try probe.check(
+                StoreQuery("Entry", conjuncts: [.compare(.equal, rank, .constant(.integer(-7))), beyond]))
+            try probe.check(
+                StoreQuery(
+                    "Entry",
+                    conjuncts: [.compare(.equal, try probe.property("name"), .constant(.string("none"))), beyond]))
+        },
+        ConformanceCase(
+            "arithmetic.totals-of-groups", level: .full,
+            requirement: "The total of a group throws if it does not fit, and no total that fits does.",
+            hint: "The engine sums into a wider integer or a fraction."
+        ) { c in
+            func store(_ values: [(text: String, large: Int64, byte: UInt8)], _ c: CaseContext) throws {
+                let a = try c.session()
+                for value in values {
+                    let sample = ValueSample()
+                    (sample.text, sample.large, sample.byte) = value
+                    a.context.insert(sample)
+                }
+                a.change("insert \(values.count) samples") {}
+                try a.save()
+            }
+            // In this order the total of "a" is too large before it fits, and so is that of "b" below.
+            try store(
+                [("a", .max, 200), ("b", .min, 0), ("a", 5, 55), ("b", -5, 255), ("a", -6, 0), ("b", 6, 0)], c)
+            let samples = FetchDescriptor<ValueSample>()
+            func totals() throws -> [Int64] {
+                try c.session().context.aggregate(samples, by: \.text, .sum(\.large)).map(\.values)
+            }
+            try c.expect(try totals(), is: [.max - 1, .min + 1], "totals of large:")
+            let bytes = try c.session().context.aggregate(samples, by: \.text, .sum(\.byte)).map(\.values)
+            try c.expect(bytes, is: [255, 255], "totals of byte:")
+            try store([("b", 0, 1), ("a", 2, 0)], c)
+            try c.expectError("QueryEvaluationError.arithmeticOverflow", matching: isOverflow) { _ = try totals() }
+            try c.expectError("QueryEvaluationError.arithmeticOverflow", matching: isOverflow) {
+                _ = try c.session().context.aggregate(samples, by: \.text, .sum(\.byte))
+            }
+        },
+        ConformanceCase(
             "arithmetic.total-overflow", level: .full,
-            requirement: "A total that does not fit the property's type throws, and one that fits when all is added does not.",
+            requirement:
+                "A total that does not fit the property's type throws, and one that fits when all is added does not.",
             hint: "The engine sums into a wider integer or a fraction."
         ) { c in
             let (one, two, three) = (ValueSample(), ValueSample(), ValueSample())
@@ -169,14 +225,16 @@ extension ConformanceCase {
             let a = try c.session()
             try a.store(one, two)
             c.note("total of large and tiny")
-            try c.expect(try a.context.aggregate(FetchDescriptor<ValueSample>(), .sum(\.tiny)), is: 127, "total of tiny:")
+            try c.expect(
+                try a.context.aggregate(FetchDescriptor<ValueSample>(), .sum(\.tiny)), is: 127, "total of tiny:")
             try c.expectError("QueryEvaluationError.arithmeticOverflow", matching: isOverflow) {
                 _ = try c.session().context.aggregate(FetchDescriptor<ValueSample>(), .sum(\.large))
             }
             three.tiny = 1
             try a.store(three)
             try c.expect(
-                try c.session().context.aggregate(FetchDescriptor<ValueSample>(), .sum(\.large)), is: .max, "total of large:")
+                try c.session().context.aggregate(FetchDescriptor<ValueSample>(), .sum(\.large)), is: .max,
+                "total of large:")
             try c.expectError("QueryEvaluationError.arithmeticOverflow", matching: isOverflow) {
                 _ = try c.session().context.aggregate(FetchDescriptor<ValueSample>(), .sum(\.tiny))
             }

@@ -5,7 +5,7 @@ extension ConformanceCase {
     static let closingCases: [ConformanceCase] = [
         ConformanceCase(
             "lifecycle.closing-again", level: .core,
-            requirement: "Closing a store again does nothing, whether it held anything or not.",
+            requirement: "Closing a store again does nothing, and a closed store does not answer as if it were empty.",
             hint: "close() releases what is released already, or reports that the store is closed."
         ) { c in
             try c.session().store(Entry("one"))
@@ -14,6 +14,9 @@ extension ConformanceCase {
                 c.note("store.close")
                 try store.close()
             }
+            c.note("count what the closed store has")
+            let counted = Result { try BareStore(store, log: nil).count(Entry.self) }
+            if case .success(let count) = counted { try c.expect(count, is: 1, "an error, or a count of") }
             try c.close()
             c.note("store.close")
             try store.close()
@@ -25,7 +28,8 @@ extension ConformanceCase {
         ConformanceCase(
             "isolation.rollback-shows-the-latest", level: .core,
             requirement: "After a rollback a context shows the values that were saved last.",
-            hint: "cachedSnapshots(for:editingState:) returns what the store once knew. Return the present values, or nothing."
+            hint:
+                "cachedSnapshots(for:editingState:) returns what the store once knew. Return the present values, or nothing."
         ) { c in
             let a = try c.session()
             let (one, two) = (Entry("one", rank: 1, note: "n"), Entry("two", rank: 2))

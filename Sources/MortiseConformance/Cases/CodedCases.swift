@@ -7,7 +7,8 @@ extension ConformanceCase {
         "A coded value is a tree of nulls, Booleans, numbers, texts, arrays and objects. Each leaf and each key is kept as it is."
 
     private static func coded<Value>(
-        _ id: String, _ requirement: String, _ property: @escaping @Sendable () -> ReferenceWritableKeyPath<CodedSample, Value>,
+        _ id: String, _ requirement: String,
+        _ property: @escaping @Sendable () -> ReferenceWritableKeyPath<CodedSample, Value>,
         _ values: @escaping @Sendable () -> [Value]
     ) -> ConformanceCase {
         ConformanceCase("values.coded-\(id)", level: .core, requirement: requirement, hint: treeHint) { c in
@@ -23,8 +24,10 @@ extension ConformanceCase {
 
     /// Texts that are something else where a format has no kinds.
     private static let likeOtherKinds = [
-        "", " ", "null", "nil", "true", "false", "0", "1", "-0", "1.0", "1e3", "007", "9007199254740993", "nan", "NaN", "inf",
-        "-inf", "nan:7ff8000000000123", "[]", "{}", "\"\"", "2001-01-01T00:00:00Z", "AAAA", "https://example.com", "é", "e\u{301}",
+        "", " ", "null", "nil", "true", "false", "0", "1", "-0", "1.0", "1e3", "007", "9007199254740993", "nan", "NaN",
+        "inf",
+        "-inf", "nan:7ff8000000000123", "[]", "{}", "\"\"", "2001-01-01T00:00:00Z", "AAAA", "https://example.com", "é",
+        "e\u{301}",
         "a\u{0}b",
     ]
 
@@ -35,11 +38,16 @@ extension ConformanceCase {
         coded("nils-of-dictionaries", "A key whose value is nil is kept, and is not a missing key.", { \.marks }) {
             [[:], ["a": nil], ["a": nil, "b": 0, "": nil], ["a": 1]]
         },
-        coded("fractions", "Fractions in an array are kept to the last bit: infinities, NaN, -0.0, the least and the greatest.", {
-            \.reals
-        }) {
+        coded(
+            "fractions",
+            "Fractions in an array are kept to the last bit: infinities, NaN, -0.0, the least and the greatest.",
+            {
+                \.reals
+            }
+        ) {
             [
-                [], [.nan], [.infinity, -.infinity, -0.0, 0.0], [odd, negative], [0.1 + 0.2, 1.0 / 3, .leastNonzeroMagnitude, .greatestFiniteMagnitude],
+                [], [.nan], [.infinity, -.infinity, -0.0, 0.0], [odd, negative],
+                [0.1 + 0.2, 1.0 / 3, .leastNonzeroMagnitude, .greatestFiniteMagnitude],
                 [1, 2, 3, -4, 1e22, 9_007_199_254_740_992, 1e300, 0x1p63],
             ]
         },
@@ -52,10 +60,14 @@ extension ConformanceCase {
         coded("empty-tables", "Empty dictionaries inside of dictionaries are kept.", { \.table }) {
             [[:], ["": [:]], ["a": [:], "b": ["": 0]], ["a": ["b": .nan, "c": -0.0], "b": ["b": 1.5]]]
         },
-        coded("texts-like-other-kinds", "A text that looks like a number, a null or a date stays a text.", { \.words }) {
+        coded("texts-like-other-kinds", "A text that looks like a number, a null or a date stays a text.", { \.words })
+        {
             [likeOtherKinds, ["1", "2"], ["true"], ["null"]]
         },
-        coded("values-like-other-kinds", "A text in a dictionary that looks like something else stays a text.", { \.texts }) {
+        coded(
+            "values-like-other-kinds", "A text in a dictionary that looks like something else stays a text.",
+            { \.texts }
+        ) {
             [Dictionary(uniqueKeysWithValues: likeOtherKinds.prefix(24).enumerated().map { ("key \($0)", $1) })]
         },
         coded(
@@ -64,22 +76,35 @@ extension ConformanceCase {
             { \.texts }
         ) {
             [
-                ["": "empty", " ": "space", "  a ": "spaces", "a": "a", "A": "A", "a.b": "point", "a/b": "slash", "a[0]": "index"],
-                ["0": "zero", "1": "one"], ["1": "one", "01": "leading zero", "1.0": "fraction", "-1": "negative", "1e0": "power"],
-                ["null": "null", "true": "true", "nil": "nil", "$ref": "r", "@id": "i", "__proto__": "p", "type": "t", "value": "v"],
-                ["relative": "r", "base": "b"], ["case": "c", "string": "s", "integer": "i", "array": "a", "object": "o"],
+                [
+                    "": "empty", " ": "space", "  a ": "spaces", "a": "a", "A": "A", "a.b": "point", "a/b": "slash",
+                    "a[0]": "index",
+                ],
+                ["0": "zero", "1": "one"],
+                ["1": "one", "01": "leading zero", "1.0": "fraction", "-1": "negative", "1e0": "power"],
+                [
+                    "null": "null", "true": "true", "nil": "nil", "$ref": "r", "@id": "i", "__proto__": "p",
+                    "type": "t", "value": "v",
+                ],
+                ["relative": "r", "base": "b"],
+                ["case": "c", "string": "s", "integer": "i", "array": "a", "object": "o"],
                 ["\"": "quote", "\\": "backslash", "\n": "line", "\u{0}": "nul", "é": "e", "日本": "j", "😀": "far"],
                 ["e\u{301}": "decomposed"], ["\u{E9}": "composed"],
             ]
         },
         coded("keys-that-are-numbers", "Dictionaries with integers as keys keep them.", { \.numbered }) {
-            [[:], [0: "zero"], [1: "one", 2: "two", 3: "three"], [.min: "least", .max: "greatest", -1: "", 10: "ten", 9: "nine"]]
+            [
+                [:], [0: "zero"], [1: "one", 2: "two", 3: "three"],
+                [.min: "least", .max: "greatest", -1: "", 10: "ten", 9: "nine"],
+            ]
         },
         coded("keys-that-are-cases", "Dictionaries with an enum's cases as keys keep them.", { \.tinted }) {
             [[:], [.red: 1], [.white: -1, .green: .max, .red: .min]]
         },
-        coded("nested-values", "A value keeps what it is made of, and values of its own type inside of it.", { \.nest }) {
-            var all = Nest(name: "e\u{301}", inner: [], place: Place(name: "", latitude: -0.0, tags: ["", "a"], note: nil))
+        coded("nested-values", "A value keeps what it is made of, and values of its own type inside of it.", { \.nest })
+        {
+            var all = Nest(
+                name: "e\u{301}", inner: [], place: Place(name: "", latitude: -0.0, tags: ["", "a"], note: nil))
             all.flags = [true, false, true]
             all.wide = .max
             all.least = .min
@@ -102,7 +127,10 @@ extension ConformanceCase {
             infinite.single = -.infinity
             return [nil, Nest(), all, never, infinite, nest(4)]
         },
-        coded("enums-with-values", "An enum with associated values comes back as the case it was, with its values.", { \.shapes }) {
+        coded(
+            "enums-with-values", "An enum with associated values comes back as the case it was, with its values.",
+            { \.shapes }
+        ) {
             let place = Place(name: "p", latitude: 1, tags: [], note: "")
             return [
                 [], [.nothing], [.circle(radius: 1.5, center: place), .circle(radius: -0.0, center: nil)],
@@ -111,11 +139,13 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "values.coded-updates", level: .core,
-            requirement: "A change inside a coded value is stored: of a nil, of the sign of zero, of a key's form, of depth.",
+            requirement:
+                "A change inside a coded value is stored: of a nil, of the sign of zero, of a key's form, of depth.",
             hint: "The store compares old and new value by == or by a text of it, and leaves out the write."
         ) { c in
             try c.rewrite(
-                [["a": nil], ["a": 0], [:], ["A": 0], ["a": nil, "b": nil]], of: \CodedSample.marks, "marks", make: CodedSample.init)
+                [["a": nil], ["a": 0], [:], ["A": 0], ["a": nil, "b": nil]], of: \CodedSample.marks, "marks",
+                make: CodedSample.init)
         },
         ConformanceCase(
             "values.coded-updates-of-equal-values", level: .core,
@@ -123,7 +153,8 @@ extension ConformanceCase {
             hint: "The store compares old and new value by ==, and leaves out the write."
         ) { c in
             try c.rewrite(
-                [[0.0], [-0.0], [0.0, .nan], [.nan], [odd], [0.0]], of: \CodedSample.reals, "reals", make: CodedSample.init)
+                [[0.0], [-0.0], [0.0, .nan], [.nan], [odd], [0.0]], of: \CodedSample.reals, "reals",
+                make: CodedSample.init)
         },
         ConformanceCase(
             "values.coded-keys-in-another-form", level: .core,
@@ -131,7 +162,8 @@ extension ConformanceCase {
             hint: "The store compares old and new value by ==, or keys are composed."
         ) { c in
             try c.rewrite(
-                [["e\u{301}": "x"], ["\u{E9}": "x"], ["\u{E9}": "e\u{301}"], ["\u{E9}": "\u{E9}"]], of: \CodedSample.texts, "texts",
+                [["e\u{301}": "x"], ["\u{E9}": "x"], ["\u{E9}": "e\u{301}"], ["\u{E9}": "\u{E9}"]],
+                of: \CodedSample.texts, "texts",
                 make: CodedSample.init)
         },
     ]

@@ -143,8 +143,12 @@ extension ConformanceCase {
             c.note("close the container, use the store itself")
             try container.close()
             try expectGood(c, naming: ["closed"]) { try store.save(inserted: [Entry("never")]) }
-            try expectGood(c, naming: ["closed"]) { try store.save() }
-            try expectRightOrClosed(c, "records") { try store.records(Entry.self).map(\.identifier) == [entry.persistentModelID] }
+            c.note("store.close, once more")
+            try store.store.close()
+            try expectGood(c, naming: ["closed"]) { try store.save(inserted: [Entry("never")]) }
+            try expectRightOrClosed(c, "records") {
+                try store.records(Entry.self).map(\.identifier) == [entry.persistentModelID]
+            }
             try expectRightOrClosed(c, "a count of 1") { try store.count(Entry.self) == 1 }
             try expectRightOrClosed(c, "identifiers") { try store.identifiers(Entry.self) == [entry.persistentModelID] }
             try expectRightOrClosed(c, "no team") { try store.records(Team.self).isEmpty }

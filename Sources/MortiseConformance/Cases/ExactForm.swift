@@ -37,7 +37,8 @@ enum ExactForm {
         case .struct, .tuple:
             if parts.isEmpty { return nil }
             let all = parts.map { part in (part.label.map { "\($0): " } ?? "") + part.text }
-            return (mirror.displayStyle == .struct ? "\(mirror.subjectType)" : "") + "(" + all.joined(separator: ", ") + ")"
+            return (mirror.displayStyle == .struct ? "\(mirror.subjectType)" : "") + "(" + all.joined(separator: ", ")
+                + ")"
         default: return nil
         }
     }

@@ -31,12 +31,15 @@ extension ConformanceCase {
             try c.expect(try c.session().identifiers(descriptor).count, is: found.count, "identifiers of it:")
             return found
         }
-        try c.expect(try names(#Predicate { $0.persistentModelID == foreign }), is: [], "names of records that are \(foreign):")
         try c.expect(
-            try names(#Predicate { $0.persistentModelID != foreign }), is: ["mine"], "names of records that are not \(foreign):")
+            try names(#Predicate { $0.persistentModelID == foreign }), is: [], "names of records that are \(foreign):")
+        try c.expect(
+            try names(#Predicate { $0.persistentModelID != foreign }), is: ["mine"],
+            "names of records that are not \(foreign):")
         let (foreigners, both) = ([foreign], [foreign, mine])
         try c.expect(
-            try names(#Predicate { foreigners.contains($0.persistentModelID) }), is: [], "names of records among \(foreign):")
+            try names(#Predicate { foreigners.contains($0.persistentModelID) }), is: [],
+            "names of records among \(foreign):")
         try c.expect(
             try names(#Predicate { both.contains($0.persistentModelID) }), is: ["mine"],
             "names of records among \(foreign) and \(mine):")
@@ -51,8 +54,10 @@ extension ConformanceCase {
     static let foreignIdentifierCases: [ConformanceCase] = [
         ConformanceCase(
             "identity.storages-differ", level: .core,
-            requirement: "Two storages have different store identifiers, and the same number is another record in each.",
-            hint: "The store identifier is a constant, or made of a name. Make a UUID with the storage and keep it there."
+            requirement:
+                "Two storages have different store identifiers, and the same number is another record in each.",
+            hint:
+                "The store identifier is a constant, or made of a name. Make a UUID with the storage and keep it there."
         ) { c in
             let mine = Entry("mine")
             try c.session().store(mine)
@@ -61,13 +66,15 @@ extension ConformanceCase {
             let store = try c.require(mine.persistentModelID.storeIdentifier, "the identifier of a store")
             try c.expect(!store.isEmpty, "an identifier of the store that is not empty")
             try c.expect(
-                theirs.persistentModelID.storeIdentifier != store, "another store identifier than \(store)", found: "the same")
+                theirs.persistentModelID.storeIdentifier != store, "another store identifier than \(store)",
+                found: "the same")
             try c.expect(
                 theirs.persistentModelID != mine.persistentModelID, "other identifiers of records", found: "the same")
         },
         ConformanceCase(
             "identity.of-another-storage", level: .core,
-            requirement: "An identifier of another storage's record leads to nothing, though its number is in use here.",
+            requirement:
+                "An identifier of another storage's record leads to nothing, though its number is in use here.",
             hint: foreignHint
         ) { c in
             try c.session().store(Entry("mine"))
@@ -113,7 +120,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "identity.in-a-family", level: .core,
-            requirement: "A record of a subclass is found by its own identifier, and not by one that names the superclass.",
+            requirement:
+                "A record of a subclass is found by its own identifier, and not by one that names the superclass.",
             hint: foreignHint
         ) { c in
             let (truck, vehicle) = (Truck("T", load: 1), Vehicle("V", wheels: 2))
@@ -128,10 +136,13 @@ extension ConformanceCase {
             try c.expect(try plates(own), is: ["T"], "plates for the truck's identifier:")
             let found: Vehicle = try c.session().context.existingModel(for: own)
             try c.expect(found is Truck, "a truck for the truck's identifier", found: "\(type(of: found))")
-            if let other = try identifier(like: own, store: store, entity: "Vehicle"), other != vehicle.persistentModelID {
+            if let other = try identifier(like: own, store: store, entity: "Vehicle"),
+                other != vehicle.persistentModelID
+            {
                 try c.expect(try plates(other), is: [], "plates for a vehicle with the truck's number:")
             }
-            if let other = try identifier(like: vehicle.persistentModelID, store: store, entity: "Truck"), other != own {
+            if let other = try identifier(like: vehicle.persistentModelID, store: store, entity: "Truck"), other != own
+            {
                 try c.expect(try plates(other), is: [], "plates for a truck with the vehicle's number:")
             }
         },
@@ -157,7 +168,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "identity.of-no-record", level: .full,
-            requirement: "Identifiers with numbers that no record has lead to nothing: 0, the greatest, one of a deleted record.",
+            requirement:
+                "Identifiers with numbers that no record has lead to nothing: 0, the greatest, one of a deleted record.",
             hint: "The number is used as an index, or overflows."
         ) { c in
             let a = try c.session()
@@ -187,13 +199,16 @@ extension ConformanceCase {
                 try c.expect(try c.store.identifier, is: store, "the store's identifier in copy \(round):")
                 let b = try c.session()
                 try c.expect(
-                    try b.fetch(FetchDescriptor<Entry>(predicate: #Predicate { $0.persistentModelID == old })).map(\.name),
+                    try b.fetch(FetchDescriptor<Entry>(predicate: #Predicate { $0.persistentModelID == old })).map(
+                        \.name),
                     is: ["one"], "names for the old identifier:")
                 let found: Entry = try b.context.existingModel(for: old)
                 try c.expect(found.rank, is: round, "rank of the model for the old identifier:")
                 try c.expect(
-                    try b.fetch(FetchDescriptor<Person>(predicate: #Predicate { $0.team?.persistentModelID == oldTeam }))
-                        .map(\.name), is: ["Ada"], "names of those in the team of the old identifier:")
+                    try b.fetch(
+                        FetchDescriptor<Person>(predicate: #Predicate { $0.team?.persistentModelID == oldTeam })
+                    )
+                    .map(\.name), is: ["Ada"], "names of those in the team of the old identifier:")
                 b.change("rank") { found.rank = round + 1 }
                 try b.save()
             }

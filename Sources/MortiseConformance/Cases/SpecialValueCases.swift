@@ -41,11 +41,13 @@ extension ConformanceCase {
     static let specialValueCases: [ConformanceCase] = [
         ConformanceCase(
             "values.dates-without-end", level: .core,
-            requirement: "Infinite dates, dates that are not a number, and the greatest finite ones come back to the last bit.",
+            requirement:
+                "Infinite dates, dates that are not a number, and the greatest finite ones come back to the last bit.",
             hint: "The date passes through a calendar, or is taken for the distant future."
         ) { c in
             let seconds: [Double] = [
-                .infinity, -.infinity, .nan, odd, negativeNaN, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, 1e300,
+                .infinity, -.infinity, .nan, odd, negativeNaN, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+                1e300,
                 .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 63_113_904_000, -63_114_076_800,
             ]
             try c.roundTrip(seconds.map(date), of: \ValueSample.moment, "moment", make: ValueSample.init)
@@ -56,7 +58,8 @@ extension ConformanceCase {
             hint: "NaN or an infinity is the store's null for dates."
         ) { c in
             try c.rewrite(
-                [date(.nan), nil, date(.infinity), nil, date(-.infinity), date(odd), date(0)], of: \OptionalSample.moment,
+                [date(.nan), nil, date(.infinity), nil, date(-.infinity), date(odd), date(0)],
+                of: \OptionalSample.moment,
                 "moment"
             ) { OptionalSample(label: "x") }
         },
@@ -66,7 +69,8 @@ extension ConformanceCase {
             hint: "NaN is kept as a word. Keep the bits of those that are not the usual one."
         ) { c in
             let numbers: [Double] = [
-                .nan, odd, negativeNaN, Double(bitPattern: 0xFFF8_0000_0000_0001), Double(bitPattern: 0x7FFF_FFFF_FFFF_FFFF),
+                .nan, odd, negativeNaN, Double(bitPattern: 0xFFF8_0000_0000_0001),
+                Double(bitPattern: 0x7FFF_FFFF_FFFF_FFFF),
             ]
             try c.roundTrip(numbers, of: \ValueSample.real, "real", make: ValueSample.init)
         },
@@ -97,10 +101,12 @@ extension ConformanceCase {
         ) { c in
             let digits = "99999999999999999999999999999999999999"
             let texts = [
-                "0", "-\(digits)", digits + "e89", "1e127", "-1e127", "1e-127", "-1e-127", "0.\(digits)", "1e-38", "\(digits)e-60",
+                "0", "-\(digits)", digits + "e89", "1e127", "-1e127", "1e-127", "-1e-127", "0.\(digits)", "1e-38",
+                "\(digits)e-60",
                 "3", "-0.1",
             ]
-            let decimals = texts.compactMap { Decimal(string: $0) } + [.nan, .greatestFiniteMagnitude, .leastFiniteMagnitude]
+            let decimals =
+                texts.compactMap { Decimal(string: $0) } + [.nan, .greatestFiniteMagnitude, .leastFiniteMagnitude]
             try c.roundTrip(decimals, of: \ValueSample.amount, "amount", make: ValueSample.init)
         },
         ConformanceCase(
@@ -117,10 +123,14 @@ extension ConformanceCase {
         ) { c in
             let base = try c.require(URL(string: "https://example.com/folder/page?q#f"), "a URL")
             let nested = try c.require(URL(string: "inner/", relativeTo: base), "a URL")
-            let urls = ["other", "../up", "?query", "#part", "/root", "//host/path", "a%20b", "https://elsewhere.example/x"].compactMap {
+            let urls = [
+                "other", "../up", "?query", "#part", "/root", "//host/path", "a%20b", "https://elsewhere.example/x",
+            ].compactMap {
                 URL(string: $0, relativeTo: base)
             }
-            let paths = [URL(string: "leaf", relativeTo: nested), URL(string: "no/base"), URL(string: "?")].compactMap { $0 }
+            let paths = [URL(string: "leaf", relativeTo: nested), URL(string: "no/base"), URL(string: "?")].compactMap {
+                $0
+            }
             let files = [
                 URL(fileURLWithPath: "leaf", relativeTo: URL(fileURLWithPath: "/tmp/folder/", isDirectory: true)),
                 URL(fileURLWithPath: "/tmp/a b"),
@@ -156,9 +166,11 @@ extension ConformanceCase {
             ]
         },
         asked(
-            "decimal-nan-in-questions", "A decimal that is not a number is less than every number, and is sorted first.",
+            "decimal-nan-in-questions",
+            "A decimal that is not a number is less than every number, and is sorted first.",
             hint: "NaN is compared as 0, as null, or as a text.",
-            [Decimal(1), .nan, Decimal(-5), 0, Decimal(string: "1e127") ?? 0], of: { \.amount }, upwards: [1, 2, 3, 0, 4],
+            [Decimal(1), .nan, Decimal(-5), 0, Decimal(string: "1e127") ?? 0], of: { \.amount },
+            upwards: [1, 2, 3, 0, 4],
             downwards: [4, 0, 3, 2, 1]
         ) {
             SortDescriptor(\.amount, order: $0)
@@ -170,7 +182,8 @@ extension ConformanceCase {
             ]
         },
         asked(
-            "nan-with-bits-in-questions", "Every NaN equals nothing and is sorted first, whatever its sign and payload.",
+            "nan-with-bits-in-questions",
+            "Every NaN equals nothing and is sorted first, whatever its sign and payload.",
             hint: "Bits are compared, or a NaN with a sign is sorted as a number.",
             [1, odd, -.infinity, negativeNaN, .infinity, .nan], of: { \.real }, upwards: [1, 3, 5, 2, 0, 4],
             downwards: [4, 0, 2, 1, 3, 5]

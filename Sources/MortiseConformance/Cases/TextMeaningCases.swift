@@ -11,16 +11,19 @@ extension ConformanceCase {
     /// Texts of which some are equal, in forms that engines do not compose, decompose or order alike.
     private static let forms: [String] = [
         // A letter with one mark, with two in either order, and with one that has no composed form.
-        "\u{E9}", "e\u{301}", "e", "\u{1E69}", "s\u{323}\u{307}", "s\u{307}\u{323}", "\u{1E63}\u{307}", "q\u{307}\u{323}",
+        "\u{E9}", "e\u{301}", "e", "\u{1E69}", "s\u{323}\u{307}", "s\u{307}\u{323}", "\u{1E63}\u{307}",
+        "q\u{307}\u{323}",
         "q\u{323}\u{307}",
         // Signs that stand for others, and some that only look like it.
-        "\u{212B}", "\u{C5}", "A\u{30A}", "\u{2126}", "\u{3A9}", "\u{F900}", "\u{8C48}", "\u{FB01}", "fi", "\u{FF21}", "A",
+        "\u{212B}", "\u{C5}", "A\u{30A}", "\u{2126}", "\u{3A9}", "\u{F900}", "\u{8C48}", "\u{FB01}", "fi", "\u{FF21}",
+        "A",
         // Hangul: a syllable with a trailing consonant, in three forms, and one without.
         "\u{AC01}", "\u{AC00}\u{11A8}", "\u{1100}\u{1161}\u{11A8}", "\u{AC00}", "\u{1100}\u{1161}",
         // What composition leaves decomposed: Devanagari, Hebrew, and signs of music beyond the basic plane.
         "\u{958}", "\u{915}\u{93C}", "\u{FB2A}", "\u{5E9}\u{5C1}", "\u{1D15E}", "\u{1D157}\u{1D165}",
         // Tibetan vowel signs, whose order follows from their classes, alone and beside a mark of another script.
-        "\u{F40}\u{F73}", "\u{F40}\u{F71}\u{F72}", "\u{F40}\u{F72}\u{F71}", "\u{F40}\u{F74}\u{F71}", "\u{F40}\u{F71}\u{F74}",
+        "\u{F40}\u{F73}", "\u{F40}\u{F71}\u{F72}", "\u{F40}\u{F72}\u{F71}", "\u{F40}\u{F74}\u{F71}",
+        "\u{F40}\u{F71}\u{F74}",
         "\u{F40}\u{1AD0}\u{F72}", "\u{F40}\u{F72}\u{1AD0}",
         // Of another plane, and equal to nothing of the basic one that has the same last 16 bits.
         "\u{11F20}\u{301}", "\u{1F24}", "\u{13059}\u{3099}", "\u{305A}",
@@ -28,10 +31,12 @@ extension ConformanceCase {
 
     /// Texts of which some begin with or contain others by their bytes, and not by their characters.
     private static let parts: [String] = [
-        "q", "q\u{307}", "qq\u{307}", "q\u{307}q", "e\u{301}a", "\u{E9}a", "ea", "e\u{301}", "\u{E9}", "a", "\r\n", "\r", "\n",
+        "q", "q\u{307}", "qq\u{307}", "q\u{307}q", "e\u{301}a", "\u{E9}a", "ea", "e\u{301}", "\u{E9}", "a", "\r\n",
+        "\r", "\n",
         "a\r\nb", "👩‍👩‍👧", "👩", "👩‍👩", "🇳🇴", "🇳", "🇳🇴🇸🇪", "🇴🇸", "\u{AC01}", "\u{AC00}\u{11A8}", "\u{AC00}",
         "\u{1100}\u{1161}\u{11A8}\u{AC00}", "\u{1100}", "\u{F40}\u{F71}\u{F72}", "\u{F40}\u{F73}", "\u{F40}", "👍🏽", "👍",
-        "s\u{323}\u{307}x", "\u{1E69}x", "\u{1E63}", "s", "x", "\u{212B}ngstr\u{F6}m", "\u{C5}", "A", "o\u{308}m", "om", "1\u{FE0F}\u{20E3}",
+        "s\u{323}\u{307}x", "\u{1E69}x", "\u{1E63}", "s", "x", "\u{212B}ngstr\u{F6}m", "\u{C5}", "A", "o\u{308}m", "om",
+        "1\u{FE0F}\u{20E3}",
         "1",
     ]
 
@@ -94,7 +99,8 @@ extension ConformanceCase {
             let b = try c.session()
             for form in forms {
                 try expect(
-                    #Predicate { $0.name == form }, finds: forms, where: { $0 == form }, "texts equal to \(shown(form))",
+                    #Predicate { $0.name == form }, finds: forms, where: { $0 == form },
+                    "texts equal to \(shown(form))",
                     in: b, c)
             }
         },
@@ -106,7 +112,8 @@ extension ConformanceCase {
             let b = try c.session()
             for form in forms where form.unicodeScalars.count > 1 || form.utf8.count > 1 {
                 try expect(
-                    #Predicate { $0.name != form }, finds: forms, where: { $0 != form }, "texts other than \(shown(form))",
+                    #Predicate { $0.name != form }, finds: forms, where: { $0 != form },
+                    "texts other than \(shown(form))",
                     in: b, c)
             }
             let (one, two) = ("e\u{301}", "\u{1100}\u{1161}\u{11A8}")
@@ -124,7 +131,8 @@ extension ConformanceCase {
             let many = Array(forms.reversed().prefix(20)) + ["", "x"]
             for list in [few, many] {
                 try expect(
-                    #Predicate { list.contains($0.name) }, finds: forms, where: list.contains, "texts among \(list.count)",
+                    #Predicate { list.contains($0.name) }, finds: forms, where: list.contains,
+                    "texts among \(list.count)",
                     in: b, c)
                 try expect(
                     #Predicate { !list.contains($0.name) }, finds: forms, where: { !list.contains($0) },
@@ -133,7 +141,8 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "text.of-a-target", level: .core,
-            requirement: "Text of a relationship's target, and of a member of a coded value, is compared like any other.",
+            requirement:
+                "Text of a relationship's target, and of a member of a coded value, is compared like any other.",
             hint: bytesHint
         ) { c in
             let a = try c.session()
@@ -177,7 +186,8 @@ extension ConformanceCase {
     private static let textParts: [ConformanceCase] = [
         ConformanceCase(
             "text.beginning", level: .core,
-            requirement: "A text begins with another by characters: \"q̇\" does not begin with \"q\", nor CR LF with CR.",
+            requirement:
+                "A text begins with another by characters: \"q̇\" does not begin with \"q\", nor CR LF with CR.",
             hint: charactersHint
         ) { c in
             try storeTexts(parts, c)
@@ -224,7 +234,8 @@ extension ConformanceCase {
             forms.flatMap { form in
                 [
                     StoreQuery("Entry", conjuncts: [.compare(.equal, name, .constant(.string(form)))]),
-                    StoreQuery("Entry", purpose: .count, conjuncts: [.compare(.notEqual, name, .constant(.string(form)))]),
+                    StoreQuery(
+                        "Entry", purpose: .count, conjuncts: [.compare(.notEqual, name, .constant(.string(form)))]),
                 ]
             }
         },
@@ -278,7 +289,8 @@ extension ConformanceCase {
         ) { c in
             let pairs = [
                 ("\u{E9}", "e\u{301}"), ("\u{AC01}", "\u{AC00}\u{11A8}"), ("\u{1100}\u{1161}\u{11A8}x", "\u{AC01}x"),
-                ("s\u{323}\u{307}", "s\u{307}\u{323}"), ("\u{F40}\u{F72}\u{F71}", "\u{F40}\u{F73}"), ("\u{212B}", "\u{C5}"),
+                ("s\u{323}\u{307}", "s\u{307}\u{323}"), ("\u{F40}\u{F72}\u{F71}", "\u{F40}\u{F73}"),
+                ("\u{212B}", "\u{C5}"),
             ]
             let a = try c.session()
             for (place, pair) in pairs.enumerated() {
@@ -298,11 +310,13 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "text.uniqueness-of-unlike-texts", level: .core,
-            requirement: "Texts that only look alike are unlike in a unique property: case, width, ligatures, marks, spaces.",
+            requirement:
+                "Texts that only look alike are unlike in a unique property: case, width, ligatures, marks, spaces.",
             hint: "The constraint compares by a collation."
         ) { c in
             let texts = [
-                "a", "A", "\u{E1}", "\u{FF41}", "fi", "\u{FB01}", "a ", " a", "\u{AC00}", "\u{AC01}", "o", "\u{F8}", "\u{1F24}",
+                "a", "A", "\u{E1}", "\u{FF41}", "fi", "\u{FB01}", "a ", " a", "\u{AC00}", "\u{AC01}", "o", "\u{F8}",
+                "\u{1F24}",
                 "\u{11F20}\u{301}", "i", "\u{131}", "ss", "ß",
             ]
             let a = try c.session()
@@ -356,7 +370,8 @@ extension ConformanceCase {
     private static let textOrders: [ConformanceCase] = [
         ConformanceCase(
             "text.localized-standard-order", level: .core,
-            requirement: "An order of localizedStandard is that of localizedStandardCompare: a9 before a10, A before b.",
+            requirement:
+                "An order of localizedStandard is that of localizedStandardCompare: a9 before a10, A before b.",
             hint: "The sort key's stringOrder was ignored. Claim no order for a key that has one."
         ) { c in
             try storeTexts(names, c)

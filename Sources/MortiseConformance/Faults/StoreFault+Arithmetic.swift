@@ -62,7 +62,8 @@ private enum OtherArithmetic: Sendable {
     private func isKnown(_ expression: QueryExpression) -> Bool {
         switch expression {
         case .property(.variable(0), _), .constant(.integer), .constant(.unsigned): true
-        case .arithmetic(let operation, let a, let b, _): operation != .remainder && isKnown(a) && isKnown(b) && !isZero(b)
+        case .arithmetic(let operation, let a, let b, _):
+            operation != .remainder && isKnown(a) && isKnown(b) && !isZero(b)
         case .negate(let a, _): isKnown(a)
         default: false
         }
@@ -156,6 +157,14 @@ extension StoreFault {
         StoreFault(id, summary, in: .planning) { $0.judge = { arithmetic.judge($0) } }
     }
 
+    private static func double(_ value: StoredValue) -> Double? {
+        switch value {
+        case .double(let number): number
+        case .float(let number): Double(number)
+        default: nil
+        }
+    }
+
     private static func summing(
         _ id: String, _ summary: String,
         _ total: @escaping @Sendable ([Int64], StorageKind) throws -> StoredValue
@@ -186,8 +195,29 @@ extension StoreFault {
         calculating("wraps-around", "begins at the least integer again after the greatest", .wrapping),
         calculating("saturates", "takes the greatest integer for what is larger", .saturating),
         calculating("overflows-into-null", "has null for an integer that is too large", .null),
+        StoreFault("infinities-are-null", "has null for a fraction that is too large", in: .planning) { steps in
+            steps.judge = { condition in
+                guard
+                    case .compare(let comparison, .arithmetic(let operation, let a, let b, let kind), let c) = condition,
+                    kind == .double || kind == .float, case .property(.variable(0), let property) = a,
+                    case .constant(let operand) = b, case .constant(let bound) = c
+                else { return nil }
+                return { value in
+                    guard let x = double(value(property)), let y = double(operand), let limit = double(bound) else {
+                        return false
+                    }
+                    let result =
+                        operation == .multiply
+                        ? x * y : operation == .divide ? x / y : operation == .add ? x + y : x - y
+                    let isTooLarge = result.isInfinite || kind == .float && Float(result).isInfinite
+                    return !isTooLarge && ValueSemantics.holds(comparison, .double(result), .double(limit))
+                }
+            }
+        },
         calculating("calculates-in-64-bits", "calculates with small integers as if they were of 64 bits", .wide),
-        StoreFault("overflow-before-its-guard", "calculates before it looks at the condition that guards it", in: .planning) {
+        StoreFault(
+            "overflow-before-its-guard", "calculates before it looks at the condition that guards it", in: .planning
+        ) {
             steps in
             steps.conditions = { conditions, _ in
                 conditions.filter(\.mayThrow) + conditions.filter { !$0.mayThrow }

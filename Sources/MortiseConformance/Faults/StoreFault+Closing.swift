@@ -3,7 +3,8 @@ import MortiseCore
 extension StoreFault {
     static let closingFaults: [StoreFault] = [
         StoreFault("second-close-throws", "throws when it is closed again", in: .planning) { $0.closesOnce = true },
-        StoreFault("second-close-throws-behind-a-connection", "throws when its connection is closed again", in: .shared) {
+        StoreFault("second-close-throws-behind-a-connection", "throws when its connection is closed again", in: .shared)
+        {
             $0.closesOnce = true
         },
         StoreFault("empty-when-closed", "answers with nothing after it was closed", in: .planning) {
@@ -18,7 +19,8 @@ extension StoreFault {
             }
             return first
         },
-        StoreFault("cached-snapshots-empty", "hands out records without their optional values for a rollback") { steps in
+        StoreFault("cached-snapshots-empty", "hands out records without their optional values for a rollback") {
+            steps in
             steps.cached = { snapshot, _ in
                 var values = snapshot.values
                 for (place, slot) in snapshot.layout.slots.enumerated()
@@ -32,7 +34,8 @@ extension StoreFault {
         StoreFault("cached-snapshots-of-others", "hands out the values of another record for a rollback") { steps in
             let remembered = LastSnapshot()
             steps.cached = { snapshot, _ in
-                guard let other = remembered.exchange(snapshot), other.layout.entityName == snapshot.layout.entityName else {
+                guard let other = remembered.exchange(snapshot), other.layout.entityName == snapshot.layout.entityName
+                else {
                     return snapshot
                 }
                 return DefaultSnapshot(

@@ -56,7 +56,8 @@ extension StoreFault {
     ) -> StoreFault {
         coding(id, summary) { value in
             guard case .object(let members) = value else { return nil }
-            return .object(Dictionary(members.map { (rename($0.key), $0.value) }, uniquingKeysWith: { first, _ in first }))
+            return .object(
+                Dictionary(members.map { (rename($0.key), $0.value) }, uniquingKeysWith: { first, _ in first }))
         }
     }
 
@@ -121,7 +122,9 @@ extension StoreFault {
             guard case .string(let text) = value, let number = Int64(text) else { return nil }
             return .integer(number)
         },
-        coding("coded-texts-are-nulls", "reads null from texts in coded values") { $0 == .string("null") ? .null : nil },
+        coding("coded-texts-are-nulls", "reads null from texts in coded values") {
+            $0 == .string("null") ? .null : nil
+        },
         coding("coded-texts-are-booleans", "reads true and false from texts in coded values") { value in
             switch value {
             case .string("true"): .bool(true)
@@ -129,7 +132,9 @@ extension StoreFault {
             default: nil
             }
         },
-        coding("coded-empty-text-is-null", "keeps an empty text in coded values as null") { $0 == .string("") ? .null : nil },
+        coding("coded-empty-text-is-null", "keeps an empty text in coded values as null") {
+            $0 == .string("") ? .null : nil
+        },
         coding("coded-text-is-composed", "keeps text in coded values in composed normal form") { value in
             if case .string(let text) = value { .string(text.precomposedStringWithCanonicalMapping) } else { nil }
         },
@@ -164,13 +169,16 @@ extension StoreFault {
                 let point = key.firstIndex(of: ".")
             else { return nil }
             var rest = members
-            let inner = StoredValue.object([String(key[key.index(after: point)...]): rest.removeValue(forKey: key) ?? .null])
+            let inner = StoredValue.object([
+                String(key[key.index(after: point)...]): rest.removeValue(forKey: key) ?? .null
+            ])
             rest[String(key[..<point])] = inner
             return .object(rest)
         },
         coding("drops-keys-with-signs", "keeps no keys of dictionaries that begin with a sign") { value in
             guard case .object(let members) = value else { return nil }
-            return .object(members.filter { !$0.key.hasPrefix("$") && !$0.key.hasPrefix("@") && !$0.key.hasPrefix("_") })
+            return .object(
+                members.filter { !$0.key.hasPrefix("$") && !$0.key.hasPrefix("@") && !$0.key.hasPrefix("_") })
         },
         coding("pairs-are-sorted", "sorts the elements of an array that looks like keys and values") { value in
             guard case .array(let elements) = value, elements.count >= 4, elements.count % 2 == 0 else { return nil }

@@ -5,14 +5,17 @@ extension StoreFault {
         StoreFault("constant-identifier", "has the same store identifier in every storage") { steps in
             steps.storeIdentifier = { _, _ in "reference" }
         },
-        StoreFault("constant-identifier-of-a-planner", "has the same store identifier in every storage", in: .planning) {
+        StoreFault("constant-identifier-of-a-planner", "has the same store identifier in every storage", in: .planning)
+        {
             $0.storeIdentifier = { _, _ in "reference" }
         },
         StoreFault("identifier-of-a-place", "has another store identifier in a copy of its storage") { steps in
             steps.storeIdentifier = { "\($0), copy \($1)" }
         },
         StoreFault("nameless", "has an empty store identifier") { $0.storeIdentifier = { _, _ in "" } },
-        StoreFault("identifier-by-number", "compares identifiers by their numbers, whatever their stores", in: .planning) {
+        StoreFault(
+            "identifier-by-number", "compares identifiers by their numbers, whatever their stores", in: .planning
+        ) {
             steps in
             steps.sought = { wanted, store, _ in
                 wanted.sequenceNumber.map {
@@ -20,7 +23,9 @@ extension StoreFault {
                 } ?? wanted
             }
         },
-        StoreFault("identifier-without-entity", "compares identifiers by their numbers, whatever their entities", in: .planning) {
+        StoreFault(
+            "identifier-without-entity", "compares identifiers by their numbers, whatever their entities", in: .planning
+        ) {
             steps in
             steps.sought = { wanted, store, entity in
                 guard let number = wanted.sequenceNumber, wanted.storeIdentifier == store else { return wanted }
@@ -34,10 +39,13 @@ extension StoreFault {
                 return .numbered(2, storeIdentifier: store, entityName: wanted.entityName)
             }
         },
-        StoreFault("rows-by-number", "finds rows by the numbers of identifiers, whatever their stores", in: .versioned) {
+        StoreFault("rows-by-number", "finds rows by the numbers of identifiers, whatever their stores", in: .versioned)
+        {
             $0.findsByNumber = true
         },
-        StoreFault("families-by-number", "finds a record of a subclass by an identifier of the superclass", in: .planning) {
+        StoreFault(
+            "families-by-number", "finds a record of a subclass by an identifier of the superclass", in: .planning
+        ) {
             steps in
             steps.sought = { wanted, store, entity in
                 guard let number = wanted.sequenceNumber, wanted.storeIdentifier == store, entity == "Vehicle" else {

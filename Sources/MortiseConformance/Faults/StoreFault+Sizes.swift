@@ -15,16 +15,18 @@ extension StoreFault {
     /// A store that carries out other changes than it is asked for.
     private static func accepting(
         _ id: String, _ summary: String, in kind: ReferenceKind = .plain,
-        _ change: @escaping @Sendable (DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> (
-            updated: [DefaultSnapshot], deleted: [DefaultSnapshot]
-        )
+        _ change:
+            @escaping @Sendable (DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> (
+                updated: [DefaultSnapshot], deleted: [DefaultSnapshot]
+            )
     ) -> StoreFault {
         large(id, summary, in: kind) { steps in
             steps.accept = { old in
                 let changed = try change(old)
                 // Updates are left out at the end only, so that each keeps its slots.
                 return Request(
-                    inserted: old.inserted, updated: changed.updated, deleted: changed.deleted, editingState: old.editingState,
+                    inserted: old.inserted, updated: changed.updated, deleted: changed.deleted,
+                    editingState: old.editingState,
                     changedSlots: Array(old.changedSlots.prefix(changed.updated.count)))
             }
         }
@@ -66,7 +68,8 @@ extension StoreFault {
     }
 
     private static func refusing(_ limit: Int) -> StoreFault {
-        listing("refuses-\(limit)-values", "throws for a list of more than \(limit) values", beyond: limit) { _, element in
+        listing("refuses-\(limit)-values", "throws for a list of more than \(limit) values", beyond: limit) {
+            _, element in
             .compare(.equal, .unwrap(.constant(.null)), element)
         }
     }
@@ -92,7 +95,8 @@ extension StoreFault {
         accepting("updates-999-at-once", "carries out the first 999 updates of a save") {
             (Array($0.updated.prefix(999)), $0.deleted)
         },
-        accepting("forgets-the-remainder", "carries out updates and deletions by hundreds, and not what is left") { old in
+        accepting("forgets-the-remainder", "carries out updates and deletions by hundreds, and not what is left") {
+            old in
             func whole(_ all: [DefaultSnapshot]) -> [DefaultSnapshot] {
                 all.count > 1_000 ? Array(all.prefix(all.count / 500 * 500)) : all
             }
@@ -106,7 +110,8 @@ extension StoreFault {
             if old.inserted.count + old.updated.count + old.deleted.count > 3_000 { throw ReferenceStoreError.refused }
             return (old.updated, old.deleted)
         },
-        accepting("large-saves-only-insert", "leaves out the deletions of a save that inserts more than 1,000 records") {
+        accepting("large-saves-only-insert", "leaves out the deletions of a save that inserts more than 1,000 records")
+        {
             ($0.updated, $0.inserted.count > 1_000 ? [] : $0.deleted)
         },
         losing("inserts-five-thousand", "keeps the first 5,000 new records of a save") { place, _ in place >= 5_000 },
@@ -132,7 +137,9 @@ extension StoreFault {
         large("batches-of-a-thousand", "carries out a batch for the first 1,000 records that match", in: .versioned) {
             $0.batchSelection = { Array($0.prefix(1_000)) }
         },
-        large("history-of-a-thousand-changes", "writes the first 1,000 changes of a save into its history", in: .planning) {
+        large(
+            "history-of-a-thousand-changes", "writes the first 1,000 changes of a save into its history", in: .planning
+        ) {
             steps in
             let transaction = steps.transaction
             steps.transaction = { made in
@@ -145,20 +152,29 @@ extension StoreFault {
 
     private static let listSizeFaults: [StoreFault] = [
         among(999), among(2_000), among(32_766), among(65_535), refusing(1_000), refusing(32_767),
-        listing("forgets-between-portions", "loses a value of a list where it begins another portion of 500", beyond: 1_000) {
+        listing(
+            "forgets-between-portions", "loses a value of a list where it begins another portion of 500", beyond: 1_000
+        ) {
             values, element in
-            .contains(.list(values.enumerated().filter { $0.offset % 500 != 0 || $0.offset == 0 }.map(\.element)), element)
+            .contains(
+                .list(values.enumerated().filter { $0.offset % 500 != 0 || $0.offset == 0 }.map(\.element)), element)
         },
-        listing("last-portion-only", "looks among the last values of a list that is longer than 32,766", beyond: 32_766) {
+        listing("last-portion-only", "looks among the last values of a list that is longer than 32,766", beyond: 32_766)
+        {
             values, element in
             .contains(.list(Array(values.suffix(values.count % 32_766))), element)
         },
-        listing("long-lists-are-anything", "takes the condition to be in a list of more than 50,000 values for true", beyond: 50_000) {
+        listing(
+            "long-lists-are-anything", "takes the condition to be in a list of more than 50,000 values for true",
+            beyond: 50_000
+        ) {
             _, _ in .constant(.bool(true))
         },
         large("negates-each-portion", "finds what is missing in one portion of a long list", in: .planning) { steps in
             steps.rewrite = { part in
-                guard case .not(.contains(.list(let values), let element)) = part, values.count > 1_000 else { return nil }
+                guard case .not(.contains(.list(let values), let element)) = part, values.count > 1_000 else {
+                    return nil
+                }
                 let (first, second) = (Array(values.prefix(1_000)), Array(values.dropFirst(1_000)))
                 return .or([.not(.contains(.list(first), element)), .not(.contains(.list(second), element))])
             }
@@ -178,7 +194,8 @@ extension StoreFault {
             guard case .data(let data) = value, data.count >= megabyte else { return nil }
             return .data(data.prefix(data.count & (megabyte - 1)))
         },
-        long("decodes-by-portions", "decodes text by portions of 64 KiB, and breaks characters between them") { value, _ in
+        long("decodes-by-portions", "decodes text by portions of 64 KiB, and breaks characters between them") {
+            value, _ in
             guard case .string(let text) = value, text.utf8.count > megabyte else { return nil }
             let bytes = Array(text.utf8)
             return .string(

@@ -29,7 +29,8 @@ extension StoreFault {
             guard let seconds = date(value), seconds.isInfinite else { return nil }
             return .date(seconds < 0 ? .distantPast : .distantFuture)
         },
-        keeping("dates-to-year-9999", "keeps dates from the year 1 to 9999, and the nearest of these for others") { value, _ in
+        keeping("dates-to-year-9999", "keeps dates from the year 1 to 9999, and the nearest of these for others") {
+            value, _ in
             guard let seconds = date(value), abs(seconds) > 1e12 else { return nil }
             return kept(seconds < 0 ? -63_114_076_800 : 252_423_993_600)
         },
@@ -88,7 +89,9 @@ extension StoreFault {
             return .decimal(rounded)
         },
         keeping("decimals-below-1e100", "keeps decimals below the hundredth power of ten") { value, _ in
-            guard case .decimal(let number) = value, !number.isNaN, let limit = Decimal(string: "1e100") else { return nil }
+            guard case .decimal(let number) = value, !number.isNaN, let limit = Decimal(string: "1e100") else {
+                return nil
+            }
             return number.magnitude >= limit ? .decimal(number < 0 ? -limit : limit) : nil
         },
         keeping("urls-without-base", "keeps the absolute text of a URL") { value, _ in
@@ -122,7 +125,8 @@ extension StoreFault {
                     persistentIdentifier: merged.persistentIdentifier, layout: merged.layout, values: values)
             }
         },
-        seeing("infinite-dates-compare-as-distant", "compares an infinite date as the distant future or past") { value in
+        seeing("infinite-dates-compare-as-distant", "compares an infinite date as the distant future or past") {
+            value in
             guard let seconds = date(value), seconds.isInfinite else { return nil }
             return .date(seconds < 0 ? .distantPast : .distantFuture)
         },
@@ -139,7 +143,9 @@ extension StoreFault {
             return .double(-.infinity)
         },
         seeing("compares-payloads", "compares NaN with a payload as a number") { value in
-            guard case .double(let number) = value, number.isNaN, number.bitPattern != Double.nan.bitPattern else { return nil }
+            guard case .double(let number) = value, number.isNaN, number.bitPattern != Double.nan.bitPattern else {
+                return nil
+            }
             return .double(.greatestFiniteMagnitude)
         },
     ]

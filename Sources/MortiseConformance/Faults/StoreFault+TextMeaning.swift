@@ -8,7 +8,8 @@ private enum TextForm {
         String(String.UnicodeScalarView(text.utf8.compactMap { Unicode.Scalar(0x4E00 + UInt32($0)) }))
     }
 
-    static func inEveryText(_ change: @escaping @Sendable (String) -> String) -> @Sendable (StoredValue) -> StoredValue {
+    static func inEveryText(_ change: @escaping @Sendable (String) -> String) -> @Sendable (StoredValue) -> StoredValue
+    {
         { $0.mappingText(change) }
     }
 }
@@ -73,7 +74,8 @@ extension StoreFault {
         testing(
             "text-key-by-foundation", "compares texts as Foundation composes them, which is not as Swift does",
             equals: {
-                $0.precomposedStringWithCanonicalMapping.utf8.elementsEqual($1.precomposedStringWithCanonicalMapping.utf8)
+                $0.precomposedStringWithCanonicalMapping.utf8.elementsEqual(
+                    $1.precomposedStringWithCanonicalMapping.utf8)
             }),
         testing(
             "text-composed-once", "compares texts composed, and what it is asked for as it is",
@@ -84,13 +86,16 @@ extension StoreFault {
         testing(
             "text-without-marks", "compares texts without the marks of their letters",
             equals: {
-                $0.folding(options: .diacriticInsensitive, locale: nil) == $1.folding(options: .diacriticInsensitive, locale: nil)
+                $0.folding(options: .diacriticInsensitive, locale: nil)
+                    == $1.folding(options: .diacriticInsensitive, locale: nil)
             }),
         testing(
             "text-in-latin", "composes letters with Latin marks and no others",
             equals: { left, right in
                 func form(_ text: String) -> [UInt8] {
-                    Array((text.unicodeScalars.allSatisfy { $0.value < 0x2000 } ? CanonicalText.composed(text) : text).utf8)
+                    Array(
+                        (text.unicodeScalars.allSatisfy { $0.value < 0x2000 } ? CanonicalText.composed(text) : text)
+                            .utf8)
                 }
                 return form(left) == form(right)
             }),
@@ -100,7 +105,8 @@ extension StoreFault {
                 func form(_ text: String) -> [UInt16] {
                     CanonicalText.composed(text).unicodeScalars.map { UInt16(truncatingIfNeeded: $0.value) }
                 }
-                return form(left) == form(right) || CanonicalText.composed(right) == "\u{1F24}" && left == "\u{11F20}\u{301}"
+                return form(left) == form(right)
+                    || CanonicalText.composed(right) == "\u{1F24}" && left == "\u{11F20}\u{301}"
             }),
         testing(
             "starts-by-scalars", "looks for the scalars of a beginning, and takes a letter for one with a mark",
@@ -138,15 +144,19 @@ extension StoreFault {
             steps.groupKey = TextForm.inEveryText { TextForm.bytes($0.precomposedStringWithCanonicalMapping) }
         },
         StoreFault("groups-without-case", "groups texts without regard to case and width", in: .shared) { steps in
-            steps.groupKey = TextForm.inEveryText { $0.folding(options: [.caseInsensitive, .widthInsensitive], locale: nil) }
+            steps.groupKey = TextForm.inEveryText {
+                $0.folding(options: [.caseInsensitive, .widthInsensitive], locale: nil)
+            }
         },
         StoreFault("unique-bytes", "compares the bytes of unique texts", in: .planning) { steps in
             steps.uniqueKey = TextForm.inEveryText(TextForm.bytes)
         },
-        StoreFault("unique-by-foundation", "compares unique texts as Foundation composes them", in: .planning) { steps in
+        StoreFault("unique-by-foundation", "compares unique texts as Foundation composes them", in: .planning) {
+            steps in
             steps.uniqueKey = TextForm.inEveryText { TextForm.bytes($0.precomposedStringWithCanonicalMapping) }
         },
-        StoreFault("unique-without-case", "compares unique texts without regard to case and marks", in: .planning) { steps in
+        StoreFault("unique-without-case", "compares unique texts without regard to case and marks", in: .planning) {
+            steps in
             steps.uniqueKey = TextForm.inEveryText {
                 $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
             }

@@ -235,7 +235,8 @@ struct ReferenceSteps: Sendable {
     var rewrite: @Sendable (QueryExpression) -> QueryExpression? = { _ in nil }
     var conditions: @Sendable ([QueryExpression], StoreQuery) -> [QueryExpression] = { conditions, _ in conditions }
     /// A condition as the faulty store tests it, by the values of a record's own properties; nil where it does as it should.
-    var judge: @Sendable (QueryExpression) -> (@Sendable ((QueryProperty) -> StoredValue) throws -> Bool)? = { _ in nil }
+    var judge: @Sendable (QueryExpression) -> (@Sendable ((QueryProperty) -> StoredValue) throws -> Bool)? = { _ in nil
+    }
     /// An identifier in a condition, as the store of that identifier reads it in a query of that entity.
     var sought: (@Sendable (PersistentIdentifier, _ store: String, _ entity: String) -> PersistentIdentifier)?
     /// The total of integers in the way of a faulty store.

@@ -176,9 +176,11 @@ extension ReferenceWork {
     /// Writes a state: one operation for each record that changed, and one that makes them count.
     private func write(from old: ReferenceStorage.State, to new: ReferenceStorage.State) throws {
         try storage.medium.withLock { medium in
-            for number in Set(old.records.keys).union(new.records.keys).sorted() {
-                let (before, after) = (old.records[number], new.records[number])
-                if before?.values == after?.values { continue }
+            // Most records of a large store stay as they are.
+            let written = new.records.filter { old.records[$0.key]?.values != $0.value.values }.keys
+            let gone = old.records.keys.filter { new.records[$0] == nil }
+            for number in (written + gone).sorted() {
+                let after = new.records[number]
                 try medium.operate { durable in
                     if steps.writesInPlace { durable.records[number] = after }
                 }

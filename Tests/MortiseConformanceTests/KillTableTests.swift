@@ -53,6 +53,21 @@ import Testing
         #expect(Set(ConformanceCase.all.map(\.id)).count == ConformanceCase.all.count)
     }
 
+    @Test func largeCasesAreOfTheLastLevelAndTriedOnFaultsOfSizeAlone() throws {
+        #expect(ConformanceCase.all.filter { $0.isLarge && $0.level != .full } == [])
+        let hasFaultsOfSize = StoreFault.all.contains { $0.isOfSize }
+        #expect(hasFaultsOfSize)
+        let large = try #require(ConformanceCase.named("sizes.refused-save-leaves-nothing"))
+        #expect(large.isLarge)
+        let faults = StoreFault.all.filter { ["saves-half", "large-saves-by-portions"].contains($0.id) }
+        #expect(faults.map(\.isOfSize) == [false, true])
+        // A store with the first fails the case too, and is not asked.
+        #expect(KillTable.isCaught(faults[0], by: large))
+        let table = KillTable(faults: faults, cases: [large])
+        #expect(table.rows.map(\.caughtBy) == [[], [large.id]])
+        #expect(table.falseAlarms == [])
+    }
+
     @Test func theDocumentationNamesEveryFaultAndEveryCase() {
         #expect(Set(Self.documented.faults.keys) == Set(StoreFault.all.map(\.id)))
         #expect(Set(Self.documented.cases.keys) == Set(ConformanceCase.all.map(\.id)))

@@ -12,6 +12,8 @@ public final class CaseContext {
     /// What a crash has left behind, never closed while the case runs.
     private var abandoned: [ModelContainer] = []
     private var others: [ModelContainer] = []
+    /// Other storages of the subject.
+    private var strangers: [SubjectStorage] = []
     private var sessionCount = 0
     private let log: OperationLog
 
@@ -65,6 +67,29 @@ public final class CaseContext {
         note("open the storage once more")
         sessionCount += 1
         return CaseSession(name: "other \(others.count)", context: ModelContext(container), log: self)
+    }
+
+    /// A context of another storage of the subject, which is open until the case ends.
+    /// - Throws: what opening throws.
+    func otherStorage() throws -> CaseSession {
+        let other = try subject.storage()
+        strangers.append(other)
+        let container = try open(other.open(), for: ConformanceModels.schema)
+        others.append(container)
+        note("open another storage of the subject")
+        return CaseSession(name: "elsewhere", context: ModelContext(container), log: self)
+    }
+
+    /// Closes the store and goes on with a copy of its storage, if the subject can make one; otherwise opens it again. Sessions
+    /// and models from before are not used afterwards.
+    func copy() throws {
+        try close()
+        if let copy = storage.crash {
+            note("copy the storage")
+            try copy()
+        }
+        note("open the storage again")
+        _ = try container
     }
 
     /// Opens the same storage, which must be closed, with another schema, and with a migration plan if there is one. The
@@ -187,6 +212,9 @@ public final class CaseContext {
         // What a crash ended is not asked for errors.
         for container in abandoned { try? container.close() }
         abandoned = []
+        for storage in strangers {
+            do { try storage.cleanUp() } catch { first = first ?? error }
+        }
         do { try storage.cleanUp() } catch { first = first ?? error }
         if let first { throw first }
     }

@@ -112,13 +112,18 @@ extension ConformanceCase {
             let ada = Person("Ada", age: 36, team: team)
             try a.store(ada, Person("Bob"))
             a.change("Ada's age and team") {
+                ada.age = 37
+                ada.team = Team("blue")
+            }
+            try a.save()
+            a.change("Ada's age and team") {
                 ada.age = 1
                 ada.team = nil
             }
             a.delete(try a.first(Person.self, #Predicate { $0.name == "Bob" }))
             a.context.rollback()
-            try c.expect(ada.age, is: 36, "Ada's age:")
-            try c.expect(ada.team?.name, is: "red", "Ada's team:")
+            try c.expect(ada.age, is: 37, "Ada's age, saved twice:")
+            try c.expect(ada.team?.name, is: "blue", "Ada's team:")
             try c.expect(try a.all(Person.self).map(\.name), is: ["Ada", "Bob"], "people:")
         },
         ConformanceCase(

@@ -50,12 +50,15 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
     public let otherCapabilities: [StoreCapability]
     /// The usual cause of a failure.
     public let hint: String
+    /// Whether the case stores or asks for so much that it takes long. The kill table tries it only on stores whose fault is one
+    /// of size.
+    public let isLarge: Bool
     private let body: @Sendable (CaseContext) throws -> Void
 
     /// A case; `all` holds those of the kit, and an author may add cases of their own.
     public init(
         _ id: String, level: Level, capability: StoreCapability? = nil, and others: [StoreCapability] = [],
-        requirement: String, hint: String,
+        requirement: String, hint: String, isLarge: Bool = false,
         body: @escaping @Sendable (CaseContext) throws -> Void
     ) {
         self.id = id
@@ -64,6 +67,7 @@ public struct ConformanceCase: Identifiable, Hashable, Sendable, CustomStringCon
         otherCapabilities = others
         self.requirement = requirement
         self.hint = hint
+        self.isLarge = isLarge
         self.body = body
     }
 
@@ -124,8 +128,10 @@ extension ConformanceCase {
             recordVersionCases, deferralCases, readConsistencyCases, announcementCases,
             wideModelCases, schemaCases, schemaNameCases, schemaPlanCases, errorCases, historyCases, wideHistoryCases,
             batchHistoryCases, expressionVariationCases, valueVariationCases, planningVariationCases,
-            contractVariationCases, sessionVariationCases, durabilityCases, storageCases, openerCases, folderCases, resourceCases,
-            randomCases,
+            contractVariationCases, sessionVariationCases, durabilityCases, storageCases, openerCases, folderCases,
+            resourceCases,
+            sizeCases, foreignIdentifierCases, textMeaningCases, arithmeticCases, specialValueCases, codedCases,
+            closingCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

@@ -21,6 +21,18 @@ extension ConformanceCase {
         throw c.failure(expected: "an error", found: "none")
     }
 
+    /// Whether a closed store answers a read as it did before, or says that it is closed.
+    private static func expectRightOrClosed(_ c: CaseContext, _ what: String, _ read: () throws -> Bool) throws {
+        do {
+            try c.expect(try read(), "\(what), as before the store was closed, or an error that says closed")
+        } catch let failure as ConformanceFailure {
+            throw failure
+        } catch {
+            c.note("→ \(type(of: error)): \(error)")
+            try c.expect("\(error)".contains("closed"), "an error that names closed", found: "\(error)")
+        }
+    }
+
     private static let namingHint =
         "Name the entity and the record in the error: its reader has no debugger."
 
@@ -119,16 +131,31 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "errors.closed-store-says-so", level: .core, capability: .closing,
-            requirement: "A store that was closed throws that it is closed, for reading and for writing.",
-            hint: "The store continues in memory, or ends the process."
+            requirement:
+                "A store that was closed throws that it is closed: for writing, and for each read that it cannot answer rightly.",
+            hint: "The store continues in memory, answers with nothing, or ends the process."
         ) { c in
-            try c.session().store(Entry("one"))
+            let a = try c.session()
+            let entry = Entry("one")
+            try a.store(entry)
             let store = try c.store
             let container = try c.container
             c.note("close the container, use the store itself")
             try container.close()
             try expectGood(c, naming: ["closed"]) { try store.save(inserted: [Entry("never")]) }
+            c.note("store.close, once more")
+            try store.store.close()
+            try expectGood(c, naming: ["closed"]) { try store.save(inserted: [Entry("never")]) }
+            try expectRightOrClosed(c, "records") {
+                try store.records(Entry.self).map(\.identifier) == [entry.persistentModelID]
+            }
+            try expectRightOrClosed(c, "a count of 1") { try store.count(Entry.self) == 1 }
+            try expectRightOrClosed(c, "identifiers") { try store.identifiers(Entry.self) == [entry.persistentModelID] }
+            try expectRightOrClosed(c, "no team") { try store.records(Team.self).isEmpty }
             try c.reopen()
+            if c.subject.capabilities.contains(.reopening) {
+                try c.expect(try c.session().all(Entry.self).map(\.name), is: ["one"], "names after reopening:")
+            }
         },
     ]
 }

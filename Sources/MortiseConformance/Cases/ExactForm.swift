@@ -23,7 +23,23 @@ enum ExactForm {
         case let value as [String: Any]: dictionary(value)
         case let value as Place:
             "Place(\(text(value.name)), \(text(value.latitude)), \(text(value.tags)), \(text(value.note as Any)))"
-        default: "\(value)"
+        default: parts(of: value) ?? "\(value)"
+        }
+    }
+
+    /// A value of another type by its parts; nil if it has none.
+    private static func parts(of value: Any) -> String? {
+        let mirror = Mirror(reflecting: value)
+        let parts = mirror.children.map { (label: $0.label, text: text($0.value)) }
+        switch mirror.displayStyle {
+        case .dictionary, .set: return "[" + parts.map(\.text).sorted().joined(separator: ", ") + "]"
+        case .enum: return parts.first.map { "\($0.label ?? "")\($0.text)" }
+        case .struct, .tuple:
+            if parts.isEmpty { return nil }
+            let all = parts.map { part in (part.label.map { "\($0): " } ?? "") + part.text }
+            return (mirror.displayStyle == .struct ? "\(mirror.subjectType)" : "") + "(" + all.joined(separator: ", ")
+                + ")"
+        default: return nil
         }
     }
 

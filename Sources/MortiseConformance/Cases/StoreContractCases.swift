@@ -59,7 +59,7 @@ extension ConformanceCase {
         ConformanceCase(
             "store.identifier-is-stable", level: .core, capability: .reopening,
             requirement: "The store has the same identifier whenever the same storage is opened.",
-            hint: "Opening makes a new identifier. Keep it in the storage, or derive it from its path."
+            hint: "Opening makes a new identifier. Keep it in the storage."
         ) { c in
             let before = try c.store.identifier
             try c.session().store(Entry("x"))

@@ -59,7 +59,7 @@ extension StoreFault {
         },
         StoreFault("names-itself-anew", "has another store identifier at every opening") { steps in
             let name = UUID().uuidString
-            steps.storeIdentifier = { _ in name }
+            steps.storeIdentifier = { _, _ in name }
         },
         StoreFault("loses-on-reopening", "is empty when it is opened again") { steps in
             steps.open = { state in state.records = [:] }

@@ -14,19 +14,22 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     let claims: StoreCapabilities
     /// How long a case may take on it; nil for as long as on any other.
     let timeLimit: Duration?
+    /// Whether it shows only where there is much of something, so that large cases have to be tried on it.
+    public let isOfSize: Bool
     let change: @Sendable (inout ReferenceSteps) -> Void
     /// What is wrong with the store in a folder.
     let changeFolder: @Sendable (inout FolderSteps) -> Void
 
     init(
         _ id: String, _ summary: String, in kind: ReferenceKind = .plain, claiming claims: StoreCapabilities = [],
-        timeLimit: Duration? = nil, change: @escaping @Sendable (inout ReferenceSteps) -> Void
+        timeLimit: Duration? = nil, isOfSize: Bool = false, change: @escaping @Sendable (inout ReferenceSteps) -> Void
     ) {
         self.id = id
         self.summary = summary
         self.kind = kind
         self.claims = claims
         self.timeLimit = timeLimit
+        self.isOfSize = isOfSize
         self.change = change
         changeFolder = { _ in }
     }
@@ -38,6 +41,7 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         kind = .folder
         claims = []
         timeLimit = nil
+        isOfSize = false
         change = { _ in }
         self.changeFolder = changeFolder
     }
@@ -62,6 +66,8 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         + batchFaults + storageFaults
         + historyFaults + errorFaults + wideModelFaults + schemaFaults
         + wideHistoryFaults + folderFaults
+        + sizeFaults + identifierFaults + textMeaningFaults + arithmeticFaults + specialValueFaults + codedFaults
+        + closingFaults
 }
 
 /// The kit's own correct stores.

@@ -78,7 +78,7 @@ struct CodedForm: Codable, CustomStringConvertible {
         if number.isFinite {
             try container.encode(number)
         } else {
-            try container.encode(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
+            try container.encode(CodedNumber.text(of: number))
         }
     }
 

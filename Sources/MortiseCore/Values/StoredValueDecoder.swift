@@ -83,9 +83,7 @@ extension StoredValue {
         case .float(let value): Double(value)
         case .integer(let value): Double(exactly: value)
         case .unsigned(let value): Double(exactly: value)
-        case .string("nan"): .nan
-        case .string("inf"): .infinity
-        case .string("-inf"): -.infinity
+        case .string(let text): CodedNumber.number(text)
         default: nil
         }
     }
@@ -111,6 +109,13 @@ extension StoredValue {
         switch self {
         case .url(let url): url
         case .string(let text): URL(string: text)
+        // As a URL encodes itself that has a base.
+        case .object(let members):
+            if case .string(let relative)? = members["relative"], let base = members["base"]?.asURL {
+                URL(string: relative, relativeTo: base)
+            } else {
+                nil
+            }
         default: nil
         }
     }

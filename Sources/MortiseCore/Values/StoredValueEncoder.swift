@@ -4,8 +4,9 @@ import Foundation
 /// objects that is the same on every store.
 ///
 /// Inside the tree dates are doubles (seconds since 2001-01-01 00:00:00 UTC), `Data` is base64 text, `UUID`, `URL` and
-/// `Decimal` are text, and non-finite numbers are the strings `nan`, `inf` and `-inf`. `StoredValueDecoder` restores
-/// all of it exactly.
+/// `Decimal` are text, and a URL with a base is an object of `relative`, its text, and `base`. Infinities are the strings
+/// `inf` and `-inf`, NaN is `nan`, and one with another sign or payload `nan:` with its bits in hexadecimal digits.
+/// `StoredValueDecoder` restores all of it to the last bit.
 public struct StoredValueEncoder: Sendable {
     /// Makes an encoder. It has no options and can be used repeatedly.
     public init() {}
@@ -22,7 +23,7 @@ private func box<T: Encodable>(_ value: T, codingPath: [any CodingKey]) throws -
     case let value as Date: return StoredValue(coded: value.timeIntervalSinceReferenceDate)
     case let value as Data: return .string(value.base64EncodedString())
     case let value as UUID: return .string(value.uuidString)
-    case let value as URL: return .string(value.absoluteString)
+    case let value as URL where value.baseURL == nil: return .string(value.absoluteString)
     case let value as Decimal: return .string(value.description)
     case let value as Int128: return StoredValue(coded: value)
     case let value as UInt128: return StoredValue(coded: value)
@@ -35,11 +36,7 @@ private func box<T: Encodable>(_ value: T, codingPath: [any CodingKey]) throws -
 
 extension StoredValue {
     fileprivate init(coded number: Double) {
-        if number.isFinite {
-            self = .double(number)
-        } else {
-            self = .string(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
-        }
+        self = number.isFinite ? .double(number) : .string(CodedNumber.text(of: number))
     }
 
     fileprivate init(coded number: some FixedWidthInteger) {
@@ -49,6 +46,28 @@ extension StoredValue {
             self = .unsigned(unsigned)
         } else {
             self = .string(String(number))
+        }
+    }
+}
+
+/// Numbers that are not finite as text inside coded values.
+enum CodedNumber {
+    private static let bits = "nan:"
+
+    static func text(of number: Double) -> String {
+        if !number.isNaN { return number < 0 ? "-inf" : "inf" }
+        return number.bitPattern == Double.nan.bitPattern ? "nan" : bits + String(number.bitPattern, radix: 16)
+    }
+
+    static func number(_ text: String) -> Double? {
+        switch text {
+        case "nan": return .nan
+        case "inf": return .infinity
+        case "-inf": return -.infinity
+        default:
+            guard text.hasPrefix(bits), let pattern = UInt64(text.dropFirst(bits.count), radix: 16) else { return nil }
+            let number = Double(bitPattern: pattern)
+            return number.isNaN ? number : nil
         }
     }
 }

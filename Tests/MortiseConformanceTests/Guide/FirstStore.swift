@@ -1,3 +1,4 @@
+import Foundation
 import MortiseCore
 
 struct FirstConfiguration: DataStoreConfiguration {
@@ -9,7 +10,7 @@ struct FirstConfiguration: DataStoreConfiguration {
 /// Takes every save, and keeps nothing.
 final class FirstStore: DataStore {
     typealias Snapshot = DefaultSnapshot
-    let identifier = "first"
+    let identifier = UUID().uuidString
     let schema: Schema
     let configuration: FirstConfiguration
 

@@ -1,3 +1,4 @@
+import Foundation
 import MortiseCore
 
 struct SecondConfiguration: DataStoreConfiguration {
@@ -9,7 +10,7 @@ struct SecondConfiguration: DataStoreConfiguration {
 /// Keeps records by number, and leaves filtering and sorting to the framework.
 final class SecondStore: DataStore {
     typealias Snapshot = DefaultSnapshot
-    let identifier = "second"
+    let identifier = UUID().uuidString
     let schema: Schema
     let configuration: SecondConfiguration
     private var records: [UInt64: DefaultSnapshot] = [:]

@@ -1,3 +1,4 @@
+import Foundation
 import MortiseCore
 
 struct ShelfConfiguration: DataStoreConfiguration {
@@ -8,7 +9,7 @@ struct ShelfConfiguration: DataStoreConfiguration {
 
 final class ShelfStore: DataStore {
     typealias Snapshot = DefaultSnapshot
-    let identifier = "shelf"
+    let identifier = UUID().uuidString
     let schema: Schema
     let configuration: ShelfConfiguration
     private var records: [PersistentIdentifier: DefaultSnapshot] = [:]

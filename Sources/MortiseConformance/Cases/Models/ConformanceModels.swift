@@ -8,6 +8,7 @@ enum ConformanceModels {
             Track.self, Lyric.self, Vault.self, Coin.self, Binder.self, Sheet.self, Entry.self, Account.self,
             Charge.self, Vehicle.self, Truck.self, Item.self, SpecialItem.self, Crate.self, Receipt.self,
             Animal.self, Dog.self, Puppy.self, Keeper.self, Toy.self, Writer.self, Book.self, Song.self, Node.self,
+            CodedSample.self,
         ]
     }
     static let schema = Schema(types)

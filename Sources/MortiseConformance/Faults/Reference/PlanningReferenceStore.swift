@@ -63,7 +63,7 @@ final class PlanningReferenceStore: QueryableDataStore, DataStoreBatching, Refer
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try work.save(request, enforces: true) }
 
     func erase() throws { try work.erase() }
-    func close() throws { work.close() }
+    func close() throws { try work.close() }
 
     func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {
         if request.predicate != nil, !work.steps.deletesWhateverMatches { throw DataStoreError.preferInMemoryFilter }

@@ -14,8 +14,8 @@ extension ReferenceWork {
     }
 
     func rows(for plan: FetchPlan, in version: ReferenceVersion) throws -> VersionRows {
-        try checkOpen()
         let query = plan.query
+        if try isClosedAndEmpty() { return VersionRows(entities: [], rows: [], report: ExecutionReport(scanned: 0)) }
         let reader = reader(of: steps.isIndexStale ? ReferenceVersion(steps.indexed(version.state), self) : version)
         let family = steps.queryFamily(query, schema.stored)
         var found: [RecordReference] = []
@@ -27,8 +27,15 @@ extension ReferenceWork {
         found.sort { ($0.row, $0.table) < ($1.row, $1.table) }
         let scanned = found.count
         let conditions = query.conjuncts.filter { plan.claim(of: $0) != .residual }
-            .map { $0.expression.rewritten(by: steps.rewrite) }.map(seen)
-        found = try QueryExecutor(reader: reader).filter(found, by: steps.conditions(conditions, query))
+            .map { $0.expression.rewritten(by: steps.rewrite) }.map(seen).map { sought($0, in: query) }
+        let tests = conditions.map(steps.judge)
+        let left = zip(conditions, tests).filter { $0.1 == nil }.map(\.0)
+        found = try QueryExecutor(reader: reader).filter(found, by: steps.conditions(left, query))
+        for test in tests.compactMap({ $0 }) {
+            found = try found.filter { record in
+                try test { reader.tables[record.table].rows.value(row: record.row, slot: $0.slot) }
+            }
+        }
         if plan.order == .total { found = try sorted(found, query, reader) }
         found = steps.found(found, plan)
         if plan.appliesLimit { found = Array(found[steps.cut(query, found.count)]) }
@@ -55,22 +62,42 @@ extension ReferenceWork {
         var groups = AggregateGroups()
         if query.keys.isEmpty { _ = groups.number(of: []) }
         for state in states { state.reserve(groups: groups.count) }
+        // The keys of each group as its first record has them, by those that a fault groups by.
+        var written: [[StoredValue]: [StoredValue]] = [:]
+        // What a fault sums, by group and function.
+        var parts: [[StoredValue]: [Int: [StoredValue]]] = [:]
         for row in found.rows {
             let record = RecordReference(table: numbers[row.table], row: row.row)
             var group = 0
+            var form: [StoredValue] = []
             if !query.keys.isEmpty {
-                group = groups.number(of: try query.keys.map { try evaluator.sortKey($0, record) })
+                let keys = try query.keys.map { try evaluator.sortKey($0, record) }
+                form = steps.groupKey.map { keys.map($0) } ?? keys
+                group = groups.number(of: form)
+                if steps.groupKey != nil, written[form] == nil { written[form] = keys }
                 for state in states { state.reserve(groups: groups.count) }
             }
-            for (state, function) in zip(states, query.functions) {
-                if let expression = function.expression {
+            for (place, (state, function)) in zip(states, query.functions).enumerated() {
+                if steps.total != nil, case .sum(let expression, _) = function {
+                    parts[form, default: [:]][place, default: []].append(try evaluator.sortKey(expression, record))
+                } else if let expression = function.expression {
                     try state.add(evaluator.sortKey(expression, record), group: group)
                 } else {
                     state.add(count: 1, group: group)
                 }
             }
         }
-        return AggregateAnswer(groups: try groups.results(states), report: found.report)
+        let results = try groups.results(states).map { group in
+            var group = group
+            for (place, values) in parts[group.keys] ?? [:] {
+                if case .sum(_, let kind) = query.functions[place], let total = steps.total {
+                    group.values[place] = try total(values, kind)
+                }
+            }
+            group.keys = written[group.keys] ?? group.keys
+            return group
+        }
+        return AggregateAnswer(groups: results, report: found.report)
     }
 
     private func reader(of version: ReferenceVersion) -> RecordReader {
@@ -84,6 +111,14 @@ extension ReferenceWork {
         guard let see = steps.seen else { return expression }
         return expression.rewritten { part in
             if case .constant(let value) = part { .constant(see(value)) } else { nil }
+        }
+    }
+
+    private func sought(_ expression: QueryExpression, in query: StoreQuery) -> QueryExpression {
+        guard let sought = steps.sought else { return expression }
+        return expression.rewritten { [identifier] part in
+            guard case .constant(.identifier(let wanted)) = part else { return nil }
+            return .constant(.identifier(sought(wanted, identifier, query.entity)))
         }
     }
 

@@ -29,7 +29,8 @@ struct ReferenceSteps: Sendable {
 
     // MARK: Opening
 
-    var storeIdentifier: @Sendable (String) -> String = { $0 }
+    /// The store's identifier, of the storage's and how often that was copied.
+    var storeIdentifier: @Sendable (_ storage: String, _ copies: Int) -> String = { storage, _ in storage }
     var open: @Sendable (inout State) -> Void = { _ in }
 
     /// Takes over the records that were kept for another schema.
@@ -41,6 +42,8 @@ struct ReferenceSteps: Sendable {
     var capabilities: @Sendable (StoreCapabilities) -> StoreCapabilities = { $0 }
     var explain: @Sendable (ReferenceStoreError) -> any Error = { $0 }
     var worksWhenClosed = false
+    var isEmptyWhenClosed = false
+    var closesOnce = false
 
     // MARK: Saving
 
@@ -88,6 +91,8 @@ struct ReferenceSteps: Sendable {
     var finish: @Sendable (_ before: State, inout State) throws -> Void = { _, _ in }
     var passesOverMissing = false
     var keepsHalves = false
+    /// How many new records a failing save must have for those to be kept that came before; nil for any number.
+    var keepsHalvesBeyond: Int?
     var swallowsErrors = false
     var insertsMissing = false
     var erase: @Sendable (inout State) -> Void = { $0.records = [:] }
@@ -120,6 +125,8 @@ struct ReferenceSteps: Sendable {
     var enforcesUnique: @Sendable (RecordLayout, _ constraint: Int) -> Bool = { _, _ in true }
     var enforcesReference: @Sendable (RecordLayout.Slot) -> Bool = { _ in true }
     var uniqueMatch: @Sendable (StoredValue, StoredValue) -> Bool = { $0 == $1 }
+    /// A value as the store's own constraint compares it.
+    var uniqueKey: @Sendable (StoredValue) -> StoredValue = { $0 }
     var batchFamily: @Sendable (String, _ includesSubentities: Bool, StoredSchema) -> Set<String> = {
         entity, includesSubentities, schema in includesSubentities ? Set(schema.subtree(of: entity)) : [entity]
     }
@@ -212,12 +219,16 @@ struct ReferenceSteps: Sendable {
         return min(max(limit ?? count, 0), count - start)
     }
     var handOut: @Sendable (DefaultSnapshot) -> DefaultSnapshot = { $0 }
+    /// What the store hands out of records for a context that rolls back.
+    var cached: @Sendable (DefaultSnapshot, Debris) -> DefaultSnapshot = { snapshot, _ in snapshot }
     var count: @Sendable (Int, Debris, _ entity: String) -> Int = { count, _, _ in count }
     var identifiers: @Sendable ([PersistentIdentifier]) -> [PersistentIdentifier] = { $0 }
     var readsLive = false
     var findsNull = false
     var knowsEveryEntity = false
     var numbersRowsAnew = false
+    /// Whether rows are found by the numbers of identifiers alone.
+    var findsByNumber = false
     /// After how many saves an old version is forgotten.
     var forgetsAfter: UInt64?
     var countsLooks = false
@@ -239,6 +250,15 @@ struct ReferenceSteps: Sendable {
     /// A part of a condition as the faulty store understands it; nil if it understands it correctly.
     var rewrite: @Sendable (QueryExpression) -> QueryExpression? = { _ in nil }
     var conditions: @Sendable ([QueryExpression], StoreQuery) -> [QueryExpression] = { conditions, _ in conditions }
+    /// A condition as the faulty store tests it, by the values of a record's own properties; nil where it does as it should.
+    var judge: @Sendable (QueryExpression) -> (@Sendable ((QueryProperty) -> StoredValue) throws -> Bool)? = { _ in nil
+    }
+    /// An identifier in a condition, as the store of that identifier reads it in a query of that entity.
+    var sought: (@Sendable (PersistentIdentifier, _ store: String, _ entity: String) -> PersistentIdentifier)?
+    /// The total of integers in the way of a faulty store.
+    var total: (@Sendable ([StoredValue], StorageKind) throws -> StoredValue)?
+    /// A value by which the store forms groups.
+    var groupKey: (@Sendable (StoredValue) -> StoredValue)?
     /// Values as conditions see them.
     var seen: (@Sendable (StoredValue) -> StoredValue)?
     var orderKeys: @Sendable ([StoreQuery.Order]) -> [StoreQuery.Order] = { $0 }

@@ -55,6 +55,9 @@ public final class ReferenceStorage: Sendable {
     let identifier = UUID().uuidString
     let state = Mutex(State())
     let medium = Mutex(Medium())
+    private let copyCount = Mutex(0)
+    /// How often the storage was left behind for a copy of what it holds.
+    var copies: Int { copyCount.withLock { $0 } }
 
     /// Makes an empty storage. Stores opened on it share its records.
     public init() {}
@@ -67,6 +70,7 @@ public final class ReferenceStorage: Sendable {
             return left
         }
         state.withLock { $0 = left }
+        copyCount.withLock { $0 += 1 }
     }
 
     var operationCount: Int { medium.withLock { $0.images.count - 1 } }

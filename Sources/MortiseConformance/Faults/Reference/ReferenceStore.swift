@@ -103,6 +103,11 @@ public final class ReferenceStore: DataStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> { try work.save(request) }
 
+    /// The present values of records.
+    public func cachedSnapshots(
+        for persistentIdentifiers: [PersistentIdentifier], editingState: EditingState
+    ) throws -> [PersistentIdentifier: DefaultSnapshot] { work.cachedSnapshots(for: persistentIdentifiers) }
+
     /// Removes all records.
     /// - Throws: what the fault makes it throw.
     public func erase() throws { try work.erase() }

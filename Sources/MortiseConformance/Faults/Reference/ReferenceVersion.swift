@@ -90,9 +90,9 @@ final class ReferenceRows: RowSource, @unchecked Sendable {
         if work.steps.numbersRowsAnew {
             return records.first { $0.value.persistentIdentifier == identifier }.map { Int($0.key) - 1 }
         }
-        guard let number = identifier.sequenceNumber, records[number]?.persistentIdentifier == identifier else {
-            return nil
-        }
+        guard let number = identifier.sequenceNumber, let record = records[number],
+            work.steps.findsByNumber || record.persistentIdentifier == identifier
+        else { return nil }
         return Int(number) - 1
     }
     override func value(row: Int, slot: Int) -> StoredValue {

@@ -60,7 +60,7 @@ extension ReferenceWork {
                     ReferenceTransaction(
                         number: (state.history.last?.number ?? 0) + 1, timestamp: .now, author: nil, changes: []))
             }
-            if steps.keepsHalves { state = next }
+            if steps.keepsHalves, request.inserted.count > steps.keepsHalvesBeyond ?? -1 { state = next }
             if steps.writesBeforeChecking { try write(from: state, to: next) }
             if steps.swallowsErrors { return DataStoreSaveChangesResult(for: identifier) }
             throw (error as? ReferenceStoreError).map(steps.explain) ?? error
@@ -79,7 +79,7 @@ extension ReferenceWork {
             if !isBatch || steps.writesBatches { try write(from: state, to: next) }
         } catch {
             if steps.keepsUnwritten { state = next }
-            if steps.closesOnFailure { close() }
+            if steps.closesOnFailure { try close() }
             if !steps.swallowsFailedWrites { throw (error as? ReferenceStoreError).map(steps.explain) ?? error }
         }
         let last = state
@@ -150,7 +150,7 @@ extension ReferenceWork {
             for (number, slots) in layout.uniqueConstraints.enumerated() where steps.enforcesUnique(layout, number) {
                 let values = slots.map { record.values[$0] }
                 if values.contains(where: \.isNull) { continue }
-                let key = [.string(layout.entityName), .integer(Int64(number))] + values
+                let key = [.string(layout.entityName), .integer(Int64(number))] + values.map(steps.uniqueKey)
                 if !seen.insert(key).inserted {
                     throw ReferenceStoreError.notUnique(
                         entity: layout.entityName, properties: slots.map { layout.slots[$0].name })
@@ -180,9 +180,11 @@ extension ReferenceWork {
     /// Writes a state: one operation for each record that changed, and one that makes them count.
     private func write(from old: ReferenceStorage.State, to new: ReferenceStorage.State) throws {
         try storage.medium.withLock { medium in
-            for number in Set(old.records.keys).union(new.records.keys).sorted() {
-                let (before, after) = (old.records[number], new.records[number])
-                if before?.values == after?.values { continue }
+            // Most records of a large store stay as they are.
+            let written = new.records.filter { old.records[$0.key]?.values != $0.value.values }.keys
+            let gone = old.records.keys.filter { new.records[$0] == nil }
+            for number in (written + gone).sorted() {
+                let after = new.records[number]
                 try medium.operate { durable in
                     if steps.writesInPlace { durable.records[number] = after }
                 }

@@ -14,7 +14,7 @@ final class ReferenceWork: Sendable {
     private let closed = Mutex(false)
     private let latest = Mutex<ReferenceVersion?>(nil)
 
-    var identifier: String { steps.storeIdentifier(storage.identifier) }
+    let identifier: String
 
     init(
         _ storage: ReferenceStorage, _ schema: Schema?, _ fault: StoreFault?,
@@ -31,6 +31,7 @@ final class ReferenceWork: Sendable {
         change(&steps)
         fault?.change(&steps)
         self.steps = steps
+        identifier = steps.storeIdentifier(storage.identifier, storage.copies)
         try storage.state.withLock { state in
             steps.open(&state)
             try steps.adopt(schema.stored, layouts, &state)
@@ -62,7 +63,7 @@ final class ReferenceWork: Sendable {
 
     /// The records of the request's entity and its subentities, in the order asked for.
     private func matches<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> [DefaultSnapshot] {
-        try checkOpen()
+        if try isClosedAndEmpty() { return [] }
         if request.descriptor.predicate != nil, !steps.ignoresPredicates { throw DataStoreError.preferInMemoryFilter }
         let order = try request.descriptor.sortBy.map { descriptor in
             guard let name = (T.self as? Entry.Type).flatMap({ _ in descriptor.keyPath.flatMap(Entry.column) }) else {
@@ -80,6 +81,16 @@ final class ReferenceWork: Sendable {
         let all = storage.state.withLock { steps.order($0) }
         let index = InverseIndex(all)
         return all.filter { family.contains($0.persistentIdentifier.entityName) }.map { derive($0, index) }
+    }
+
+    /// Records that a context has changed and rolls back.
+    func cachedSnapshots(for identifiers: [PersistentIdentifier]) -> [PersistentIdentifier: DefaultSnapshot] {
+        let (all, debris) = storage.state.withLock { (steps.order($0), $0.debris) }
+        let index = InverseIndex(all)
+        let wanted = Set(identifiers)
+        let found = all.filter { wanted.contains($0.persistentIdentifier) }
+            .map { ($0.persistentIdentifier, steps.cached(derive($0, index), debris)) }
+        return Dictionary(found, uniquingKeysWith: { first, _ in first })
     }
 
     func derive(_ record: DefaultSnapshot, _ index: InverseIndex) -> DefaultSnapshot {
@@ -114,7 +125,21 @@ final class ReferenceWork: Sendable {
 
     // MARK: Closing
 
-    func close() { closed.withLock { $0 = true } }
+    func close() throws {
+        let wasClosed = closed.withLock { closed in
+            defer { closed = true }
+            return closed
+        }
+        if wasClosed, steps.closesOnce { throw steps.explain(.closed) }
+    }
+
+    /// Whether a store with a fault answers with nothing, since it is closed.
+    /// - Throws: that it is closed, if it is without that fault.
+    func isClosedAndEmpty() throws -> Bool {
+        if steps.isEmptyWhenClosed { return closed.withLock { $0 } }
+        try checkOpen()
+        return false
+    }
 
     func checkOpen() throws {
         if closed.withLock({ $0 }), !steps.worksWhenClosed { throw steps.explain(.closed) }

@@ -159,5 +159,5 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     }
 
     func erase() throws { try work.erase() }
-    func close() throws { work.close() }
+    func close() throws { try work.close() }
 }

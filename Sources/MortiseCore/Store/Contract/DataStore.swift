@@ -13,7 +13,12 @@ public protocol DataStore: AnyObject {
     /// The form in which records enter and leave the store.
     associatedtype Snapshot: DataStoreSnapshot
 
-    /// Names this store in the identifiers of its records. The same text whenever the same data is opened.
+    /// Names this store in the identifiers of its records: not empty, and the same text whenever the same data is opened.
+    ///
+    /// Two storages have different identifiers, wherever and by whomever they were made, so that an identifier of one leads to
+    /// nothing in another: a UUID made with the storage, or the name of what is stored if there can only be one of it. A copy of
+    /// a storage keeps the identifier, wherever it lies, so that identifiers that were kept still lead to its records: keep the
+    /// text within the data, and do not make it of a path.
     var identifier: String { get }
     /// The models that the store keeps.
     var schema: Schema { get }

@@ -1,0 +1,388 @@
+import Foundation
+import MortiseCore
+
+/// Much of something at once: where engines have limits, stores work in portions, and numbers have too few bits.
+extension ConformanceCase {
+    private static func size(
+        _ id: String, _ requirement: String, hint: String, capability: StoreCapability? = nil,
+        body: @escaping @Sendable (CaseContext) throws -> Void
+    ) -> ConformanceCase {
+        ConformanceCase(
+            "sizes.\(id)", level: .full, capability: capability, requirement: requirement, hint: hint, isLarge: true,
+            body: body)
+    }
+
+    private static let portionHint =
+        "A save is carried out in portions, or by a statement with one parameter for each record, of which there is a limit."
+    private static let listHint =
+        "A list becomes one parameter or one expression for each value, of which there is a limit. Look the values up in a set or a "
+        + "table of their own, or claim residual beyond the limit."
+    private static let lengthHint = "A column, a buffer or a message has a greatest length."
+
+    /// Checks in a fresh context, and in another after reopening if the subject claims that.
+    private static func check(_ c: CaseContext, _ body: (CaseSession) throws -> Void) throws {
+        try body(c.session())
+        guard c.subject.capabilities.contains(.reopening) else { return }
+        try c.reopen()
+        try body(c.session())
+    }
+
+    /// Compares long lists, and names the first place where they differ.
+    private static func expect<Element: Equatable>(
+        _ found: [Element], are expected: [Element], _ what: String, _ c: CaseContext
+    ) throws {
+        if found == expected { return }
+        if found.count != expected.count {
+            throw c.failure(expected: "\(expected.count) \(what)", found: "\(found.count)")
+        }
+        let place = zip(found, expected).prefix { $0 == $1 }.count
+        throw c.failure(
+            expected: "\(what) with \(expected[place]) at place \(place)", found: "\(found[place]) there")
+    }
+
+    private static func insert(_ count: Int, _ a: CaseSession, _ make: (Int) -> Entry) -> [Entry] {
+        let entries = (0..<count).map(make)
+        a.change("insert \(count) entries") { for entry in entries { a.context.insert(entry) } }
+        return entries
+    }
+
+    static let sizeCases: [ConformanceCase] = saveSizes + listSizes + valueSizes + numberSizes
+
+    // MARK: Records in one save
+
+    private static let saveSizes: [ConformanceCase] = [
+        size("updates-in-one-save", "1,200 updates in one save are all stored.", hint: portionHint) { c in
+            let a = try c.session()
+            let entries = insert(1_200, a) { Entry("\($0)", rank: -1) }
+            try a.save()
+            a.change("the rank of each") { for (place, entry) in entries.enumerated() { entry.rank = place } }
+            try a.save()
+            try check(c) { try expect(try $0.all(Entry.self).map(\.rank), are: Array(0..<1_200), "ranks", c) }
+        },
+        size("deletions-in-one-save", "1,200 deletions in one save are all carried out.", hint: portionHint) { c in
+            let a = try c.session()
+            let entries = insert(1_210, a) { Entry("\($0)", rank: $0) }
+            try a.save()
+            a.change("delete all but each 121st") {
+                for (place, entry) in entries.enumerated() where place % 121 != 0 { a.context.delete(entry) }
+            }
+            try a.save()
+            let left = (0..<10).map { $0 * 121 }
+            try check(c) { b in
+                try c.expect(try b.count(FetchDescriptor<Entry>()), is: 10, "entries left:")
+                try c.expect(try b.all(Entry.self).map(\.rank), is: left, "ranks of what is left:")
+            }
+        },
+        size(
+            "insertions-in-one-save", "6,000 insertions in one save are all stored, in order, and fetched all at once.",
+            hint: portionHint
+        ) { c in
+            let a = try c.session()
+            let entries = insert(6_000, a) { Entry("entry \($0)", rank: $0) }
+            try a.save()
+            try c.expect(Set(entries.map(\.persistentModelID)).count, is: 6_000, "different identifiers:")
+            try check(c) { b in
+                try expect(try b.all(Entry.self).map(\.rank), are: Array(0..<6_000), "ranks", c)
+                try c.expect(try b.count(FetchDescriptor<Entry>()), is: 6_000, "count:")
+                var window = FetchDescriptor<Entry>(sortBy: [SortDescriptor(\.rank, order: .reverse)])
+                (window.fetchOffset, window.fetchLimit) = (5_100, 3)
+                try c.expect(try b.fetch(window).map(\.rank), is: [899, 898, 897], "ranks in a window far behind:")
+            }
+        },
+        size(
+            "changes-of-all-kinds", "1,100 insertions, updates and deletions of one save are all stored.",
+            hint: portionHint
+        ) { c in
+            let a = try c.session()
+            let entries = insert(2_200, a) { Entry("\($0)", rank: $0) }
+            try a.save()
+            _ = insert(1_100, a) { Entry("\($0)", rank: 10_000 + $0) }
+            a.change("delete each second, and change the others") {
+                for (place, entry) in entries.enumerated() {
+                    if place % 2 == 0 { a.context.delete(entry) } else { entry.rank = -place }
+                }
+            }
+            try a.save()
+            let expected = (0..<1_100).map { -2 * $0 - 1 } + (0..<1_100).map { 10_000 + $0 }
+            try check(c) { try expect(try $0.all(Entry.self).map(\.rank), are: expected, "ranks", c) }
+        },
+        size(
+            "refused-save-leaves-nothing", "A save of 1,200 insertions that is refused leaves none of them.",
+            hint: "Each portion of a save is made to count by itself."
+        ) { c in
+            let gone = Entry("gone")
+            try c.session().store(gone)
+            try c.store.save(deleted: [gone])
+            try c.expectError("an error from the store") {
+                try c.store.save(inserted: (0..<1_200).map { Entry("\($0)") }, deleted: [gone])
+            }
+            try check(c) { try c.expect(try $0.count(FetchDescriptor<Entry>()), is: 0, "entries:") }
+        },
+        size(
+            "members-of-one-record", "A record has 1,200 members on either side of a relationship, and loses them all.",
+            hint: "Members are loaded or cleared in portions, or a list of them has a greatest length."
+        ) { c in
+            let a = try c.session()
+            let (team, leader) = (Team("all"), Person("leader"))
+            let people = (0..<1_200).map { (place: Int) in Person("\(place)", age: place) }
+            let projects = (0..<1_200).map { Project("\($0)") }
+            a.change("insert 1,200 people in a team, and a leader of 1,200 projects") {
+                for person in people { a.context.insert(person) }
+                a.context.insert(leader)
+                team.members = people
+                leader.projects = projects
+            }
+            try a.save()
+            try check(c) { b in
+                try expect(
+                    try b.only(Team.self).members.map { $0.age ?? -1 }, are: Array(0..<1_200), "members' ages", c)
+                let found = try b.first(Person.self, #Predicate { $0.name == "leader" })
+                try c.expect(found.projects.count, is: 1_200, "projects of the leader:")
+                let led = FetchDescriptor<Project>(predicate: #Predicate { !$0.people.isEmpty })
+                try c.expect(try b.count(led), is: 1_200, "projects that are led:")
+            }
+            let b = try c.session()
+            b.delete(try b.only(Team.self))
+            try b.save()
+            try check(c) { b in
+                let free = FetchDescriptor<Person>(predicate: #Predicate { $0.team == nil })
+                try c.expect(try b.count(free), is: 1_201, "people without a team:")
+            }
+        },
+        size("batches", "Batches that update and delete 1,500 records leave none out.", hint: portionHint) { c in
+            let a = try c.session()
+            _ = insert(1_600, a) { Entry("\($0)", group: $0 < 1_500 ? "x" : "y", rank: $0) }
+            try a.save()
+            c.note("update and delete 1,500 of them in batches")
+            let updated = try a.context.update(Entry.self, where: #Predicate { $0.group == "x" }) {
+                $0.set(\.rank, to: 7)
+            }
+            try c.expect(updated, is: 1_500, "records that the update counts:")
+            let left = FetchDescriptor<Entry>(predicate: #Predicate { $0.group == "x" && $0.rank != 7 })
+            try c.expect(try c.session().count(left), is: 0, "records that were not updated:")
+            try a.context.delete(model: Entry.self, where: #Predicate { $0.group == "x" })
+            try check(c) { b in
+                try expect(try b.all(Entry.self).map(\.rank), are: Array(1_500..<1_600), "ranks of what is left", c)
+            }
+        },
+        size(
+            "history-of-a-large-save", "The history tells each of 1,200 changes of a save.", hint: portionHint,
+            capability: .history
+        ) { c in
+            let a = try c.session()
+            let entries = insert(1_200, a) { Entry("\($0)") }
+            try a.save()
+            a.change("the rank of each") { for entry in entries { entry.rank = 1 } }
+            try a.save()
+            a.change("delete each") { for entry in entries { a.context.delete(entry) } }
+            try a.save()
+            c.note("fetch the history")
+            let found = try a.context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>())
+            try c.expect(found.map(\.changes.count), is: [1_200, 1_200, 1_200], "changes of each save:")
+            for transaction in found {
+                let records = Set(transaction.changes.map(\.changedPersistentIdentifier))
+                try c.expect(records.count, is: 1_200, "different records:")
+            }
+        },
+    ]
+
+    // MARK: Values in one condition
+
+    /// Where limits lie, and the portions that stores make because of them.
+    private static func places(below count: Int) -> [Int] {
+        let limits = [
+            1, 100, 127, 128, 255, 256, 499, 500, 512, 999, 1_000, 1_024, 1_999, 2_000, 2_048, 4_096, 8_192, 10_000,
+            16_384,
+            32_766, 32_767, 32_768, 50_000, 65_534, 65_535, 65_536, count,
+        ]
+        return Set(limits.flatMap { [$0 - 1, $0] }.filter { (0..<count).contains($0) }).sorted()
+    }
+
+    private static let listSizes: [ConformanceCase] = [
+        size("list-of-2500-texts", "A property is looked for among 2,500 captured texts.", hint: listHint) { c in
+            let texts = (0..<2_500).map { "name \($0)" }
+            let wanted = places(below: texts.count)
+            let a = try c.session()
+            a.change("insert \(wanted.count) entries that are in the list, and three that are not") {
+                for place in wanted { a.context.insert(Entry(texts[place], group: "in")) }
+                for name in ["", "name 2500", "Name 1"] { a.context.insert(Entry(name, group: "out")) }
+            }
+            try a.save()
+            let b = try c.session()
+            c.note("fetch what is in the list, and what is not")
+            let among = FetchDescriptor<Entry>(predicate: #Predicate { texts.contains($0.name) })
+            try expect(try b.context.fetch(among).map(\.name), are: wanted.map { texts[$0] }, "names", c)
+            try c.expect(try b.context.fetchCount(among), is: wanted.count, "count of them:")
+            let others = FetchDescriptor<Entry>(predicate: #Predicate { !texts.contains($0.name) })
+            try c.expect(try b.context.fetch(others).map(\.name), is: ["", "name 2500", "Name 1"], "the other names:")
+            let both = FetchDescriptor<Entry>(
+                predicate: #Predicate { $0.group == "in" && texts.contains($0.name) && $0.name != "name 0" })
+            try c.expect(try b.context.fetchCount(both), is: wanted.count - 1, "count, with conditions beside it:")
+        },
+        size("list-of-70000-numbers", "A property is looked for among 70,000 captured numbers.", hint: listHint) { c in
+            let numbers = (0..<70_000).map { $0 * 2 + 1 }
+            let wanted = places(below: numbers.count)
+            let a = try c.session()
+            a.change("insert \(wanted.count) badges that are in the list, and three that are not") {
+                for place in wanted { a.context.insert(Badge(numbers[place])) }
+                for number in [0, -1, 140_001] { a.context.insert(Badge(number)) }
+            }
+            try a.save()
+            let b = try c.session()
+            c.note("fetch what is in the list, and what is not")
+            let among = FetchDescriptor<Badge>(predicate: #Predicate { numbers.contains($0.number) })
+            try expect(try b.context.fetch(among).map(\.number), are: wanted.map { numbers[$0] }, "numbers", c)
+            let others = FetchDescriptor<Badge>(predicate: #Predicate { !numbers.contains($0.number) })
+            try c.expect(try b.context.fetch(others).map(\.number), is: [0, -1, 140_001], "the other numbers:")
+        },
+        size("list-of-70000-identifiers", "Records are fetched by 70,000 identifiers.", hint: listHint) { c in
+            let a = try c.session()
+            let wanted = places(below: 70_000)
+            let badges = wanted.map { Badge($0) }
+            let other = Badge(-1)
+            a.change("insert \(badges.count) badges that are in the list, and one that is not") {
+                for badge in badges { a.context.insert(badge) }
+                a.context.insert(other)
+            }
+            try a.save()
+            let store = try c.store.identifier
+            var identifiers = (0..<70_000).map {
+                PersistentIdentifier.numbered(1 << 40 + UInt64($0), storeIdentifier: store, entityName: "Badge")
+            }
+            for (place, badge) in zip(wanted, badges) { identifiers[place] = badge.persistentModelID }
+            let list = identifiers
+            let b = try c.session()
+            c.note("fetch what is in the list, and what is not")
+            let among = FetchDescriptor<Badge>(predicate: #Predicate { list.contains($0.persistentModelID) })
+            try expect(try b.context.fetch(among).map(\.number), are: wanted, "numbers", c)
+            try c.expect(try b.context.fetchCount(among), is: wanted.count, "count of them:")
+            let others = FetchDescriptor<Badge>(predicate: #Predicate { !list.contains($0.persistentModelID) })
+            try c.expect(try b.context.fetch(others).map(\.number), is: [-1], "the other number:")
+        },
+    ]
+
+    // MARK: Bytes in one value
+
+    /// Text whose characters of several bytes lie across every power of two.
+    private static func longText(_ seed: Int) -> String {
+        let part = "text \(seed) é 日本 \u{1F600} e\u{301}|"
+        return String(repeating: part, count: (3 << 20) / part.utf8.count) + "end \(seed)"
+    }
+
+    private static func longData(_ seed: UInt8) -> Data {
+        let block = Data((0..<4_093).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(seed)) })
+        var data = Data(capacity: 3 << 20 + 8_192)
+        while data.count < 3 << 20 { data.append(block) }
+        data.append(seed)
+        return data
+    }
+
+    /// A value of each size is inserted, exchanged for another and made short by updates, and compared as bytes each time.
+    private static func long<Value>(
+        _ c: CaseContext, _ values: [Value], of property: ReferenceWritableKeyPath<ValueSample, Value>,
+        _ bytes: (Value) -> Data
+    ) throws {
+        func expect(_ found: Value, _ place: Int, _ what: String) throws {
+            let (found, expected) = (bytes(found), bytes(values[place]))
+            if found == expected { return }
+            let same = zip(found, expected).prefix { $0 == $1 }.count
+            throw c.failure(
+                expected: "the \(expected.count) bytes of value \(place), \(what)",
+                found: "\(found.count) bytes, the first \(same) of which are the same")
+        }
+        let a = try c.session()
+        let sample = ValueSample()
+        sample[keyPath: property] = values[0]
+        try a.store(sample)
+        try expect(sample[keyPath: property], 0, "in the context that saved it")
+        try check(c) { try expect(try $0.only(ValueSample.self)[keyPath: property], 0, "in a fresh context") }
+        for place in values.indices.dropFirst() {
+            let b = try c.session()
+            let found = try b.only(ValueSample.self)
+            b.change("exchange the value for value \(place)") { found[keyPath: property] = values[place] }
+            try b.save()
+            try expect(try c.session().only(ValueSample.self)[keyPath: property], place, "after the update")
+        }
+    }
+
+    private static let valueSizes: [ConformanceCase] = [
+        size("text-of-3-mebibytes", "Text of 3 MiB comes back to the last byte.", hint: lengthHint) { c in
+            try long(c, [longText(1), longText(2), "short"], of: \ValueSample.text) { Data($0.utf8) }
+        },
+        size("data-of-3-mebibytes", "Data of 3 MiB comes back to the last byte.", hint: lengthHint) { c in
+            try long(c, [longData(1), longData(2), Data([7])], of: \ValueSample.bytes) { $0 }
+        },
+        size(
+            "large-coded-values", "An array of 5,000 texts, and a dictionary of 2,000 keys, come back whole.",
+            hint: "A coded value has a greatest length, or is cut into portions."
+        ) { c in
+            let words = (0..<5_000).map { "a word of some length, number \($0)" }
+            let scores = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("key \($0)", $0) })
+            let sample = ValueSample()
+            (sample.words, sample.scores) = (words, scores)
+            try c.session().store(sample)
+            try check(c) { b in
+                let found = try b.only(ValueSample.self)
+                try expect(found.words, are: words, "words", c)
+                try c.expect(
+                    found.scores == scores, "a dictionary of 2,000 keys", found: "\(found.scores.count) others")
+            }
+        },
+    ]
+
+    // MARK: Numbers of records
+
+    private static let numberSizes: [ConformanceCase] = [
+        size(
+            "records-beyond-16-bits",
+            "The 70,000th record of a store is itself, is changed and deleted by itself, and is found among 70,000 identifiers.",
+            hint: "The number of a record, of a row or of a target is kept in 16 bits, or a list has a greatest length."
+        ) { c in
+            let count = 70_000
+            let a = try c.session()
+            c.note("insert \(count) badges in a batch")
+            let identifiers = try a.context.insert(Badge.self, from: 0..<count) { try $0.set(\.number, to: $1) }
+            try c.expect(Set(identifiers).count, is: count, "different identifiers:")
+            let all = try c.session()
+            c.note("fetch the identifiers of all")
+            try expect(try all.context.fetchIdentifiers(FetchDescriptor<Badge>()), are: identifiers, "identifiers", c)
+            // What has the same last 16 bits as another stays, and what lies at the bounds.
+            let left = Array(0..<500) + Array(65_500..<65_600) + Array(69_950..<count)
+            c.note("delete all but \(left.count) of them in a batch")
+            try a.context.delete(
+                model: Badge.self,
+                where: #Predicate {
+                    ($0.number >= 500 && $0.number < 65_500) || ($0.number >= 65_600 && $0.number < 69_950)
+                })
+            let places = [0, 1, 499, 65_500, 65_534, 65_535, 65_536, 65_599, 69_950, 69_999]
+            let writer = try c.session()
+            writer.change("insert \(places.count) people with badges from everywhere") {}
+            for place in places {
+                let person = Person("\(place)", age: place)
+                writer.context.insert(person)
+                person.badge = try writer.context.existingModel(for: identifiers[place])
+            }
+            try writer.save()
+            try check(c) { b in
+                let found = try b.all(Badge.self)
+                try expect(found.map(\.number), are: left, "numbers of badges", c)
+                try expect(
+                    found.map(\.persistentModelID), are: left.map { identifiers[$0] }, "identifiers of badges", c)
+                try c.expect(try b.all(Person.self).map { $0.badge?.number }, is: places, "numbers of people's badges:")
+                c.note("fetch by the identifiers of all there were")
+                let among = FetchDescriptor<Badge>(predicate: #Predicate { identifiers.contains($0.persistentModelID) })
+                try expect(try b.context.fetch(among).map(\.number), are: left, "numbers of badges by identifier", c)
+            }
+            let b = try c.session()
+            let changed: Badge = try b.context.existingModel(for: identifiers[69_999])
+            let deleted: Badge = try b.context.existingModel(for: identifiers[65_536])
+            b.change("number of the last") { changed.number = -1 }
+            b.delete(deleted)
+            try b.save()
+            let expected = left.filter { $0 != 65_536 }.map { $0 == 69_999 ? -1 : $0 }
+            try check(c) {
+                try expect(try $0.all(Badge.self).map(\.number), are: expected, "numbers of badges at last", c)
+            }
+        }
+    ]
+}

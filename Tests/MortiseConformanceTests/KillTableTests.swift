@@ -54,12 +54,13 @@ import Testing
     }
 
     @Test func largeCasesAreOfTheLastLevelAndTriedOnFaultsOfSizeAlone() throws {
-        #expect(ConformanceCase.all.filter { $0.isLarge && $0.level != .full } == [])
-        let hasFaultsOfSize = StoreFault.all.contains { $0.isOfSize }
-        #expect(hasFaultsOfSize)
+        let cases = ConformanceCase.all + ConformanceCase.proposed
+        #expect(cases.filter { $0.isLarge && $0.level != .full } == [])
         let large = try #require(ConformanceCase.named("sizes.refused-save-leaves-nothing"))
         #expect(large.isLarge)
-        let faults = StoreFault.all.filter { ["saves-half", "large-saves-by-portions"].contains($0.id) }
+        let faults = (StoreFault.all + StoreFault.proposed).filter {
+            ["saves-half", "large-saves-by-portions"].contains($0.id)
+        }
         #expect(faults.map(\.isOfSize) == [false, true])
         // A store with the first fails the case too, and is not asked.
         #expect(KillTable.isCaught(faults[0], by: large))

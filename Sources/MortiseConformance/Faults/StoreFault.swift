@@ -64,10 +64,12 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
         + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
         + batchFaults + storageFaults
-        + historyFaults + errorFaults + wideModelFaults + schemaFaults
-        + wideHistoryFaults + folderFaults
-        + sizeFaults + identifierFaults + textMeaningFaults + arithmeticFaults + specialValueFaults + codedFaults
-        + closingFaults
+        + historyFaults + errorFaults + folderFaults
+
+    /// Faults that the proposed cases catch.
+    public static let proposed: [StoreFault] =
+        wideModelFaults + schemaFaults + wideHistoryFaults + sizeFaults + identifierFaults + textMeaningFaults
+        + arithmeticFaults + specialValueFaults + codedFaults + closingFaults
 }
 
 /// The kit's own correct stores.

@@ -48,6 +48,8 @@ enum RemoteStoreError: Error, Hashable, CustomStringConvertible {
     case refused(status: Int, reason: String)
     /// The answer does not follow this protocol.
     case notUnderstood(service: String, reason: String)
+    /// The service keeps values by the names of their properties, and renames none.
+    case renamed(property: String, from: String)
 
     var description: String {
         switch self {
@@ -57,6 +59,9 @@ enum RemoteStoreError: Error, Hashable, CustomStringConvertible {
         case .timedOut(let service, let seconds):
             "\(service) has not answered in \(seconds) seconds. What was saved may be there: fetch before saving again."
         case .refused(let status, let reason): "The service refused (\(status)): \(reason)"
+        case .renamed(let property, let from):
+            "\(property) was renamed from \(from), and the service keeps values by their names. Keep the name, or copy the records "
+                + "into a new store."
         case .notUnderstood(let service, let reason): "The answer of \(service) was not understood: \(reason)"
         }
     }

@@ -29,12 +29,15 @@ final class RemoteStore: DataStore, Sendable {
     private let connection: RemoteConnection
     private let layouts: [String: RecordLayout]
 
-    /// - Throws: `RemoteStoreError` where the service is not there.
+    /// - Throws: `RemoteStoreError` where the service is not there, and for a schema that renames a property.
     init(_ configuration: RemoteConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.schema = schema
         self.configuration = configuration
         layouts = schema.stored.recordLayouts()
+        for property in schema.stored.entities.flatMap(\.properties) where property.originalName != property.name {
+            throw RemoteStoreError.renamed(property: property.name, from: property.originalName)
+        }
         connection = RemoteConnection(configuration.service, timeout: configuration.timeout)
         identifier = try connection.ask("\(configuration.store)/about", true, for: String.self)
     }

@@ -281,7 +281,7 @@ extension ConformanceCase {
                 try c.expect(found.map(\.name), is: ["a", "c"], "nodes \(moment):")
                 for node in found {
                     let related: [Node] =
-                        [node.next, node.parent, node.twin, node.twinOf].compactMap { $0 } + node.children
+                        [node.next, node.last, node.parent, node.twin, node.twinOf].compactMap { $0 } + node.children
                         + node.friends + node.admirers + node.mates
                     try c.expect(related.map(\.name), is: [], "what \(node.name) leads to \(moment):")
                 }

@@ -236,6 +236,41 @@ import Testing
         }
     }
 
+    @Test func renamedPropertiesAreFoundOnceByTheirOriginalNames() throws {
+        func schema(_ names: [(String, String)]) -> StoredSchema {
+            StoredSchema(entities: [
+                StoredEntity(
+                    name: "Note",
+                    properties: names.map { name, original in
+                        StoredProperty(
+                            name: name, originalName: original, isOptional: true,
+                            content: .attribute(StoredAttribute(kind: .string)))
+                    })
+            ])
+        }
+        func reread(_ table: SnapshotTable, as schema: StoredSchema) throws -> SnapshotTable {
+            try SnapshotTable(
+                schema, texts: Dictionary(uniqueKeysWithValues: table.texts.map { ($0.name, Array($0.rows)) }))
+        }
+        var table = SnapshotTable(schema([("a", "a"), ("b", "b")]), storeIdentifier: "S")
+        try table.load(texts: [["record", "a", "b"], ["1", "was a", "was b"]], of: "Note")
+        let swapped = schema([("a", "b"), ("b", "a")])
+        for _ in 0..<2 {
+            table = try reread(table, as: swapped)
+            #expect(table.snapshots(of: "Note")[0][property: "a"] == .string("was b"))
+            #expect(table.snapshots(of: "Note")[0][property: "b"] == .string("was a"))
+        }
+        let reused = try reread(table, as: schema([("c", "a"), ("a", "b"), ("b", "b")]))
+        #expect(reused.snapshots(of: "Note")[0][property: "a"] == .string("was b"))
+        #expect(throws: SnapshotTableError.unknownColumn(entity: "Note", column: "b")) {
+            try reread(table, as: schema([("a", "b")]))
+        }
+        let about = [["identifier", "next"], ["S", "2"], ["Note", "= a:string= :x=y"]]
+        #expect(throws: Never.self) {
+            try SnapshotTable(swapped, texts: ["_store": about, "Note": [["record", "a"]]])
+        }
+    }
+
     @Test func tablesOfUnknownEntitiesStay() throws {
         let disc = [["record", "title"], ["1", nil]]
         let about = [["identifier", "next"], ["S", "2"], ["Disc", "title:string"]]

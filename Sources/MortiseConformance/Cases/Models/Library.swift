@@ -126,6 +126,7 @@ final class Node: PersistentModel {
         [
             .init(name: "name", keypath: \Node.name),
             .init(name: "next", keypath: \Node.next),
+            .init(name: "last", keypath: \Node.last),
             .init(name: "parent", keypath: \Node.parent, metadata: Schema.Relationship(inverse: \Node.children)),
             .init(name: "children", keypath: \Node.children),
             .init(name: "twin", keypath: \Node.twin, metadata: Schema.Relationship(inverse: \Node.twinOf)),
@@ -147,6 +148,11 @@ final class Node: PersistentModel {
     var next: Node? {
         get { getValue(forKey: \.next) }
         set { setValue(forKey: \.next, to: newValue) }
+    }
+
+    var last: Node? {
+        get { getValue(forKey: \.last) }
+        set { setValue(forKey: \.last, to: newValue) }
     }
 
     var parent: Node? {

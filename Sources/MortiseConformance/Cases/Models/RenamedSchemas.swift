@@ -18,6 +18,7 @@ extension Renamed {
                     .init(name: "note", keypath: \Shelf.note),
                     .init(name: "next", keypath: \Shelf.next),
                     .init(name: "beside", keypath: \Shelf.beside),
+                    .init(name: "above", keypath: \Shelf.above),
                 ]
             }
             init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
@@ -57,6 +58,11 @@ extension Renamed {
                 get { getValue(forKey: \.beside) }
                 set { setValue(forKey: \.beside, to: newValue) }
             }
+
+            var above: Shelf? {
+                get { getValue(forKey: \.above) }
+                set { setValue(forKey: \.above, to: newValue) }
+            }
         }
     }
 }
@@ -78,6 +84,7 @@ extension Renamed {
                     .init(
                         name: "neighbours", keypath: \Shelf.neighbours,
                         metadata: Schema.Relationship(originalName: "beside")),
+                    .init(name: "above", keypath: \Shelf.above),
                 ]
             }
             init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
@@ -117,6 +124,11 @@ extension Renamed {
                 get { getValue(forKey: \.neighbours) }
                 set { setValue(forKey: \.neighbours, to: newValue) }
             }
+
+            var above: Shelf? {
+                get { getValue(forKey: \.above) }
+                set { setValue(forKey: \.above, to: newValue) }
+            }
         }
     }
 }
@@ -134,6 +146,7 @@ extension Renamed {
                     .init(name: "note", keypath: \Shelf.note),
                     .init(name: "next", keypath: \Shelf.next),
                     .init(name: "beside", keypath: \Shelf.beside),
+                    .init(name: "above", keypath: \Shelf.above),
                 ]
             }
             init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
@@ -173,6 +186,11 @@ extension Renamed {
                 get { getValue(forKey: \.beside) }
                 set { setValue(forKey: \.beside, to: newValue) }
             }
+
+            var above: Shelf? {
+                get { getValue(forKey: \.above) }
+                set { setValue(forKey: \.above, to: newValue) }
+            }
         }
     }
 }
@@ -191,6 +209,7 @@ extension Renamed {
                     .init(name: "note", keypath: \Shelf.note),
                     .init(name: "next", keypath: \Shelf.next),
                     .init(name: "beside", keypath: \Shelf.beside),
+                    .init(name: "above", keypath: \Shelf.above),
                 ]
             }
             init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
@@ -235,6 +254,11 @@ extension Renamed {
                 get { getValue(forKey: \.beside) }
                 set { setValue(forKey: \.beside, to: newValue) }
             }
+
+            var above: Shelf? {
+                get { getValue(forKey: \.above) }
+                set { setValue(forKey: \.above, to: newValue) }
+            }
         }
     }
 }
@@ -256,6 +280,7 @@ extension Renamed {
                     .init(
                         name: "neighbours", keypath: \Shelf.neighbours,
                         metadata: Schema.Relationship(originalName: "beside")),
+                    .init(name: "above", keypath: \Shelf.above),
                 ]
             }
             init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
@@ -295,6 +320,11 @@ extension Renamed {
                 get { getValue(forKey: \.neighbours) }
                 set { setValue(forKey: \.neighbours, to: newValue) }
             }
+
+            var above: Shelf? {
+                get { getValue(forKey: \.above) }
+                set { setValue(forKey: \.above, to: newValue) }
+            }
         }
     }
 }
@@ -312,6 +342,7 @@ extension Renamed {
                     .init(name: "note", keypath: \Shelf.note),
                     .init(name: "next", keypath: \Shelf.next),
                     .init(name: "beside", keypath: \Shelf.beside),
+                    .init(name: "above", keypath: \Shelf.above),
                 ]
             }
             init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
@@ -350,6 +381,11 @@ extension Renamed {
             var beside: [Shelf] {
                 get { getValue(forKey: \.beside) }
                 set { setValue(forKey: \.beside, to: newValue) }
+            }
+
+            var above: Shelf? {
+                get { getValue(forKey: \.above) }
+                set { setValue(forKey: \.above, to: newValue) }
             }
         }
     }

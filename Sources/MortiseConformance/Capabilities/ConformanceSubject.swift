@@ -88,6 +88,7 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     /// The same subject for cases that open a storage in another process, as some do. Without it they are not tried, which
     /// the report says.
     /// - Parameter program: a program that calls `ConformanceProgram.main` with a subject of this name.
+    /// - Returns: the subject.
     public func startingProcesses(of program: URL?) -> ConformanceSubject {
         var subject = self
         subject.program = program

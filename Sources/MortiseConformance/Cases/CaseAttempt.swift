@@ -14,7 +14,7 @@ final class CaseAttempt: Sendable {
     /// What threads of processes have from the system at first; predicates are evaluated recursively.
     private static let stackSize = 8 << 20
 
-    /// - Parameter noting: is called with each operation before it is done.
+    /// Makes a run. `noting` is called with each operation before it is done.
     init(
         _ conformanceCase: ConformanceCase, on subject: ConformanceSubject, shrinks: Bool,
         noting: (@Sendable (String) -> Void)? = nil

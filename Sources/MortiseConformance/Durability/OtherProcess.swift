@@ -38,8 +38,8 @@ enum OtherProcess {
 
     // MARK: The child
 
-    /// - Parameter arguments: the folder; the greatest size in bytes of a file, 0 for any; the names of entries to save, one
-    ///   save for each.
+    /// Does what the arguments say: the folder; the greatest size in bytes of a file, 0 for any; the names of entries to
+    /// save, one save for each. The result is the exit status.
     static func child(_ subject: ConformanceSubject, _ arguments: [String]) -> Int32 {
         guard arguments.count >= 2, let limit = UInt64(arguments[1]), let configuration = subject.inFolder else {
             return 2
@@ -81,8 +81,8 @@ enum OtherProcess {
 
     // MARK: The parent
 
-    /// Has another process open the storage of a case, save entries, one save for each, and close it.
-    /// - Parameter fileLimit: the greatest size of a file that the process may write, in bytes; nil for any.
+    /// Has another process open the storage of a case, save entries, one save for each, and close it. `fileLimit` is the
+    /// greatest size in bytes of a file that the process may write; nil for any.
     /// - Throws: `Untried` where that cannot be done; `ConformanceFailure` where the process dies.
     static func save(_ names: [String], in context: CaseContext, fileLimit: Int? = nil) throws -> Answer {
         #if os(Linux) || os(macOS)

@@ -26,7 +26,7 @@ public struct KillTable: Sendable {
 
     /// Runs every case on every faulty store, and on those without a fault, on all cores at once. Large cases are left out of
     /// the stores whose faults are not of size.
-    /// - Parameter program: the kit's program, for cases that need another process; nil leaves them untried.
+    /// `program` is the kit's program, for cases that need another process; nil leaves them untried.
     public init(
         faults: [StoreFault] = StoreFault.all, cases: [ConformanceCase] = ConformanceCase.all, program: URL? = nil
     ) {

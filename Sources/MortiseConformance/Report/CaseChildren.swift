@@ -33,7 +33,7 @@ struct CaseChildren {
 
     // MARK: The child
 
-    /// - Parameter arguments: the time limit of a case in seconds, then the cases.
+    /// Runs what the arguments name: the time limit of a case in seconds, then the cases. The result is the exit status.
     static func child(_ subject: ConformanceSubject, _ arguments: [String]) -> Int32 {
         guard let seconds = arguments.first.flatMap(Double.init) else { return 2 }
         let limited = subject.limitingCases(to: .seconds(seconds))

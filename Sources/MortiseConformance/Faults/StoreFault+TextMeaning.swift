@@ -20,6 +20,7 @@ extension StoreFault {
         var equals: (@Sendable (_ text: String, _ wanted: String) -> Bool)?
         var starts: (@Sendable (_ text: String, _ part: String) -> Bool)?
         var contains: (@Sendable (_ text: String, _ part: String) -> Bool)?
+        var precedes: (@Sendable (_ text: String, _ other: String) -> Bool)?
 
         typealias Test = @Sendable ((QueryProperty) -> StoredValue) throws -> Bool
 
@@ -32,6 +33,16 @@ extension StoreFault {
                 return equals.map { equals in test(property) { equals($0, wanted) } }
             case .compare(.notEqual, .property(.variable(0), let property), .constant(.string(let wanted))):
                 return equals.map { equals in test(property) { !equals($0, wanted) } }
+            case .compare(let comparison, .property(.variable(0), let property), .constant(.string(let bound))):
+                guard let precedes else { return nil }
+                return test(property) { text in
+                    switch comparison {
+                    case .less: precedes(text, bound)
+                    case .lessOrEqual: !precedes(bound, text)
+                    case .greater: precedes(bound, text)
+                    default: !precedes(text, bound)
+                    }
+                }
             case .contains(.list(let list), .property(.variable(0), let property)):
                 let wanted = list.compactMap { element -> String? in
                     if case .constant(.string(let text)) = element { text } else { nil }
@@ -55,9 +66,10 @@ extension StoreFault {
         _ id: String, _ summary: String,
         equals: (@Sendable (_ text: String, _ wanted: String) -> Bool)? = nil,
         starts: (@Sendable (_ text: String, _ part: String) -> Bool)? = nil,
-        contains: (@Sendable (_ text: String, _ part: String) -> Bool)? = nil
+        contains: (@Sendable (_ text: String, _ part: String) -> Bool)? = nil,
+        precedes: (@Sendable (_ text: String, _ other: String) -> Bool)? = nil
     ) -> StoreFault {
-        let tests = TextTest(equals: equals, starts: starts, contains: contains)
+        let tests = TextTest(equals: equals, starts: starts, contains: contains, precedes: precedes)
         return StoreFault(id, summary, in: .planning) { $0.judge = { tests.judge($0) } }
     }
 
@@ -137,6 +149,32 @@ extension StoreFault {
                 let pieces = { (text: String) in text.replacing("\r\n", with: "\r|\n") }
                 return text.contains(part) || (part == "\r" || part == "\n") && pieces(text).contains(part)
             }),
+        testing(
+            "bounds-by-bytes", "compares texts with a bound by their bytes",
+            precedes: { $0.utf8.lexicographicallyPrecedes($1.utf8) }),
+        testing(
+            "bounds-by-foundation", "compares texts with a bound as Foundation composes them",
+            precedes: {
+                $0.precomposedStringWithCanonicalMapping.utf8.lexicographicallyPrecedes(
+                    $1.precomposedStringWithCanonicalMapping.utf8)
+            }),
+        StoreFault(
+            "targets-as-people-search", "looks for texts of targets and members without their marks", in: .planning
+        ) {
+            steps in
+            steps.rewrite = { part in
+                guard case .compare(.equal, let text, .constant(.string(let wanted))) = part else { return nil }
+                if case .property(.variable(0), _) = text { return nil }
+                return .localizedStandardContains(text, .constant(.string(wanted)))
+            }
+        },
+        StoreFault("keys-without-marks", "looks keys of dictionaries up without their marks", in: .planning) { steps in
+            steps.rewrite = { part in
+                guard case .lookup(let base, .constant(.string(let key)), let other) = part else { return nil }
+                let folded = key.folding(options: .diacriticInsensitive, locale: nil)
+                return .lookup(base, .constant(.string(folded)), other)
+            }
+        },
         StoreFault("groups-bytes", "groups texts by their bytes", in: .shared) { steps in
             steps.groupKey = TextForm.inEveryText(TextForm.bytes)
         },

@@ -101,10 +101,6 @@ extension StoreFault {
             guard case .url(let url) = value, url.baseURL != nil else { return nil }
             return URL(string: url.relativeString).map(StoredValue.url)
         },
-        keeping("urls-with-flat-bases", "keeps a base that has a base itself as its absolute text") { value, _ in
-            guard case .url(let url) = value, let base = url.baseURL, base.baseURL != nil else { return nil }
-            return URL(string: url.relativeString, relativeTo: base.absoluteURL).map(StoredValue.url)
-        },
         keeping("urls-are-standardized", "keeps paths of URLs without points") { value, _ in
             guard case .url(let url) = value, url.relativeString.contains("..") else { return nil }
             return .url(url.standardized)

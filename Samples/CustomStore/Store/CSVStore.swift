@@ -38,15 +38,19 @@ private final class FolderLock {
         }
     }
 
-    deinit { close(file) }
+    deinit {
+        // A process that is just being started shares the lock until it has its program; closing alone would leave it there.
+        flock(file, LOCK_UN)
+        close(file)
+    }
 }
 
 /// A store that reads the whole folder when it is opened and writes the whole folder at every save.
 ///
 /// A save writes the files of the next generation into a folder of their own, which counts as soon as it has its name:
 /// the folders are numbered, and the highest number is the latest. A save is thus there whole or not at all, also after
-/// the process was killed. It does not wait for the disk, so that it does not claim to be durable. The length of each file is kept in one of its own, so that a file that
-/// was cut is not taken for a shorter one.
+/// the process was killed. It does not wait for the disk, so that it does not claim to be durable. The length of each
+/// file is kept in one of its own, so that a file that was cut is not taken for a shorter one.
 public final class CSVStore: DataStore {
     public typealias Snapshot = DefaultSnapshot
     public let configuration: CSVConfiguration

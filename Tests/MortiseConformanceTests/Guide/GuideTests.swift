@@ -98,7 +98,8 @@ import Testing
                 let level = try #require(ConformanceCase.Level(name: block.mark[2]))
                 let report = ConformanceRun(subject.startingProcesses(of: KillConformanceTests.program), level: level)
                     .report()
-                #expect(report.countsLine == block.text, "\(block.mark) says:\n\(report.text)")
+                let failures = report.failures.map(\.description).joined(separator: "\n")
+                #expect(report.countsLine == block.text, "\(block.mark) says:\n\(failures)\n\(report.text)")
             case nil: #expect(block.language != "swift", "this is not known to compile:\n\(block.text)")
             default: Issue.record("there is no \(block.mark)")
             }

@@ -131,8 +131,13 @@ import MortiseTestSupport
             #expect(images.value > writes * 6)
             return duration / .seconds(1) / Double(images.value)
         }
-        let short = try secondsPerImage(150)
-        let long = try secondsPerImage(1_500)
+        // The quickest of several in turn, since other tests may take the processor in any of them.
+        var (short, long) = (Double.infinity, Double.infinity)
+        for _ in 0..<5 {
+            short = min(short, try secondsPerImage(150))
+            long = min(long, try secondsPerImage(1_500))
+            if long < short * 3 { break }
+        }
         // Making each image from the beginning would cost ten times as much.
         #expect(long < short * 4, "\(short) s in the short run, \(long) s in the long one")
     }

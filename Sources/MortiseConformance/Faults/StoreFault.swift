@@ -61,15 +61,11 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
 
     /// All faults that the kit must catch.
     public static let all: [StoreFault] =
-        savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
-        + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
-        + batchFaults + storageFaults
-        + historyFaults + errorFaults + folderFaults
-
-    /// Faults that the proposed cases catch.
-    public static let proposed: [StoreFault] =
-        wideModelFaults + schemaFaults + wideHistoryFaults + sizeFaults + identifierFaults + textMeaningFaults
-        + arithmeticFaults + specialValueFaults + codedFaults + closingFaults
+        savingFaults + valueFaults + specialValueFaults + codedFaults + fetchingFaults + kindFaults + expressionFaults
+        + textMeaningFaults + arithmeticFaults + comparisonFaults + orderFaults + planningFaults + versionFaults
+        + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults + batchFaults + storageFaults
+        + closingFaults + sizeFaults + identifierFaults + wideModelFaults + schemaFaults + historyFaults
+        + wideHistoryFaults + errorFaults + folderFaults
 }
 
 /// The kit's own correct stores.

@@ -115,6 +115,17 @@ let isFullSize = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "fu
     }
 
     @Test(.disabled(if: program == nil, "the program is not beside the tests"))
+    func aStoreThatTrapsAtTheLookAfterAKillFailsThatAlone() throws {
+        let (status, output) = try run(
+            "--subject", "CSV folder that traps when it is opened again", "--case", "lifecycle.saved-is-fetched",
+            "--kills", "3", "--seed", "7")
+        #expect(status == 1, "\(output)")
+        #expect(output.contains("kills.opens: "), "\(output)")
+        #expect(output.contains("found     the end of the process with signal"), "\(output)")
+        #expect(output.contains("1 of 3 processes killed"), "\(output)")
+    }
+
+    @Test(.disabled(if: program == nil, "the program is not beside the tests"))
     func aStoreThatHangsFailsTheCaseAndTheReportGoesOn() throws {
         let (status, output) = try run(
             "--subject", "CSV folder that hangs", "--case", "lifecycle.thousand-records", "--case",

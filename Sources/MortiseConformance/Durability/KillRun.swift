@@ -81,7 +81,8 @@ public struct KillRun: Sendable {
     let seed: UInt64
 
     static let childArgument = "--save-until-killed"
-    /// How many seconds a child may take to the point at which it is killed.
+    static let lookingArgument = "--find-last-save"
+    /// How many seconds a child may take to the point at which it is killed, and another one to look at what is left.
     private static let patience = 60.0
 
     /// What the child does; it ends only by being killed, or by an error.
@@ -91,6 +92,36 @@ public struct KillRun: Sendable {
             let bytes = Array((line + "\n").utf8)
             _ = bytes.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
         }
+    }
+
+    /// What the child does that looks at what a killed one has left: it says what it found in a line of its own.
+    static func look(_ subject: ConformanceSubject, folder: URL) {
+        func tell(_ found: Found) {
+            let text = (try? JSONEncoder().encode(found)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            FileHandle.standardOutput.write(Data("\(mark)\(text)\n".utf8))
+        }
+        do {
+            let container = try open(subject, folder)
+            let last = try SaveLoop.last(in: container)
+            try container.close()
+            tell(.whole(last))
+        } catch let half as KillFault {
+            tell(.half(half.text))
+        } catch {
+            tell(.unusable("\(type(of: error)): \(error)"))
+        }
+    }
+
+    private static let mark = "\u{1}"
+
+    /// What was found in a storage whose process was killed.
+    private enum Found: Codable {
+        /// Whole saves, the last of them with this number.
+        case whole(Int)
+        /// What no sequence of whole saves leaves.
+        case half(String)
+        /// Nothing: the storage was not opened or read.
+        case unusable(String)
     }
 
     private static func open(_ subject: ConformanceSubject, _ folder: URL) throws -> ModelContainer {
@@ -113,7 +144,7 @@ public struct KillRun: Sendable {
         var last = 0
         var saves = 0
         var done = 0
-        for kill in 1...max(1, kills) {
+        kills: for kill in 1...max(1, kills) {
             // The first one waits for a save, however slow the machine is, so that something is tried.
             let point = kill == 1 ? .acknowledged(1) : Point.random(&numbers)
             let (lines, ending) = try runChild(folder, point)
@@ -131,10 +162,8 @@ public struct KillRun: Sendable {
                 break
             }
             if let ending { note(.opens, expected: "a process that saves until it is killed", found: ending) }
-            do {
-                let container = try Self.open(subject, folder)
-                let found = try SaveLoop.last(in: container)
-                try container.close()
+            switch try look(folder) {
+            case .whole(let found):
                 if found < wanted {
                     note(
                         .keeps,
@@ -147,13 +176,12 @@ public struct KillRun: Sendable {
                         found: "save \(found)")
                 }
                 last = found
-            } catch let half as KillFault {
-                note(.whole, expected: "whole saves alone", found: half.text)
-                break
-            } catch {
-                note(.opens, expected: "a storage that opens", found: "\(type(of: error)): \(error)")
-                break
+                continue
+            case .half(let text): note(.whole, expected: "whole saves alone", found: text)
+            case .unusable(let text): note(.opens, expected: "a storage that opens", found: text)
             }
+            // What comes after would be said of the same fault.
+            break kills
         }
         return Result(subject: subject.name, wanted: max(1, kills), kills: done, saves: saves, faults: faults)
     }
@@ -190,44 +218,83 @@ public struct KillRun: Sendable {
 
     /// - Returns: the lines that the child wrote before it died, and how it died if not by being killed at that point.
     private func runChild(_ folder: URL, _ point: Point) throws -> (lines: [String], ending: String?) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = [Self.childArgument, subject.name, folder.path(percentEncoded: false)]
-        process.standardOutput = output
-        process.standardError = FileHandle.standardError
-        try process.run()
+        let child = try Child(program, [Self.childArgument, subject.name, folder.path(percentEncoded: false)])
         var text = Data()
-        let handle = output.fileHandleForReading
         func count(_ word: String) -> Int {
             String(decoding: text, as: UTF8.self).components(separatedBy: word).count - 1
         }
-        // A child that hangs would keep this waiting for ever.
-        let isLate = Atomic(false)
-        let watch = DispatchWorkItem { [identifier = process.processIdentifier] in
-            isLate.store(true, ordering: .relaxed)
-            kill(identifier, SIGKILL)
-        }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: watch)
         switch point {
         case .after(let microseconds): usleep(microseconds)
         case .beginning(let wanted):
-            while count("begin ") < wanted, case let data = handle.availableData, !data.isEmpty { text += data }
+            while count("begin ") < wanted, case let data = child.output.availableData, !data.isEmpty { text += data }
         case .acknowledged(let wanted):
-            while count("done ") < wanted, case let data = handle.availableData, !data.isEmpty { text += data }
+            while count("done ") < wanted, case let data = child.output.availableData, !data.isEmpty { text += data }
         }
-        watch.cancel()
-        kill(process.processIdentifier, SIGKILL)
-        text += handle.readDataToEndOfFile()
-        process.waitUntilExit()
+        text += child.end()
+        let ending = child.ending()
         // A last line without its end was cut off by the kill.
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .dropLast().map(String.init)
-        if isLate.load(ordering: .relaxed) {
-            return (lines, "a process that has not come so far within \(Int(Self.patience)) seconds")
+        let isKilled =
+            child.process.terminationReason == .uncaughtSignal && child.process.terminationStatus == SIGKILL
+        return (lines, isKilled && !child.isLate ? nil : ending)
+    }
+
+    /// Has a process of its own look at a storage: one that the store traps in, or that hangs, must not end the report.
+    private func look(_ folder: URL) throws -> Found {
+        let child = try Child(program, [Self.lookingArgument, subject.name, folder.path(percentEncoded: false)])
+        let text = String(decoding: child.output.readDataToEndOfFile(), as: UTF8.self)
+        let ending = child.ending()
+        let said = text.split(separator: "\n").last { $0.hasPrefix(Self.mark) }?.dropFirst(Self.mark.count)
+        return said.flatMap { try? JSONDecoder().decode(Found.self, from: Data($0.utf8)) } ?? .unusable(ending)
+    }
+
+    /// A child that is killed if it takes too long, since one that hangs would keep its parent waiting for ever.
+    private struct Child {
+        /// What its parent and the clock share.
+        private final class Lateness: Sendable {
+            let isLate = Atomic(false)
         }
-        let isKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-        return (lines, isKilled ? nil : ProcessEnding.text(process))
+
+        let process = Process()
+        let output: FileHandle
+        private let lateness = Lateness()
+        private let watch: DispatchWorkItem
+
+        init(_ program: String, _ arguments: [String]) throws {
+            let pipe = Pipe()
+            output = pipe.fileHandleForReading
+            process.executableURL = URL(fileURLWithPath: program)
+            process.arguments = arguments
+            process.standardOutput = pipe
+            process.standardError = FileHandle.standardError
+            try process.run()
+            watch = DispatchWorkItem { [identifier = process.processIdentifier, lateness] in
+                lateness.isLate.store(true, ordering: .relaxed)
+                kill(identifier, SIGKILL)
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + KillRun.patience, execute: watch)
+        }
+
+        /// Whether it was killed because it took too long.
+        var isLate: Bool { lateness.isLate.load(ordering: .relaxed) }
+
+        /// Kills it if it is still running, and reads what it has still to say.
+        func end() -> Data {
+            // From here on its number may become another process's.
+            watch.cancel()
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+            return output.readDataToEndOfFile()
+        }
+
+        /// Waits for its end, after its output has ended.
+        /// - Returns: how it ended.
+        func ending() -> String {
+            process.waitUntilExit()
+            watch.cancel()
+            if isLate { return "a process that has not come so far within \(Int(KillRun.patience)) seconds" }
+            return ProcessEnding.text(process)
+        }
     }
     #else
     /// - Throws: `KillFault`, since this system lets no program start another.

@@ -92,7 +92,9 @@ public enum ConformanceProgram {
         _ stores: [String: @Sendable (String) throws -> ConformanceSubject], _ program: URL?
     ) throws -> Int32? {
         guard let verb = arguments.first,
-            [KillRun.childArgument, CaseChildren.childArgument, OtherProcess.childArgument].contains(verb)
+            [
+                KillRun.childArgument, KillRun.lookingArgument, CaseChildren.childArgument, OtherProcess.childArgument,
+            ].contains(verb)
         else { return nil }
         guard arguments.count >= 3 else { return 2 }
         let own = subjects + ConformanceSubject.references + StoreFault.folderFaults.map(\.subject)
@@ -106,6 +108,9 @@ public enum ConformanceProgram {
                 Swift.print("\(type(of: error)): \(error)")
             }
             return 1
+        case KillRun.lookingArgument:
+            KillRun.look(subject, folder: URL(fileURLWithPath: arguments[2]))
+            return 0
         case CaseChildren.childArgument:
             return CaseChildren.child(subject.startingProcesses(of: program), Array(arguments[2...]))
         default: return OtherProcess.child(subject, Array(arguments[2...]))

@@ -9,10 +9,15 @@ struct UnsteadyConfiguration: DataStoreConfiguration {
     var name = "unsteady"
     var schema: Schema?
     let folder: URL
-    let hangs: Bool
+    let fault: Fault
+
+    enum Fault {
+        case trapsInLargeSaves, hangsInLargeSaves, trapsWhenOpenedAgain
+    }
 }
 
-/// The sample's store, which traps or hangs in a save of more than five hundred records.
+/// The sample's store, which traps or hangs in a save of more than five hundred records, or traps in an opening that finds
+/// anything saved.
 final class UnsteadyStore: DataStore {
     typealias Snapshot = DefaultSnapshot
     let configuration: UnsteadyConfiguration
@@ -25,6 +30,10 @@ final class UnsteadyStore: DataStore {
         self.configuration = configuration
         var other = CSVConfiguration(folder: configuration.folder)
         other.schema = configuration.schema
+        if configuration.fault == .trapsWhenOpenedAgain {
+            let files = try FileManager.default.contentsOfDirectory(atPath: configuration.folder.path)
+            precondition(!files.contains("1"), "there is something in the folder")
+        }
         sound = try CSVStore(other, migrationPlan: migrationPlan)
     }
 
@@ -35,10 +44,10 @@ final class UnsteadyStore: DataStore {
     func save(
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
-        if configuration.hangs {
-            while request.inserted.count > 500 { Thread.sleep(forTimeInterval: 60) }
+        if request.inserted.count > 500 {
+            while configuration.fault == .hangsInLargeSaves { Thread.sleep(forTimeInterval: 60) }
+            precondition(configuration.fault != .trapsInLargeSaves, "too many records")
         }
-        precondition(request.inserted.count <= 500, "too many records")
         return try sound.save(request)
     }
 
@@ -48,7 +57,10 @@ final class UnsteadyStore: DataStore {
 extension PackageSubjects {
     /// Stores with faults that end the process, or keep it waiting.
     public static let unsteady = [
-        ConformanceSubject("CSV folder that traps", folder: { UnsteadyConfiguration(folder: $0, hangs: false) }),
-        ConformanceSubject("CSV folder that hangs", folder: { UnsteadyConfiguration(folder: $0, hangs: true) }),
+        ConformanceSubject("CSV folder that traps", folder: { UnsteadyConfiguration(folder: $0, fault: .trapsInLargeSaves) }),
+        ConformanceSubject("CSV folder that hangs", folder: { UnsteadyConfiguration(folder: $0, fault: .hangsInLargeSaves) }),
+        ConformanceSubject(
+            "CSV folder that traps when it is opened again",
+            folder: { UnsteadyConfiguration(folder: $0, fault: .trapsWhenOpenedAgain) }),
     ]
 }

@@ -173,6 +173,14 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
             ]),
+        // The package that `mortise new-adapter Shelf` writes.
+        .target(name: "Shelf", dependencies: ["MortiseCore"], path: "Tests/NewAdapter/Sources/Shelf"),
+        .executableTarget(
+            name: "shelf-conformance", dependencies: ["Shelf", "MortiseConformance"],
+            path: "Tests/NewAdapter/Sources/shelf-conformance"),
+        .testTarget(
+            name: "ShelfTests", dependencies: ["Shelf", "MortiseConformance"], path: "Tests/NewAdapter/Tests/ShelfTests"
+        ),
         .testTarget(
             name: "MortiseConformanceTests",
             dependencies: [

@@ -60,7 +60,10 @@ public struct MortiseTool: Sendable {
     /// - Throws: `ToolError.usage` for an unknown verb, with the one that may be meant.
     private static func checkVerb(_ word: String?) throws {
         guard let word, !word.hasPrefix("-") else { return }
-        let verbs = MortiseCommand.configuration.subcommands.map { "\($0)".lowercased() } + ["help"]
+        let verbs =
+            MortiseCommand.configuration.subcommands.map {
+                $0.configuration.commandName ?? "\($0)".lowercased()
+            } + ["help"]
         if verbs.contains(word) { return }
         throw ToolError.usage(
             "unknown verb \"\(word.shown())\"" + Suggestion.text(word, among: verbs) + "; see mortise --help")

@@ -9,6 +9,8 @@ public enum ToolError: Error, Hashable, Sendable {
     case unsupported(store: String, what: String)
     /// The target of a copy holds records, and neither --resume nor --replace was given.
     case holdsRecords(store: String, count: Int)
+    /// The folder of a new package exists already.
+    case alreadyThere(path: String)
     /// Both ends of a copy are the same store.
     case sameStore(String)
     /// The stores have different schemas.
@@ -40,6 +42,7 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
             "\(store) already holds \(count) records and was not changed; pass --resume to continue an "
                 + "interrupted copy, "
                 + "or --replace to remove them first"
+        case .alreadyThere(let path): "\(path) exists already and was not changed; take another name or folder"
         case .sameStore(let store): "\(store) is both source and target"
         case .otherSchema(let store, let other, let differences):
             "\(store) has a different schema from \(other): " + differences.prefix(3).joined(separator: "; ")
@@ -63,7 +66,7 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         switch self {
         case .missing: .missing
         case .unsupported: .unsupported
-        case .holdsRecords: .alreadyExists
+        case .holdsRecords, .alreadyThere: .alreadyExists
         case .sameStore, .usage: .usage
         case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted: .conflict
         case .output: .failedInputOutput

@@ -86,7 +86,10 @@ extension StoreFault {
                     state.debris.first[number] = record
                 }
                 for (number, record) in state.records {
-                    guard let old = before.records[number], let first = state.debris.first[number] else { continue }
+                    // Under another schema the values are others.
+                    guard let old = before.records[number], let first = state.debris.first[number],
+                        old.values.count == record.values.count, first.values.count == record.values.count
+                    else { continue }
                     var values = record.values
                     for place in values.indices where values[place] == old.values[place] {
                         if record.layout.slots[place].role == .attribute { values[place] = first.values[place] }

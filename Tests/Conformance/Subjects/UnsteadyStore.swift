@@ -57,8 +57,10 @@ final class UnsteadyStore: DataStore {
 extension PackageSubjects {
     /// Stores with faults that end the process, or keep it waiting.
     public static let unsteady = [
-        ConformanceSubject("CSV folder that traps", folder: { UnsteadyConfiguration(folder: $0, fault: .trapsInLargeSaves) }),
-        ConformanceSubject("CSV folder that hangs", folder: { UnsteadyConfiguration(folder: $0, fault: .hangsInLargeSaves) }),
+        ConformanceSubject(
+            "CSV folder that traps", folder: { UnsteadyConfiguration(folder: $0, fault: .trapsInLargeSaves) }),
+        ConformanceSubject(
+            "CSV folder that hangs", folder: { UnsteadyConfiguration(folder: $0, fault: .hangsInLargeSaves) }),
         ConformanceSubject(
             "CSV folder that traps when it is opened again",
             folder: { UnsteadyConfiguration(folder: $0, fault: .trapsWhenOpenedAgain) }),

@@ -16,6 +16,22 @@ extension ConformanceCase {
                 ], of: \ValueSample.text, "text", make: ValueSample.init)
         },
         ConformanceCase(
+            "values.one-special-character", level: .core,
+            requirement:
+                "A text with one character that some format uses for itself, and nothing else special, is kept.",
+            hint:
+                "The text is quoted or escaped only where it has some of these characters, and this one was forgotten."
+        ) { c in
+            let special: [Character] = [
+                ",", ";", "\t", "\r", "\n", "\r\n", "\"", "'", "`", "\\", "|", ":", "=", "#", "%", "&", "<", ">", "$",
+                "@", "?",
+                "*", "_", "/", "(", ")", "[", "]", "{", "}", "+", "-", "~", "^", "\u{7F}", "\u{85}", "\u{A0}",
+                "\u{2028}",
+            ]
+            let texts = special.flatMap { ["\($0)", "a\($0)b", "\($0)b", "a\($0)"] }
+            try c.roundTrip(texts, of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
             "values.normal-forms-are-kept-apart", level: .core,
             requirement: "Two texts that are canonically equivalent come back each in its own normal form.",
             hint: "Equal strings are stored once, for example in a dictionary whose keys are Swift strings."

@@ -29,6 +29,10 @@ extension StoreFault {
             }
             return .string(String(text[..<comma]))
         },
+        keeping("texts-become-numbers", "keeps a text that is a number as that number") { value, _ in
+            guard case .string(let text) = value, let number = Double(text), number.isFinite else { return nil }
+            return .string(Int(exactly: number).map { "\($0)" } ?? "\(number)")
+        },
         keeping("nil-becomes-empty-text", "hands out an absent text as an empty one") { value, slot in
             value.isNull && slot.property.attribute?.kind == .string ? .string("") : nil
         },

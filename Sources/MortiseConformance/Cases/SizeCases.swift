@@ -222,12 +222,13 @@ extension ConformanceCase {
             try a.save()
             let p = try PlanProbe(c)
             let (group, rank) = (try p.property("group"), try p.property("rank"))
-            for depth in [9, 10, 11, 12, 20, 50, 100] {
+            // Mixed, and each kind of part alone.
+            for (shape, depth) in (0..<4).flatMap({ shape in [9, 10, 11, 12, 20, 50, 100].map { (shape, $0) } }) {
                 var condition = QueryExpression.compare(.equal, group, .constant(.string("g1")))
                 for level in 0..<depth {
                     let number = QueryExpression.constant(.integer(Int64(level % 12)))
                     condition =
-                        switch level % 3 {
+                        switch shape == 0 ? level % 3 : shape - 1 {
                         case 0: .or([condition, .compare(.equal, rank, number)])
                         case 1: .and([.compare(.notEqual, rank, number), condition])
                         default: .not(condition)

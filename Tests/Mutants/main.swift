@@ -78,7 +78,7 @@ func run(_ store: SampleStore, of package: MutantPackage, _ options: Options, _ 
     say("\(store.name): \(mutants.count) mutants, \(leftOut.count) that do not compile")
     let folder = package.root.appending(path: ".build/mutants/\(store.name)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let run = MutantRun(program: program, folder: folder)
+    var run = MutantRun(program: program, folder: folder)
     if let number = options.mutants?.first, options.mutants?.count == 1 {
         guard let mutant = mutants.first(where: { $0.number == number }) else {
             throw MutantError(description: "\(store.name) has no mutant \(number).")
@@ -92,9 +92,10 @@ func run(_ store: SampleStore, of package: MutantPackage, _ options: Options, _ 
     let (status, text) = try run.output(nil, arguments: [])
     say("\(store.name): without a mutant: \(text.split(separator: "\n").last ?? "")")
     if status != 0 {
-        say(text)
-        counts.failed += 1
-        return
+        // They fail the whole; what the other cases catch is still worth knowing.
+        run.alarms = Set(text.split(separator: "\n").filter { $0.hasPrefix("  ✗ ") }.map { String($0.dropFirst(4)) })
+        for name in run.alarms.sorted() { say("failed: \(name) fails without a mutant") }
+        counts.failed += max(run.alarms.count, 1)
     }
     let (unobservable, observable) = (
         mutants.filter { mutant in equivalents.contains { $0.matches(mutant) } },

@@ -72,7 +72,7 @@ extension ConformanceCase {
             let a = try c.session()
             try a.store(Entry("first", rank: 0), Entry("second", rank: 0))
             guard let b = try c.openUnlessLocked() else { return }
-            let containers = [try c.container, b.context.container]
+            let containers = try [c.container, b.context.container]
             let names = ["first", "second"]
             c.note("two threads, each with an opening of its own, save 40 times")
             try threads(2) { place in

@@ -229,6 +229,14 @@ let package = Package(
             ],
             path: "Tests/Relationships"),
         .executableTarget(
+            name: "mortise-mutants",
+            dependencies: [
+                .product(name: "SwiftOperators", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ],
+            path: "Tests/Mutants", exclude: ["equivalents.txt"]),
+        .executableTarget(
             name: "MortiseBenchmarks",
             dependencies: [
                 "Mortise", "MortiseEngine", "TestSupport",

@@ -199,6 +199,35 @@ public struct BareStore {
         return SaveResult(storeIdentifier: result.storeIdentifier, remapped: result.remappedIdentifiers)
     }
 
+    /// Saves some of a model's present values in the store itself, as a context does that has not read the others: these are null
+    /// in the snapshot.
+    /// - Returns: false if the store's snapshots are not by slot, so that they always have all values.
+    /// - Throws: what the store throws.
+    func save(_ properties: [String], of model: any PersistentModel) throws -> Bool {
+        log?.note(
+            "store.save \(properties.joined(separator: ", ")) of \(model.persistentModelID), and null for all others")
+        return try Self.save(store, properties, model, editingState)
+    }
+
+    private static func save<S: DataStore>(
+        _ store: S, _ properties: [String], _ model: any PersistentModel, _ editingState: EditingState
+    ) throws -> Bool {
+        func snapshot<M: PersistentModel>(_ model: M) -> S.Snapshot {
+            var related: [PersistentIdentifier: any BackingData] = [:]
+            return S.Snapshot(from: model._backingData(), relatedBackingDatas: &related)
+        }
+        guard let whole = snapshot(model) as? DefaultSnapshot else { return false }
+        let changed = SlotSet(properties.compactMap { whole.layout.slot(named: $0) })
+        let values = whole.values.indices.map { changed.contains($0) ? whole.values[$0] : .null }
+        let part = DefaultSnapshot(
+            persistentIdentifier: whole.persistentIdentifier, layout: whole.layout, values: ContiguousArray(values))
+        guard let updated = part as? S.Snapshot else { return false }
+        _ = try store.save(
+            DataStoreSaveChangesRequest<S.Snapshot>(
+                updated: [updated], editingState: editingState, changedSlots: [changed]))
+        return true
+    }
+
     /// Has the store delete all records of an entity and its subentities.
     /// - Throws: `DataStoreError.unsupportedFeature` if the store has no batch delete; what the store throws.
     public func deleteAll<T: PersistentModel>(_ type: T.Type) throws {

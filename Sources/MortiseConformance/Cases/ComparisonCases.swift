@@ -32,6 +32,14 @@ extension ConformanceCase {
 
     private static let numberHint = "The number is compared in a type that cannot hold it."
 
+    private static let linksWithBases: [URL] = {
+        let bases = ["https://example.com/", "https://example.com/b/"].map { URL(string: $0) }
+        return [
+            URL(string: "https://example.com/a"), URL(string: "a", relativeTo: bases[0]),
+            URL(string: "../a", relativeTo: bases[1]), URL(string: "/a", relativeTo: bases[0]),
+        ].compactMap { $0 }
+    }()
+
     static let comparisonCases: [ConformanceCase] = [
         comparison(
             "large-integers", "Integers beyond 2^53 are compared to the last digit.", hint: numberHint,
@@ -125,6 +133,13 @@ extension ConformanceCase {
         ) {
             let wanted = URL(string: "https://example.com/a") ?? URL(fileURLWithPath: "/")
             return [(#Predicate { $0.link == wanted }, [1])]
+        },
+        comparison(
+            "urls-with-bases", "A URL with a base is equal to one with the same base and text, and to no other.",
+            hint: "URLs are compared by the text of what they lead to.",
+            linksWithBases, of: { \.link }
+        ) {
+            linksWithBases.enumerated().map { place, wanted in (#Predicate { $0.link == wanted }, [place]) }
         },
         comparison(
             "text-with-nul", "Texts are compared beyond a NUL.",

@@ -6,7 +6,7 @@ import Synchronization
 extension ConformanceCase {
     /// Runs the body on several threads at once.
     /// - Throws: the first error of any.
-    private static func threads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    static func threads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let first = Mutex<(any Error)?>(nil)
         // Threads of their own: what dispatch runs at once depends on what else it runs.
         let done = DispatchSemaphore(value: 0)

@@ -43,6 +43,38 @@ extension ConformanceCase {
             }
         },
         planning(
+            "references-to-what-is-gone",
+            "A reference to a record that is gone counts as nil, in a condition and in its contrary.",
+            hint:
+                "The identifier that is still stored is compared. Claim such a condition as a superset, and leave its contrary to "
+                + "the framework."
+        ) { c in
+            let a = try c.session()
+            let (red, blue) = (Team("red"), Team("blue"))
+            try a.store(Person("Ada", team: red), Person("Bob"), Person("Cyd", team: blue))
+            let (gone, there) = (red.persistentModelID, blue.persistentModelID)
+            do {
+                try c.store.save(deleted: [red])
+            } catch {
+                // A store may refuse to delete what others refer to.
+                c.note("→ \(type(of: error))")
+                return
+            }
+            func expect(_ names: [String], _ predicate: Predicate<Person>) throws {
+                let b = try c.session()
+                try c.expect(try b.fetch(FetchDescriptor(predicate: predicate)).map(\.name), is: names, "names:")
+                try c.expect(try b.count(FetchDescriptor(predicate: predicate)), is: names.count, "count of them:")
+            }
+            try expect([], #Predicate { $0.team?.persistentModelID == gone })
+            try expect(["Ada", "Bob", "Cyd"], #Predicate { $0.team?.persistentModelID != gone })
+            try expect(["Ada", "Bob", "Cyd"], #Predicate { !($0.team?.persistentModelID == gone) })
+            try expect(
+                ["Cyd"], #Predicate { $0.team?.persistentModelID == gone || $0.team?.persistentModelID == there })
+            try expect(
+                ["Ada", "Bob"],
+                #Predicate { !($0.team?.persistentModelID == gone || $0.team?.persistentModelID == there) })
+        },
+        planning(
             "among-values-and-nil", "Among values, nil is found where it is one of them, and only there.",
             hint: "IN with null finds no null; NOT IN with null finds nothing at all."
         ) { c in

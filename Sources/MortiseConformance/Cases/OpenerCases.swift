@@ -63,6 +63,36 @@ extension ConformanceCase {
             }
         },
         ConformanceCase(
+            "openers.saves-at-the-same-moment", level: .full, capability: .recordVersions,
+            requirement: "Two openings that save at the same moment wait for each other: all of their saves are there.",
+            hint:
+                "A transaction that reads first and then writes is refused by an engine if another has written in between. Take "
+                + "the lock for writing at its beginning, and wait for it."
+        ) { c in
+            let a = try c.session()
+            try a.store(Entry("first", rank: 0), Entry("second", rank: 0))
+            guard let b = try c.openUnlessLocked() else { return }
+            let containers = try [c.container, b.context.container]
+            let names = ["first", "second"]
+            c.note("two threads, each with an opening of its own, save 40 times")
+            try threads(2) { place in
+                let context = ModelContext(containers[place])
+                let name = names[place]
+                for number in 1...40 {
+                    let found = FetchDescriptor<Entry>(predicate: #Predicate { $0.name == name })
+                    try context.fetch(found).first?.rank = number
+                    context.insert(Entry("\(name) \(number)"))
+                    try context.save()
+                }
+            }
+            try c.closeOthers()
+            let found = try c.session().all(Entry.self)
+            try c.expect(found.count, is: 82, "entries:")
+            for name in names {
+                try c.expect(found.first { $0.name == name }?.rank, is: 40, "the last rank of \(name):")
+            }
+        },
+        ConformanceCase(
             "openers.after-closing", level: .core, capability: .reopening,
             requirement:
                 "A closed storage can be opened at once, also after an opening was refused, and as often as wanted.",

@@ -25,6 +25,44 @@ extension ConformanceCase {
             try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
         },
         ConformanceCase(
+            "resources.files", level: .full, capability: .reopening,
+            requirement:
+                "Thirty openings that save and are closed leave about as many files in the storage's folder as three.",
+            hint: "What a save or an opening has replaced is not removed."
+        ) { c in
+            let folder = try c.folder()
+            func count() throws -> Int { try FileManager.default.subpathsOfDirectory(atPath: folder.path).count }
+            for _ in 0..<3 { try c.openSaveAndClose() }
+            let before = try count()
+            for _ in 0..<27 { try c.openSaveAndClose() }
+            let after = try count()
+            try c.expect(after - before < 10, "about \(before) files", found: "\(after)")
+        },
+        ConformanceCase(
+            "resources.second-openings", level: .full, capability: .reopening,
+            requirement:
+                "Fifty second openings, whether refused or closed again, leave no more files open in the storage's folder than one.",
+            hint: "An opening that is refused does not close the file that it has opened to find out."
+        ) { c in
+            let folder = try c.folder()
+            func open() throws -> Int {
+                guard let count = ProcessResources.openFiles(in: folder) else {
+                    throw Untried(reason: "this system does not list a process's open files")
+                }
+                return count
+            }
+            func openTwice() throws {
+                if (try? c.otherConnection()) != nil { try c.closeOthers() }
+            }
+            try c.session().store(Entry("x"))
+            try openTwice()
+            let before = try open()
+            c.note("open the storage fifty times more")
+            for _ in 0..<50 { try openTwice() }
+            let after = try open()
+            try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
+        },
+        ConformanceCase(
             "resources.threads", level: .full, capability: .reopening,
             requirement: "Fifty openings that save and are closed leave no threads behind.",
             hint: "Closing the store does not end its threads or its connection's."

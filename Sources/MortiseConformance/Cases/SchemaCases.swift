@@ -97,6 +97,23 @@ extension ConformanceCase {
             _ = try context.fetch(FetchDescriptor<OtherBadges.Demanding.Badge>()).map(\.owner)
         },
         reopening(
+            "new-property-with-default",
+            "A property that is new, required and has a default has that in the records there are, or is refused.",
+            hint: "Records that were stored before have no value, or an empty one, where the default belongs.",
+            with: [OtherBadges.Defaulted.Badge.self, Receipt.self], differences: ["owner", "grade", "Badge"],
+            numbers: { try $0.fetch(FetchDescriptor<OtherBadges.Defaulted.Badge>()).map(\.number) }
+        ) { c, context in
+            typealias Badge = OtherBadges.Defaulted.Badge
+            let found = try context.fetch(FetchDescriptor<Badge>())
+            try c.expect(found.map(\.number), is: [1, 2, 3], "numbers:")
+            try c.expect(found.map(\.owner), is: ["nobody's", "nobody's", "nobody's"], "owners, which is the default:")
+            try c.expect(found.map(\.grade), is: [10, 10, 10], "grades, which is the default:")
+            let grade = 9
+            try c.expect(
+                try context.fetchCount(FetchDescriptor<Badge>(predicate: #Predicate { $0.grade > grade })), is: 3,
+                "badges of a grade above 9:")
+        },
+        reopening(
             "retyped-property", "A property of another type than it was stored with is refused by name.",
             hint: "The stored value is handed out as the new type's zero or empty.",
             with: [OtherBadges.Retyped.Badge.self, Receipt.self], mustRefuse: true, names: ["number"]

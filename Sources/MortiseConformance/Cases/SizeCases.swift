@@ -46,7 +46,7 @@ extension ConformanceCase {
         return entries
     }
 
-    static let sizeCases: [ConformanceCase] = saveSizes + listSizes + valueSizes + numberSizes
+    static let sizeCases: [ConformanceCase] = saveSizes + partSizes + listSizes + valueSizes + numberSizes
 
     // MARK: Records in one save
 
@@ -182,6 +182,60 @@ extension ConformanceCase {
             for transaction in found {
                 let records = Set(transaction.changes.map(\.changedPersistentIdentifier))
                 try c.expect(records.count, is: 1_200, "different records:")
+            }
+        },
+    ]
+
+    // MARK: Parts of one condition
+
+    private static let partSizes: [ConformanceCase] = [
+        size(
+            "condition-of-1000-parts",
+            "A condition of 1,000 parts, any or each of which has to hold, is decided rightly.",
+            hint:
+                "Engines take expressions of some depth, and AND and OR of many parts are deep for them. Leave them to the framework.",
+            capability: .queries
+        ) { c in
+            let a = try c.session()
+            _ = insert(12, a) { Entry("name \($0 * 100)", group: "g\($0 % 2)", rank: $0 * 100) }
+            try a.save()
+            let p = try PlanProbe(c)
+            let (name, rank) = (try p.property("name"), try p.property("rank"))
+            let parts = (0..<1_000).map { place -> QueryExpression in
+                place % 2 == 0
+                    ? .compare(.equal, rank, .constant(.integer(Int64(place))))
+                    : .compare(.equal, name, .constant(.string("name \(place)")))
+            }
+            for condition in [QueryExpression.or(parts), .not(.or(parts)), .and(parts.map { .not($0) })] {
+                try p.check(StoreQuery("Entry", conjuncts: [condition]))
+                try p.check(StoreQuery("Entry", purpose: .count, conjuncts: [condition]))
+            }
+            try p.check(StoreQuery("Entry", conjuncts: parts.map { .not($0) }))
+        },
+        size(
+            "condition-100-deep", "A condition whose parts are 100 deep is decided rightly.",
+            hint: "Parsers have room for some open parentheses. Leave what is deeper to the framework.",
+            capability: .queries
+        ) { c in
+            let a = try c.session()
+            _ = insert(12, a) { Entry("name \($0)", group: "g\($0 % 2)", rank: $0) }
+            try a.save()
+            let p = try PlanProbe(c)
+            let (group, rank) = (try p.property("group"), try p.property("rank"))
+            // Mixed, and each kind of part alone.
+            for (shape, depth) in (0..<4).flatMap({ shape in [9, 10, 11, 12, 20, 50, 100].map { (shape, $0) } }) {
+                var condition = QueryExpression.compare(.equal, group, .constant(.string("g1")))
+                for level in 0..<depth {
+                    let number = QueryExpression.constant(.integer(Int64(level % 12)))
+                    condition =
+                        switch shape == 0 ? level % 3 : shape - 1 {
+                        case 0: .or([condition, .compare(.equal, rank, number)])
+                        case 1: .and([.compare(.notEqual, rank, number), condition])
+                        default: .not(condition)
+                        }
+                }
+                try p.check(StoreQuery("Entry", conjuncts: [condition]))
+                try p.check(StoreQuery("Entry", purpose: .count, conjuncts: [.not(condition)]))
             }
         },
     ]

@@ -45,6 +45,31 @@ extension ConformanceCase {
                 "properties of a Person:")
         },
         ConformanceCase(
+            "store.writes-what-has-changed", level: .core,
+            requirement:
+                "A save writes the properties that it names. What its snapshot has in the others need not be what is stored.",
+            hint: "changedSlots is not looked at, and null is written for what the context has not read."
+        ) { c in
+            let a = try c.session()
+            let team = Team("red")
+            let (ada, bob) = (Person("Ada", age: 7, team: team), Person("Bob", age: 8, team: team))
+            let entry = Entry("one", group: "g", rank: 1, score: 2, note: "n")
+            try a.store(ada, bob, entry)
+            entry.rank = 5
+            ada.age = 9
+            let store = try c.store
+            guard try store.save(["rank"], of: entry), try store.save(["age"], of: ada) else { return }
+            let b = try c.session()
+            let found = try b.only(Entry.self)
+            try c.expect(found.rank, is: 5, "the rank that was saved:")
+            try c.expect(
+                [found.name, found.group, found.note ?? "nil"], is: ["one", "g", "n"], "the texts beside it:")
+            try c.expect(found.score, is: 2, "the score beside it:")
+            let people = try b.all(Person.self)
+            try c.expect(people.map(\.age), is: [9, 8], "ages, of which the first was saved:")
+            try c.expect(people.map { $0.team?.name ?? "none" }, is: ["red", "red"], "teams beside them:")
+        },
+        ConformanceCase(
             "store.superclass-fetch-has-whole-records", level: .core,
             requirement:
                 "A fetch of a superclass hands out its subclasses' records with all their properties, in order.",

@@ -16,6 +16,38 @@ extension ConformanceCase {
                 ], of: \ValueSample.text, "text", make: ValueSample.init)
         },
         ConformanceCase(
+            "values.one-special-character", level: .core,
+            requirement:
+                "A text with one character that some format uses for itself, and nothing else special, is kept.",
+            hint:
+                "The text is quoted or escaped only where it has some of these characters, and this one was forgotten."
+        ) { c in
+            let special: [Character] = [
+                ",", ";", "\t", "\r", "\n", "\r\n", "\"", "'", "`", "\\", "|", ":", "=", "#", "%", "&", "<", ">", "$",
+                "@", "?",
+                "*", "_", "/", "(", ")", "[", "]", "{", "}", "+", "-", "~", "^", "\u{7F}", "\u{85}", "\u{A0}",
+                "\u{2028}",
+            ]
+            let texts = special.flatMap { ["\($0)", "a\($0)b", "\($0)b", "a\($0)"] }
+            try c.roundTrip(texts, of: \ValueSample.text, "text", make: ValueSample.init)
+        },
+        ConformanceCase(
+            "values.texts-like-numbers", level: .core,
+            requirement: "A text that looks like a number, a date or a truth value is kept as it is written.",
+            hint: "A column without a type, or one of numbers, takes such a text for what it looks like."
+        ) { c in
+            try c.roundTrip(
+                [
+                    "007", "+1", "1.0", "1e3", "1E400", ".5", "5.", "-0", " 12", "12 ", "0x10", "1_000", "1,5", "½",
+                    "Infinity",
+                    "nan", "9223372036854775807", "9223372036854775808", "123456789012345678901234567890.10",
+                    "2001-01-01",
+                    "TRUE", "yes", "nil",
+                ], of: \ValueSample.text, "text", make: ValueSample.init)
+            try c.roundTrip(
+                ["007", "1.0", "1e3", nil, "0"], of: \Entry.note, "note", make: { Entry("x") })
+        },
+        ConformanceCase(
             "values.normal-forms-are-kept-apart", level: .core,
             requirement: "Two texts that are canonically equivalent come back each in its own normal form.",
             hint: "Equal strings are stored once, for example in a dictionary whose keys are Swift strings."

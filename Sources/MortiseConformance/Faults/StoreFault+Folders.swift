@@ -134,6 +134,20 @@ extension StoreFault {
                 Litter.keep(number)
             }
         },
+        StoreFault("keeps-old-files", "leaves the files of every earlier save in its folder") { folder in
+            folder.removesOld = false
+        },
+        StoreFault("leaves-files-open-when-refused", "does not close the file by which it finds its folder locked") {
+            folder in
+            folder.lock = { url in
+                do {
+                    return try FolderLock(url, of: [.processes, .own])
+                } catch {
+                    if let file = try? FileHandle(forReadingFrom: url.appending(path: "lock")) { Litter.keep(file) }
+                    throw error
+                }
+            }
+        },
         StoreFault("leaves-threads", "begins a thread at every opening and ends none") { folder in
             folder.opened = { _, _ in
                 Thread { while true { Thread.sleep(forTimeInterval: 3_600) } }.start()

@@ -1,3 +1,4 @@
+import Foundation
 import MortiseCore
 
 extension StoreFault {
@@ -7,6 +8,9 @@ extension StoreFault {
     ) -> StoreFault {
         StoreFault(id, summary, in: .shared, change: change)
     }
+
+    /// Shared by the openings of the store that refuses to be one of two.
+    private static let saving = BusyMark()
 
     static let recordVersionFaults: [StoreFault] = [
         shared("overwrites-what-others-changed", "takes a save whatever the versions of its records are") { steps in
@@ -22,6 +26,17 @@ extension StoreFault {
         },
         shared("names-the-first-superseded", "names only the first of several records that others have changed") {
             $0.superseded = { Array($0.superseded($1).prefix(1)) }
+        },
+        shared("refuses-while-another-saves", "refuses a save that comes while another opening saves") { steps in
+            steps.beforeSaving = { _, _ in
+                saving.enter()
+                // Long enough for another to come.
+                Thread.sleep(forTimeInterval: 0.002)
+            }
+            steps.accept = { request in
+                if saving.leave() > 0 { throw ReferenceStoreError.refused }
+                return request
+            }
         },
         shared("record-version-stays", "gives a changed record the version that it had") { steps in
             steps.recordVersion = { old, save in old ?? save }

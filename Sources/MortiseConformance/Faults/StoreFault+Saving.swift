@@ -76,6 +76,14 @@ extension StoreFault {
                     persistentIdentifier: old.persistentIdentifier, layout: old.layout, values: values)
             }
         },
+        StoreFault(
+            "writes-what-was-not-read",
+            "writes every property of a changed record, and null for those that were not read",
+            in: .planning
+        ) { steps in
+            let merge = steps.merge
+            steps.merge = { old, new, _ in merge(old, new, nil) }
+        },
         StoreFault("never-clears", "takes a null in an update for \"not changed\"") { steps in
             steps.merge = { old, new, slots in
                 var values = old.values

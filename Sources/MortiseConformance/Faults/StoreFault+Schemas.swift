@@ -42,6 +42,23 @@ extension StoreFault {
                 }
             }
         },
+        StoreFault("forgets-defaults", "has an empty text or zero where a new property has a default") { steps in
+            let adopt = steps.adopt
+            steps.adopt = { schema, layouts, state in
+                let before = state.schema?.recordLayouts() ?? [:]
+                try adopt(schema, layouts, &state)
+                for (number, record) in state.records {
+                    guard let old = before[record.persistentIdentifier.entityName] else { continue }
+                    var values = record.values
+                    for (place, slot) in record.layout.slots.enumerated()
+                    where old.slot(named: slot.name) == nil && slot.property.attribute?.defaultValue != nil {
+                        values[place] = slot.property.attribute?.kind == .string ? .string("") : .integer(0)
+                    }
+                    state.records[number] = DefaultSnapshot(
+                        persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
+                }
+            }
+        },
         naming("present-name-first", "looks for a property by its present name before its original one") {
             layout, old in
             layout.slots.map { old.slot(named: $0.name) ?? old.slot(named: $0.property.originalName) }

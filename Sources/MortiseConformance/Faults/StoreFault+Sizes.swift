@@ -86,7 +86,8 @@ extension StoreFault {
 
     private static let megabyte = 1 << 20
 
-    static let sizeFaults: [StoreFault] = saveSizeFaults + listSizeFaults + valueSizeFaults + numberSizeFaults
+    static let sizeFaults: [StoreFault] =
+        saveSizeFaults + partSizeFaults + listSizeFaults + valueSizeFaults + numberSizeFaults
 
     private static let saveSizeFaults: [StoreFault] = [
         accepting("deletes-500-at-once", "carries out the first 500 deletions of a save") {
@@ -177,6 +178,32 @@ extension StoreFault {
                 }
                 let (first, second) = (Array(values.prefix(1_000)), Array(values.dropFirst(1_000)))
                 return .or([.not(.contains(.list(first), element)), .not(.contains(.list(second), element))])
+            }
+        },
+    ]
+
+    /// How many parts are within each other.
+    private static func depth(_ condition: QueryExpression) -> Int {
+        switch condition {
+        case .not(let part): 1 + depth(part)
+        case .and(let parts), .or(let parts): 1 + (parts.map(depth).max() ?? 0)
+        default: 0
+        }
+    }
+
+    private static let partSizeFaults: [StoreFault] = [
+        large("decides-500-parts", "looks at the first 500 parts of a condition", in: .planning) { steps in
+            steps.rewrite = { part in
+                switch part {
+                case .or(let parts) where parts.count > 500: .or(Array(parts.prefix(500)))
+                case .and(let parts) where parts.count > 500: .and(Array(parts.prefix(500)))
+                default: nil
+                }
+            }
+        },
+        large("parses-30-parentheses", "throws for a condition that is more than 30 deep", in: .planning) { steps in
+            steps.rewrite = { part in
+                depth(part) > 30 ? .compare(.equal, .unwrap(.constant(.null)), .constant(.integer(1))) : nil
             }
         },
     ]

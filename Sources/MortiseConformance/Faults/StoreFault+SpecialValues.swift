@@ -25,6 +25,10 @@ extension StoreFault {
     private static func kept(_ seconds: Double) -> StoredValue { .date(Date(timeIntervalSinceReferenceDate: seconds)) }
 
     static let specialValueFaults: [StoreFault] = [
+        seeing("urls-without-bases", "compares URLs by the text of what they lead to") { value in
+            guard case .url(let url) = value, url.baseURL != nil else { return nil }
+            return .url(url.absoluteURL)
+        },
         keeping("infinite-dates-are-distant", "keeps an infinite date as the distant future or past") { value, _ in
             guard let seconds = date(value), seconds.isInfinite else { return nil }
             return .date(seconds < 0 ? .distantPast : .distantFuture)

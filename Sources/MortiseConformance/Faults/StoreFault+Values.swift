@@ -22,6 +22,17 @@ extension StoreFault {
             guard case .date(let date) = value, date.timeIntervalSince1970 < 0 else { return nil }
             return .date(Date(timeIntervalSince1970: 0))
         },
+        keeping("quotes-no-commas", "keeps a text up to its comma, unless something else in it has to be quoted") {
+            value, _ in
+            guard case .string(let text) = value, !text.contains("\""), let comma = text.firstIndex(of: ",") else {
+                return nil
+            }
+            return .string(String(text[..<comma]))
+        },
+        keeping("texts-become-numbers", "keeps a text that is a number as that number") { value, _ in
+            guard case .string(let text) = value, let number = Double(text), number.isFinite else { return nil }
+            return .string(Int(exactly: number).map { "\($0)" } ?? "\(number)")
+        },
         keeping("nil-becomes-empty-text", "hands out an absent text as an empty one") { value, slot in
             value.isNull && slot.property.attribute?.kind == .string ? .string("") : nil
         },

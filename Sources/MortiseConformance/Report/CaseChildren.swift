@@ -24,8 +24,11 @@ struct CaseChildren {
     let subject: ConformanceSubject
     let program: URL
     let cases: [ConformanceCase]
+    var endsAtFailure = false
 
     static let childArgument = "--run-cases"
+    /// Among the child's cases: the first failure ends it.
+    private static let endingArgument = "--until-failure"
     /// Begins the lines that are messages; the store may print others.
     private static let mark = "\u{1}"
     /// How many seconds more than a case a child may take until it says something.
@@ -42,7 +45,9 @@ struct CaseChildren {
         for conformanceCase in arguments.dropFirst().compactMap(ConformanceCase.named) {
             send(.began(caseID: conformanceCase.id))
             let attempt = CaseAttempt(conformanceCase, on: limited, shrinks: true) { send(.did(operation: $0)) }
-            send(.ended(run.result(of: attempt, conformanceCase)))
+            let result = run.result(of: attempt, conformanceCase)
+            send(.ended(result))
+            if result.status == .failed, arguments.contains(endingArgument) { exit(0) }
             // Its thread would be in the way of the others.
             if attempt.isStuck { exit(0) }
         }
@@ -70,7 +75,12 @@ struct CaseChildren {
     /// - Parameter take: is called with each result, in the order of the cases.
     func run(_ take: (ConformanceReport.Result) -> Void) {
         var rest = cases
-        while !rest.isEmpty {
+        var hasFailed = false
+        func end(_ result: ConformanceReport.Result) {
+            take(result)
+            if result.status == .failed { hasFailed = true }
+        }
+        while !rest.isEmpty, !(endsAtFailure && hasFailed) {
             let count = rest.count
             var current: ConformanceCase?
             var operations: [String] = []
@@ -82,7 +92,7 @@ struct CaseChildren {
                     case .began(let id): (current, operations) = (ConformanceCase.named(id), [])
                     case .did(let operation): operations.append(operation)
                     case .ended(let result):
-                        take(result)
+                        end(result)
                         rest.removeAll { $0.id == result.caseID }
                         current = nil
                     }
@@ -97,7 +107,7 @@ struct CaseChildren {
                 hint:
                     "The store ended the process: an index out of range, a failed precondition or a forced unwrap. What the "
                     + "process printed last names the line.")
-            take(ConformanceReport.Result(failing, on: subject, .failed(failure), seconds: 0))
+            end(ConformanceReport.Result(failing, on: subject, .failed(failure), seconds: 0))
             rest.removeAll { $0.id == failing.id }
         }
     }
@@ -114,7 +124,8 @@ struct CaseChildren {
         let process = Process()
         let output = Pipe()
         process.executableURL = program
-        process.arguments = [Self.childArgument, subject.name, "\(limit)"] + ids
+        process.arguments =
+            [Self.childArgument, subject.name, "\(limit)"] + (endsAtFailure ? [Self.endingArgument] : []) + ids
         process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.standardError

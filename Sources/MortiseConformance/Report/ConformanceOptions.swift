@@ -8,6 +8,8 @@ struct ConformanceOptions {
     var kills: Int?
     var seed: UInt64 = 1
     var timeLimit: Duration?
+    /// Whether the first failure of a subject ends its run.
+    var isUntilFailure = false
     /// Whether the subjects were named.
     private var isChosen = false
     var isList = false
@@ -37,7 +39,7 @@ struct ConformanceOptions {
         return """
             usage: [--subject NAME]... \(schemes.isEmpty ? "" : "[--store URL]... ")[--level first-hour|core|full] [--case ID]...
                    [--format text|json|markdown] [--kills N] [--seed S]
-                   [--time-limit SECONDS] [--list] [--kill-table] [--help]
+                   [--time-limit SECONDS] [--until-failure] [--list] [--kill-table] [--help]
 
               --subject NAME   test only this subject; may be repeated
             \(store)  --level LEVEL    run the cases up to this level; default: full
@@ -47,6 +49,7 @@ struct ConformanceOptions {
                                \(KillRun.usual) if the subject claims reopening and no case is chosen
               --seed S         the seed of the random kills; default: 1
               --time-limit S   the seconds after which a case counts as hanging; default: 120
+              --until-failure  end the run of a store at its first failure; kill no processes after it
               --list           list the cases and run none
               --kill-table     run the cases, or those chosen, on the kit's own faulty stores and print which catch which
 
@@ -123,6 +126,7 @@ struct ConformanceOptions {
                     throw UsageError(text: "--time-limit takes a number of seconds, not \"\(text)\".")
                 }
                 timeLimit = .seconds(number)
+            case "--until-failure": isUntilFailure = true
             case "--list": isList = true
             case "--kill-table": isKillTable = true
             case "--help", "-h": isHelp = true

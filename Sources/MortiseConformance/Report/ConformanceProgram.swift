@@ -72,12 +72,13 @@ public enum ConformanceProgram {
             options.only.isEmpty
             ? ConformanceRun(subject, level: options.level) : ConformanceRun(subject, only: options.only)
         run.program = program
+        run.endsAtFailure = options.isUntilFailure
         let streams = options.format == .text
         if streams { output(run.heading) }
         var report = run.report { result in
             if streams { output(ConformanceReport.line(result)) }
         }
-        if count > 0, let program {
+        if count > 0, let program, !(options.isUntilFailure && report.failed > 0) {
             report = report.adding(
                 try KillRun(subject: subject, program: program.path, kills: count, seed: options.seed).run())
         }

@@ -12,6 +12,8 @@ public struct ConformanceRun: Sendable {
     private let isPartial: Bool
     /// The kit's program, which runs the cases in processes of their own; nil runs them in this one.
     var program: URL?
+    /// Whether the first failure ends the run. Cases that were not reached then are no findings.
+    var endsAtFailure = false
 
     /// A run of every case up to a level.
     public init(_ subject: ConformanceSubject, level: ConformanceCase.Level = .full) {
@@ -44,9 +46,10 @@ public struct ConformanceRun: Sendable {
             progress(result)
         }
         if let program {
-            CaseChildren(subject: subject, program: program, cases: cases).run(take)
+            CaseChildren(subject: subject, program: program, cases: cases, endsAtFailure: endsAtFailure).run(take)
         } else {
             for conformanceCase in cases {
+                if hasEnded(results) { break }
                 take(result(of: CaseAttempt(conformanceCase, on: subject, shrinks: true), conformanceCase))
             }
         }
@@ -74,6 +77,10 @@ public struct ConformanceRun: Sendable {
             seconds: Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18)
     }
 
+    private func hasEnded(_ results: [ConformanceReport.Result]) -> Bool {
+        endsAtFailure && results.contains { $0.status == .failed }
+    }
+
     private func findings(_ results: [ConformanceReport.Result]) -> [ConformanceReport.Finding] {
         var findings = ExclusionCheck.findings(subject.exclusions, cases: cases)
         var seen: Set<String> = []
@@ -83,7 +90,7 @@ public struct ConformanceRun: Sendable {
         for result in results where result.status == .passed && result.exclusion != nil {
             findings.append(.needlessExclusion(caseID: result.caseID))
         }
-        if !isPartial {
+        if !isPartial, !hasEnded(results) {
             findings += ConformanceRun.unaccounted(ran: seen, subject, upTo: level).map { .notRun(caseID: $0) }
         }
         return findings

@@ -60,6 +60,35 @@ enum OtherBadges {
         }
     }
 
+    /// With two more properties, which have to have values and have defaults.
+    enum Defaulted {
+        final class Badge: PersistentModel {
+            var persistentBackingData: any BackingData<Badge> = Badge.createBackingData()
+            static var schemaMetadata: [Schema.PropertyMetadata] {
+                [
+                    .init(name: "number", keypath: \Badge.number),
+                    .init(name: "owner", keypath: \Badge.owner, defaultValue: "nobody's"),
+                    .init(name: "grade", keypath: \Badge.grade, defaultValue: 10),
+                ]
+            }
+            init(backingData: any BackingData<Badge>) { persistentBackingData = backingData }
+            init(_ number: Int) { self.number = number }
+
+            var number: Int {
+                get { getValue(forKey: \.number) }
+                set { setValue(forKey: \.number, to: newValue) }
+            }
+            var owner: String {
+                get { getValue(forKey: \.owner) }
+                set { setValue(forKey: \.owner, to: newValue) }
+            }
+            var grade: Int {
+                get { getValue(forKey: \.grade) }
+                set { setValue(forKey: \.grade, to: newValue) }
+            }
+        }
+    }
+
     /// Without its only property, and with another.
     enum Replaced {
         final class Badge: PersistentModel {

@@ -17,6 +17,7 @@ struct FolderSteps: Sendable {
     var passesOverFailures = false
     /// Whether the old generation goes before the new one is whole.
     var replacesFirst = false
+    var removesOld = true
     /// The folder that is worked on, by the one that was asked for.
     var place: @Sendable (URL) throws -> URL = { $0 }
     /// What an opening leaves behind.

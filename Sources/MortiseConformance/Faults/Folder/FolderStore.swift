@@ -124,7 +124,7 @@ final class FolderStore: DataStore {
         } catch {
             if !(error is PassedOver), !steps.passesOverFailures { throw error }
         }
-        try? files.removeItem(at: old)
+        if steps.removesOld { try? files.removeItem(at: old) }
         (table, generation) = (changed, generation + 1)
         return result
     }

@@ -9,12 +9,15 @@ struct Equivalent: Sendable {
     var changed = ""
     /// A part of the line, where the same text occurs in several.
     var line = ""
+    /// Which of several in the line, from 1; 0 for all of them.
+    var occurrence = 0
     var reason = ""
 
     func matches(_ mutant: Mutant) -> Bool {
         mutant.file == file && mutant.kind == kind && Self.oneLine(mutant.original).hasPrefix(original)
             && (changed.isEmpty || Self.oneLine(mutant.changed) == changed)
             && (line.isEmpty || mutant.context.contains(line))
+            && (occurrence == 0 || mutant.occurrence == occurrence)
     }
 
     var text: String { "\(file) \(kind) \(original)\(line.isEmpty ? "" : " in \(line)")" }
@@ -44,6 +47,7 @@ struct Equivalent: Sendable {
             case "original": entries[place].original = String(value)
             case "changed": entries[place].changed = String(value)
             case "line": entries[place].line = String(value)
+            case "occurrence": entries[place].occurrence = Int(value) ?? 0
             case "reason": entries[place].reason = String(value)
             default: throw damage(number, "unknown name")
             }

@@ -105,10 +105,13 @@ final class MutantWriter {
         next += 1
         if leftOut.contains(number) { return nil }
         let line = converter.location(for: node.positionAfterSkippingLeadingTrivia).line
+        let same = mutants.count {
+            $0.file == file && $0.line == line && $0.kind == kind && $0.original == original && $0.changed == changed
+        }
         mutants.append(
             Mutant(
                 number: number, file: file, line: line, kind: kind, original: original, changed: changed,
-                context: lines[line - 1].trimmingPrefix { $0 == " " }.description))
+                context: lines[line - 1].trimmingPrefix { $0 == " " }.description, occurrence: same + 1))
         return number
     }
 

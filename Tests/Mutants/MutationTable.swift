@@ -70,6 +70,8 @@ struct Mutant: Codable {
     let changed: String
     /// The whole line of the source.
     let context: String
+    /// Which of the same changes of the same text in its line this is, from 1.
+    let occurrence: Int
 
     /// The place and the change, in one line.
     var text: String { "\(number) \(file):\(line) \(kind): \(Self.short(original)) → \(Self.short(changed))" }

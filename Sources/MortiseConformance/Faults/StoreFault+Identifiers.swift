@@ -2,9 +2,6 @@ import MortiseCore
 
 extension StoreFault {
     static let identifierFaults: [StoreFault] = [
-        StoreFault("refers-to-what-is-gone", "compares references to records that are gone", in: .planning) { steps in
-            steps.enforcesReference = { _ in false }
-        },
         StoreFault("constant-identifier", "has the same store identifier in every storage") { steps in
             steps.storeIdentifier = { _, _ in "reference" }
         },

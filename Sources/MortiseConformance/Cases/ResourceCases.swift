@@ -31,11 +31,11 @@ extension ConformanceCase {
             hint: "What a save or an opening has replaced is not removed."
         ) { c in
             let folder = try c.folder()
-            func count() throws -> Int { try FileManager.default.subpathsOfDirectory(atPath: folder.path).count }
+            func count() -> Int { FileManager.default.subpaths(atPath: folder.path)?.count ?? 0 }
             for _ in 0..<3 { try c.openSaveAndClose() }
-            let before = try count()
+            let before = count()
             for _ in 0..<27 { try c.openSaveAndClose() }
-            let after = try count()
+            let after = count()
             try c.expect(after - before < 10, "about \(before) files", found: "\(after)")
         },
         ConformanceCase(

@@ -96,6 +96,15 @@ import Testing
             case "counts:":
                 let subject = try #require(Self.subjects[block.mark[1]])
                 let level = try #require(ConformanceCase.Level(name: block.mark[2]))
+                if level == .full, block.mark[1] == "PlainCSVStore", !isFullSize {
+                    // The whole run takes long, and is the one of `CSVStore` but for what that plans.
+                    let refused = ConformanceCase.all.count { $0.testsRefusal(by: subject) }
+                    let passed = ConformanceCase.all.count - refused
+                    #expect(
+                        block.text == "\(passed) passed, \(refused) refused as declared, 0 failed, 0 skipped",
+                        "\(block.mark)")
+                    continue
+                }
                 let report = ConformanceRun(subject.startingProcesses(of: KillConformanceTests.program), level: level)
                     .report()
                 let failures = report.failures.map(\.description).joined(separator: "\n")

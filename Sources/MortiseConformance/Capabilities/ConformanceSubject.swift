@@ -18,7 +18,8 @@ public struct ConformanceSubject: Identifiable, Sendable, CustomStringConvertibl
     private let claims: Claims
     /// Opens a storage in a folder, for cases that need another process.
     let inFolder: (@Sendable (URL) throws -> any DataStoreConfiguration)?
-    /// The kit's program, which opens this subject's storages in other processes; nil where there is none.
+    /// The kit's program, which opens this subject's storages in other processes. Nil leaves the cases that need one
+    /// untried.
     private(set) var program: URL?
     /// How long a case may take. A case that takes longer fails; its thread keeps running, and its storage stays.
     public private(set) var timeLimit: Duration = .seconds(120)

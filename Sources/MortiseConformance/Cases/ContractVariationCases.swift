@@ -390,7 +390,7 @@ extension ConformanceCase {
         },
         ConformanceCase(
             "history.without-failed-and-empty-saves", level: .core, capability: .history,
-            requirement: "Between two transactions there is none for a save that failed or changed nothing.",
+            requirement: "A save that failed or changed nothing leaves no transaction in the history.",
             hint: "The history is written before the save is known to succeed, or for every request."
         ) { c in
             let context = try c.session().context

@@ -12,16 +12,10 @@ extension ConformanceCase {
             hint: "Closing the store does not close its files."
         ) { c in
             let folder = try c.folder()
-            func open() throws -> Int {
-                guard let count = ProcessResources.openFiles(in: folder) else {
-                    throw Untried(reason: "this system does not list a process's open files")
-                }
-                return count
-            }
             try c.openSaveAndClose()
-            let before = try open()
+            let before = try ProcessResources.openFiles(in: folder)
             for _ in 0..<50 { try c.openSaveAndClose() }
-            let after = try open()
+            let after = try ProcessResources.openFiles(in: folder)
             try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
         },
         ConformanceCase(
@@ -45,21 +39,15 @@ extension ConformanceCase {
             hint: "An opening that is refused does not close the file that it has opened to find out."
         ) { c in
             let folder = try c.folder()
-            func open() throws -> Int {
-                guard let count = ProcessResources.openFiles(in: folder) else {
-                    throw Untried(reason: "this system does not list a process's open files")
-                }
-                return count
-            }
             func openTwice() throws {
                 if (try? c.otherConnection()) != nil { try c.closeOthers() }
             }
             try c.session().store(Entry("x"))
             try openTwice()
-            let before = try open()
+            let before = try ProcessResources.openFiles(in: folder)
             c.note("open the storage fifty times more")
             for _ in 0..<50 { try openTwice() }
-            let after = try open()
+            let after = try ProcessResources.openFiles(in: folder)
             try c.expect(after - before < 10, "no more open files than \(before)", found: "\(after)")
         },
         ConformanceCase(
@@ -67,16 +55,10 @@ extension ConformanceCase {
             requirement: "Fifty openings that save and are closed leave no threads behind.",
             hint: "Closing the store does not end its threads or its connection's."
         ) { c in
-            func count() throws -> Int {
-                guard let count = ProcessResources.threads else {
-                    throw Untried(reason: "this system does not list a process's threads")
-                }
-                return count
-            }
             try c.openSaveAndClose()
-            let before = try count()
+            let before = try ProcessResources.threads()
             for _ in 0..<50 { try c.openSaveAndClose() }
-            let after = try count()
+            let after = try ProcessResources.threads()
             // Others may work in the same process, and the system's own pool grows; one for each opening is many more.
             try c.expect(after - before < 40, "about \(before) threads", found: "\(after)")
         },
@@ -99,18 +81,27 @@ extension ConformanceCase {
 
 /// What the process uses at present.
 private enum ProcessResources {
-    /// How many open files lead into a folder; nil where the system does not tell.
-    static func openFiles(in folder: URL) -> Int? {
+    /// How many open files lead into a folder.
+    /// - Throws: `Untried` where the system does not tell.
+    static func openFiles(in folder: URL) throws -> Int {
         let files = FileManager.default
-        guard let numbers = try? files.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
+        guard let numbers = try? files.contentsOfDirectory(atPath: "/proc/self/fd") else {
+            throw Untried(reason: "this system does not list a process's open files")
+        }
         let root = folder.resolvingSymlinksInPath().path
         return numbers.count { number in
             (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(root) == true
         }
     }
 
-    /// How many threads there are; nil where the system does not tell.
-    static var threads: Int? { try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
+    /// How many threads there are.
+    /// - Throws: `Untried` where the system does not tell.
+    static func threads() throws -> Int {
+        guard let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") else {
+            throw Untried(reason: "this system does not list a process's threads")
+        }
+        return threads.count
+    }
 }
 
 private struct WeakStore {

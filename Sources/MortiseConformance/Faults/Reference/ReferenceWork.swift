@@ -101,7 +101,7 @@ final class ReferenceWork: Sendable {
         return DefaultSnapshot(persistentIdentifier: record.persistentIdentifier, layout: record.layout, values: values)
     }
 
-    /// The members of a derived to-many relationship; nil for a property that is none.
+    /// The members of a derived to-many relationship; nil for any other property.
     func members(of record: PersistentIdentifier, _ slot: RecordLayout.Slot, _ index: InverseIndex) -> StoredValue? {
         guard slot.role == .toManyDerived, let relationship = slot.property.relationship,
             let inverse = relationship.inverse

@@ -95,7 +95,7 @@ public final class ShelfStore: DataStore {
         }
     }
 
-    /// Writes beside, and then gives the new file the name of the old one: whoever looks finds the old records or the new ones.
+    /// Writes a new file beside the old one and renames it, so that the file has all old records or all new ones.
     private static func write(_ table: SnapshotTable, to folder: URL) throws {
         let rows = Dictionary(uniqueKeysWithValues: table.texts.map { ($0.name, Array($0.rows)) })
         try JSONEncoder().encode(rows).write(to: file(in: folder), options: .atomic)

@@ -41,8 +41,13 @@ final class DirectoryHandle {
     ///
     /// - Throws: ``SystemError`` if the folder cannot be read to its end.
     func names() throws -> [[CChar]] {
-        let copy = dup(descriptor)
-        guard copy >= 0, let stream = fdopendir(copy) else { throw SystemError.current }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw SystemError.current }
+        guard let stream = fdopendir(copy) else {
+            let error = SystemError.current
+            close(copy)
+            throw error
+        }
         defer { closedir(stream) }
         var names: [[CChar]] = []
         while true {

@@ -234,7 +234,7 @@ struct AdapterTemplate {
             init(_ folder: URL) throws {
                 file = open(folder.appending(path: "lock").path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
                 guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
-                    close(file)
+                    // What is thrown here runs deinit, which closes the file. Closed twice, it could be another thread's by then.
                     throw ShelfError.locked(path: folder.path)
                 }
             }

@@ -54,10 +54,10 @@ import Testing
     }
 
     @Test func largeCasesAreOfTheLastLevelAndTriedOnFaultsOfSizeAlone() throws {
-        #expect((ConformanceCase.all + ConformanceCase.proposed).filter { $0.isLarge && $0.level != .full } == [])
+        #expect(ConformanceCase.all.filter { $0.isLarge && $0.level != .full } == [])
         let large = try #require(ConformanceCase.named("sizes.refused-save-leaves-nothing"))
         #expect(large.isLarge)
-        let faults = (StoreFault.all + StoreFault.proposed).filter {
+        let faults = StoreFault.all.filter {
             ["saves-half", "large-saves-by-portions"].contains($0.id)
         }
         #expect(faults.map(\.isOfSize) == [false, true])
@@ -66,6 +66,14 @@ import Testing
         let table = KillTable(faults: faults, cases: [large])
         #expect(table.rows.map(\.caughtBy) == [[], [large.id]])
         #expect(table.falseAlarms == [])
+    }
+
+    /// Bugs: a context looked in a record of a superclass for a property that only the subclass has, and ended the process.
+    @Test(arguments: ["families.deletion-at-every-level", "families.batch-deletion-of-the-middle"])
+    func recordsOfAWrongClassEndNoProcess(_ id: String) throws {
+        let table = KillTable(cases: [try #require(ConformanceCase.named(id))])
+        #expect(table.falseAlarms == [])
+        #expect(!table.unproved.contains(id))
     }
 
     @Test func theDocumentationNamesEveryFaultAndEveryCase() {

@@ -69,9 +69,8 @@ public final class SQLiteStore: QueryableDataStore {
                 store: configuration.name, from: stored.version, to: merged.version, stage: stage)
         }
         func misfit(_ text: String) -> SQLiteStoreError { SQLiteStoreError(.conflict, text + ". Use another store") }
-        let known = stored.recordLayouts()
         for (entity, layout) in layouts {
-            let (table, old) = (tables[entity] ?? "", known[entity])
+            let (table, old) = (tables[entity] ?? "", stored.recordLayouts()[entity])
             try database.run("CREATE TABLE IF NOT EXISTS \(table) (id INTEGER PRIMARY KEY, entity, version INTEGER)")
             if let old, old.superentityName != layout.superentityName {
                 throw misfit("\(entity) has another superclass")
@@ -83,6 +82,9 @@ public final class SQLiteStore: QueryableDataStore {
                 if let was = before?.form, was != slot.form { throw misfit("\(title) was \(was), not \(slot.form)") }
                 let isEmpty = before?.property.isOptional ?? (old != nil && property.attribute?.defaultValue == nil)
                 if isEmpty, !property.isOptional, !slot.role.isToMany { throw misfit("\(title) has to have a value") }
+                let taker = layout.slots.first { $0.name != slot.name && $0.property.originalName == slot.name }
+                let isDone = old?.slots.contains { $0.name == taker?.name && $0.property.originalName == slot.name }
+                if named != nil, let taker, isDone != true { throw misfit("\(title) takes \(taker.name)'s old name") }
                 // A property is a column once, in the entity that declares it.
                 if named != nil || !slot.hasColumn || slot.declaringEntity != entity { continue }
                 if let before {

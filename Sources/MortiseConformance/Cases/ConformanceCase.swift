@@ -118,37 +118,25 @@ extension ConformanceCase {
     /// Every case of the kit, in the order in which an author should take them.
     public static let all: [ConformanceCase] = {
         let areas: [[ConformanceCase]] = [
-            lifecycleCases, identityCases, valueCases, numberCases, textCases, optionalCases, relationshipCases,
-            deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, enumerationCases, sortCases,
-            windowCases, countCases, atomicityCases, isolationCases, reopeningCases, batchCases, batchUpdateCases,
-            batchInsertCases, storeBatchCases, storeContractCases, limitCases, optionalKindCases, constraintCases,
-            concurrencyCases, conflictCases, expressionCases, collectionExpressionCases, comparisonCases, orderCases,
-            planningCases, promiseCases, versionCases, recordVersionCases, deferralCases, readConsistencyCases,
-            announcementCases, schemaCases, errorCases, historyCases, batchHistoryCases, durabilityCases, storageCases,
-            openerCases, folderCases, resourceCases, mutantCases, randomCases,
+            lifecycleCases, identityCases, foreignIdentifierCases, valueCases, specialValueCases, codedCases,
+            valueVariationCases, numberCases, textCases, textMeaningCases, optionalCases, relationshipCases,
+            wideModelCases, deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, enumerationCases,
+            sortCases, windowCases, countCases, atomicityCases, isolationCases, sessionVariationCases, reopeningCases,
+            batchCases, batchUpdateCases, batchInsertCases, storeBatchCases, storeContractCases, contractVariationCases,
+            limitCases, sizeCases, optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
+            collectionExpressionCases, expressionVariationCases, comparisonCases, arithmeticCases, orderCases,
+            planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases, deferralCases,
+            readConsistencyCases, announcementCases, schemaCases, schemaNameCases, schemaPlanCases, errorCases,
+            historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
+            folderCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }
     }()
 
-    /// Cases that are being tried out. They are run by name, and are no part of a level until the kill table has them.
-    public static let proposed: [ConformanceCase] = [
-        wideModelCases, schemaNameCases, schemaPlanCases, wideHistoryCases, expressionVariationCases,
-        valueVariationCases, planningVariationCases, contractVariationCases, sessionVariationCases, sizeCases,
-        foreignIdentifierCases, textMeaningCases, arithmeticCases, specialValueCases, codedCases, closingCases,
-    ].joined().filter { !mutantCases.contains($0) }
-
-    /// What mutants of the sample stores have shown, among cases of other kinds.
-    private static let mutantCases: [ConformanceCase] = (sizeCases + contractVariationCases).filter {
-        ["sizes.condition-of-1000-parts", "sizes.condition-100-deep", "planning.references-to-what-is-gone"]
-            .contains($0.id)
-    }
-
     /// The cases up to a level, that level included.
     public static func all(upTo level: Level) -> [ConformanceCase] { all.filter { $0.level <= level } }
 
     /// The case with that id; nil if the kit has no such case.
-    public static func named(_ id: String) -> ConformanceCase? {
-        all.first { $0.id == id } ?? proposed.first { $0.id == id }
-    }
+    public static func named(_ id: String) -> ConformanceCase? { all.first { $0.id == id } }
 }

@@ -60,21 +60,13 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     }
 
     /// All faults that the kit must catch.
-    public static let all: [StoreFault] =
-        savingFaults + valueFaults + fetchingFaults + kindFaults + expressionFaults + comparisonFaults + orderFaults
-        + planningFaults + versionFaults + recordVersionFaults + deferralFaults + announcementFaults + constraintFaults
-        + batchFaults + storageFaults + historyFaults + errorFaults + folderFaults + mutantFaults
-
-    /// Faults that the proposed cases catch.
-    public static let proposed: [StoreFault] = [
-        wideModelFaults, schemaFaults, wideHistoryFaults, sizeFaults, identifierFaults, textMeaningFaults,
-        arithmeticFaults, specialValueFaults, codedFaults, closingFaults,
-    ].joined().filter { !mutantFaults.contains($0) }
-
-    /// What mutants of the sample stores have shown, among faults of other kinds.
-    private static let mutantFaults: [StoreFault] = [schemaFaults, sizeFaults, specialValueFaults].joined().filter {
-        ["urls-without-bases", "forgets-defaults", "decides-500-parts", "parses-30-parentheses"].contains($0.id)
-    }
+    public static let all: [StoreFault] = [
+        savingFaults, valueFaults, specialValueFaults, codedFaults, fetchingFaults, kindFaults, expressionFaults,
+        textMeaningFaults, arithmeticFaults, comparisonFaults, orderFaults, planningFaults, versionFaults,
+        recordVersionFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults, storageFaults,
+        closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, historyFaults, wideHistoryFaults,
+        errorFaults, folderFaults,
+    ].flatMap { $0 }
 }
 
 /// The kit's own correct stores.

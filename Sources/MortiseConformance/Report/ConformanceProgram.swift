@@ -39,10 +39,8 @@ public enum ConformanceProgram {
                 return 0
             }
             if options.isKillTable {
-                let isWhole = options.only.isEmpty
                 let table = KillTable(
-                    faults: isWhole ? StoreFault.all : StoreFault.all + StoreFault.proposed,
-                    cases: isWhole ? ConformanceCase.all : options.only, program: program)
+                    cases: options.only.isEmpty ? ConformanceCase.all : options.only, program: program)
                 output(table.markdown)
                 return table.uncaught.isEmpty && table.unproved.isEmpty && table.falseAlarms.isEmpty ? 0 : 1
             }

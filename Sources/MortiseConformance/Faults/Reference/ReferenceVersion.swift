@@ -4,24 +4,44 @@ import Synchronization
 
 /// A state of a reference store as rows. A row is a record's number, less one.
 final class ReferenceVersion: StoreVersion {
-    let state: ReferenceStorage.State
+    /// What a version shows, without the store that shows it, which keeps the latest.
+    final class Contents: Sendable {
+        let state: ReferenceStorage.State
+        let number: UInt64
+        fileprivate let entities: [String: [UInt64: DefaultSnapshot]]
+        fileprivate let index: InverseIndex
+
+        init(_ state: ReferenceStorage.State, number: UInt64? = nil) {
+            self.number = number ?? state.version
+            self.state = state
+            let ordered = state.records.sorted { $0.key < $1.key }
+            entities = Dictionary(grouping: ordered) { $0.value.persistentIdentifier.entityName }
+                .mapValues { Dictionary($0.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first }) }
+            index = InverseIndex(ordered.map(\.value))
+        }
+    }
+
     let work: ReferenceWork
-    let number: UInt64
-    private let entities: [String: [UInt64: DefaultSnapshot]]
-    private let index: InverseIndex
+    private let contents: Contents
     private let isLatest: Bool
+
+    var state: ReferenceStorage.State { contents.state }
+    var number: UInt64 { contents.number }
+    private var entities: [String: [UInt64: DefaultSnapshot]] { contents.entities }
+    private var index: InverseIndex { contents.index }
+
+    init(_ contents: Contents, _ work: ReferenceWork) {
+        self.contents = contents
+        self.work = work
+        isLatest = false
+    }
 
     /// Creates a version of a state. `isLatest` says that the store keeps this state as long as the version is used,
     /// which only a caller that holds the storage's lock can know.
-    init(_ state: ReferenceStorage.State, _ work: ReferenceWork, number: UInt64? = nil, isLatest: Bool = false) {
-        self.number = number ?? state.version
-        self.isLatest = isLatest
-        self.state = state
+    init(_ state: ReferenceStorage.State, _ work: ReferenceWork, isLatest: Bool = false) {
+        contents = Contents(state)
         self.work = work
-        let ordered = state.records.sorted { $0.key < $1.key }
-        entities = Dictionary(grouping: ordered) { $0.value.persistentIdentifier.entityName }
-            .mapValues { Dictionary($0.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first }) }
-        index = InverseIndex(ordered.map(\.value))
+        self.isLatest = isLatest
     }
 
     func rows(ofEntity name: String) -> RowSource? {

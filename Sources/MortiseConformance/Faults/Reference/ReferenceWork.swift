@@ -12,7 +12,7 @@ final class ReferenceWork: Sendable {
     private let families: [String: Set<String>]
     let feed = ChangeFeed()
     private let closed = Mutex(false)
-    private let latest = Mutex<ReferenceVersion?>(nil)
+    private let latest = Mutex<ReferenceVersion.Contents?>(nil)
 
     let identifier: String
 
@@ -115,12 +115,13 @@ final class ReferenceWork: Sendable {
 
     var version: ReferenceVersion {
         let state = storage.state.withLock { $0 }
-        return latest.withLock { latest in
+        let contents = latest.withLock { latest in
             if let latest, latest.state.version == state.version, !steps.countsLooks { return latest }
-            let version = ReferenceVersion(state, self, number: steps.countsLooks ? (latest?.number ?? 0) + 1 : nil)
-            latest = version
-            return version
+            let contents = ReferenceVersion.Contents(state, number: steps.countsLooks ? (latest?.number ?? 0) + 1 : nil)
+            latest = contents
+            return contents
         }
+        return ReferenceVersion(contents, self)
     }
 
     // MARK: Closing

@@ -12,8 +12,10 @@ extension PersistentModel {
         return owner == persistentModelID
     }
 
-    /// Whether a relationship of this model refers to another model, deleted or not.
+    /// Whether a relationship of this model refers to another model, deleted or not. False where this model has no such slot:
+    /// it may be of a superclass, which only a faulty store relates to the other one.
     func _refers(to other: any PersistentModel, at slot: Int) -> Bool {
+        if let table = _modelState.table, slot >= table.layout.record.slots.count { return false }
         switch _modelState.draft?[slot] {
         case .model(let target)?: return target === other
         case .inferred(from: let target)?: return target.model === other

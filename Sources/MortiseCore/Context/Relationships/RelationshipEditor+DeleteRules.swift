@@ -168,7 +168,7 @@ extension RelationshipEditor {
             for other in related where other !== model && other._modelState.flags.contains(.isDeleted) {
                 if returning.contains(other) { continue }
                 let theirs = ModelLayout.of(type(of: other))
-                guard let inverse = layout.inverse(of: slot, towards: theirs),
+                guard let inverse = layout.inverse(of: slot, towards: other),
                     let relationship = theirs.record.slots[inverse].property.relationship,
                     relationship.deleteRule == .nullify || relationship.deleteRule == .cascade
                 else { continue }

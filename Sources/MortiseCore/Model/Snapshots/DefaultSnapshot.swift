@@ -45,7 +45,7 @@ public struct DefaultSnapshot: RecordVersionTelling {
         layout.slot(named: name).map { values[$0] }
     }
 
-    /// A copy under another identifier, with the identifiers in its relationships replaced.
+    /// A copy under another identifier, with the identifiers in its relationships replaced and lists put in identity order.
     public func copy(
         persistentIdentifier: PersistentIdentifier,
         remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]? = [:]
@@ -59,14 +59,15 @@ public struct DefaultSnapshot: RecordVersionTelling {
 }
 
 extension StoredValue {
-    /// Replaces the identifiers of a relationship value; those that are not in the map stay.
+    /// Replaces the identifiers of a relationship value; those that are not in the map stay. A list in which some are replaced
+    /// is in identity order then, in which a context shows the members of every relationship.
     public mutating func remapIdentifiers(_ map: [PersistentIdentifier: PersistentIdentifier]) {
         switch self {
         case .identifier(let identifier):
             if let mapped = map[identifier] { self = .identifier(mapped) }
         case .identifiers(let identifiers):
             if identifiers.contains(where: { map[$0] != nil }) {
-                self = .identifiers(identifiers.map { map[$0] ?? $0 })
+                self = .identifiers(identifiers.map { map[$0] ?? $0 }.sorted())
             }
         default: break
         }

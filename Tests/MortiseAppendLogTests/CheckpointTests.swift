@@ -146,7 +146,7 @@ struct CheckpointTests {
         try store.close()
         let log = try #require(disk.contents(at: logPath))
         let checkpoint = try #require(disk.contents(at: checkpointPath))
-        for bit in stride(from: 0, to: checkpoint.count * 8, by: isFullSize ? 1 : 11) {
+        for bit in stride(from: 0, to: checkpoint.count * 8, by: isFullSize ? 1 : 37) {
             var flipped = checkpoint
             flipped[bit / 8] ^= 1 << UInt8(bit % 8)
             let other = try makeDisk(with: log, checkpoint: flipped)

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine
@@ -54,7 +55,9 @@ struct OneByteTests {
             let rest = [UInt8](repeating: 0, count: zeros)
             try #require(try !Self.isRefused(log + rest))
             var accepted: [String] = []
-            for place in log.indices {
+            // One in four, another each time: a save's bytes are much like the next one's.
+            let step = isFullSize ? 1 : 4
+            for place in stride(from: Int(seed % UInt64(step)), to: log.count, by: step) {
                 let removed = log[..<place] + log[(place + 1)...]
                 // One byte less at the very end, or of equal bytes there, is what a write leaves that was cut short.
                 let isCutShort = removed.elementsEqual(log.dropLast())
@@ -214,8 +217,8 @@ struct OneByteTests {
         let files = try makeFiles(form, &generator)
         let log = files.log
         let last = try #require(try Self.offsets(log, after: files.base).last)
-        let isFull = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
-        var draws = (0..<(isFull ? 3_000 : 120)).map { _ in
+        let count = isFullSize ? 3_000 : 40
+        var draws: [(Int, Int)] = (0..<count).map { _ in
             (Int.random(in: 0..<6, using: &generator), Int.random(in: 0..<log.count, using: &generator))
         }
         // What a write leaves that was cut short, and its neighbours; around what opening reads first.

@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: ["b.json", "b.log"], [SIGKILL, SIGINT])
     func anInterruptedCopyGoesOn(_ name: String, _ signal: Int32) throws {
         let folder = try ToolFolder()
-        let source = try folder.trips("a.log", 4_000)
+        let source = try folder.trips("a.log", 1_500)
         let target = folder.storeURL(name)
         // Killed as soon as something is told: in the middle of it, and some batches are there.
         let first = try ToolRun(["copy", source, target, "--batch", "50", "--progress", "always"]) {
@@ -105,7 +105,7 @@ import Testing
         let held = try ToolRun("fetch", target, "Trip", "--count")
         if name == "b.log" || signal == SIGINT {
             let count = try #require(Int(held.output.trimmingCharacters(in: .newlines)))
-            #expect(count > 0 && count < 4_000)
+            #expect(count > 0 && count < 1_500)
             #expect(try ToolRun("copy", source, target).status == ToolExitStatus.alreadyExists)
         }
         let second = try ToolRun("copy", source, target, "--batch", "500", "--resume")

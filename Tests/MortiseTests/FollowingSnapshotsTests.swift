@@ -31,7 +31,7 @@ import Testing
 /// Contexts of a store of snapshots, in which both sides of a relationship are stored.
 @Suite struct FollowingSnapshotsTests {
     /// Random saves of two contexts that keep all their models: after a refresh, what these show is what is stored.
-    @Test(arguments: 1...8) func modelsShowWhatIsStored(_ round: Int) throws {
+    @Test(arguments: 1...4) func modelsShowWhatIsStored(_ round: Int) throws {
         let seed = testSeed() &+ UInt64(round)
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path("csv"), withIntermediateDirectories: true)

@@ -295,7 +295,7 @@ import Testing
     @Test(arguments: Kind.allCases) func randomProgramsThatDeleteAndRollBackAgreeWithAModel(kind: Kind) throws {
         let seed = testSeed()
         var random = SeededGenerator(seed: seed)
-        for round in 0..<(kind == .memory ? 60 : 25) {
+        for round in 0..<(kind == .memory ? 30 : 10) {
             var container = try open(kind)
             var context = ModelContext(container)
             var (wanted, saved) = (Reference(), Reference())

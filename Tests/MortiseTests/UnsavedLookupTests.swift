@@ -79,7 +79,7 @@ import Testing
                 bolts.map(\.persistentModelID)
                     == all.compactMap { $0 as? Rod }.filter { $0.thread == n }.map(\.persistentModelID))
         }
-        for step in 0..<600 {
+        for step in 0..<300 {
             let all = try context.fetch(FetchDescriptor<Part>())
             switch Int.random(in: 0..<40, using: &random) {
             case 0: try context.save()

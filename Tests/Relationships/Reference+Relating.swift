@@ -162,6 +162,9 @@ extension Reference {
         }
         for number in state.discarded.keys {
             state.now.drop(number)
+            // Else a merge would bring the pairs back with the model, whoever they were with.
+            for link in state.added.keys { state.added[link] = state.added[link]?.filter { !$0.touches(number) } }
+            for link in state.removed.keys { state.removed[link] = state.removed[link]?.filter { !$0.touches(number) } }
             state.inserted.remove(number)
             state.deleted[number] = nil
         }

@@ -163,7 +163,9 @@ import Testing
     }
 
     @Test func withoutAMistakeEveryCheckIsSatisfied() async throws {
-        var findings = try Self.mistakes.map { try Self.check($0, isBroken: false) }
+        // What is there for these is the check of another one.
+        let distinct = Self.mistakes.filter { ![.skipsFileSync, .buffersWrites].contains($0) }
+        var findings = try distinct.map { try Self.check($0, isBroken: false) }
         findings += [
             try LogFullDiskMaintenanceCheck().run(),
             try LogTakeOverCheck(code: .noSpace, othersSyncFails: true).run(), try LogLostLockCheck().run(),
@@ -171,7 +173,8 @@ import Testing
             try LogTornCheck(read: SampleLog.read).run(), try LogBrokenMiddleCheck(read: SampleLog.read).run(),
             try LogLengthCheck(read: SampleLog.read).run(), try LogHeaderCheck().run(), try LogValueCheck().run(),
             try LogClockCheck().run(), try LogUserCodeCheck().run(),
-            try await LogConcurrentSaveCheck().run(), try LogCrashesInARowCheck(seed: 1, rounds: 30).run(),
+            try await LogConcurrentSaveCheck().run(),
+            try LogCrashesInARowCheck(seed: 1, rounds: isFullSize ? 30 : 8).run(),
         ]
         findings += try LogGoldenCheck.kinds.map { try LogGoldenCheck(version: 1, kind: $0).run() }
         for findings in findings {

@@ -109,7 +109,7 @@ struct LogFailingOperationCheck {
     static let codes: [FileError.Code] =
         isFullSize
         ? [.io, .noSpace, .quota, .fileTooLarge, .processFiles, .systemFiles, .access, .readOnly]
-        : [.io, .noSpace]
+        : [.noSpace]
 
     @Test(arguments: codes, Maintenance.allCases)
     func noFailureOfASingleOperationHarmsTheLog(code: FileError.Code, work: Maintenance) throws {

@@ -112,7 +112,7 @@ import Testing
         let all = expected.sorted()
         #expect(entries(of: index) == all, "seed \(seed)")
         #expect(index.faults() == [])
-        for _ in 0..<300 {
+        for _ in 0..<100 {
             let lower = key(&random)
             let upper: [UInt8]? = random.chance(4) ? nil : key(&random)
             let range = all.filter {

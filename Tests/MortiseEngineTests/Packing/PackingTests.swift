@@ -99,7 +99,7 @@ import MortiseTestSupport
         let isFull = ProcessInfo.processInfo.environment["MORTISE_TEST_SIZE"] == "full"
         var world = EngineWorld(seed: seed, schema: Self.schema)
         world.step = step
-        for round in 0..<(isFull ? 12 : 2) {
+        for round in 0..<(isFull ? 12 : 1) {
             for _ in 0..<40 {
                 let size = [1, 1, 3, 12, 40].randomElement(using: &world.random) ?? 1
                 try world.save(

@@ -9,7 +9,7 @@ import Testing
 
     @Test func everyWayFindsTheSameRowsInTheSameOrder() throws {
         let environment = ProcessInfo.processInfo.environment
-        let wanted = environment["MORTISE_QUERIES"].flatMap(Int.init) ?? 1_000
+        let wanted = environment["MORTISE_QUERIES"].flatMap(Int.init) ?? 500
         let seed = environment["MORTISE_SEED"].flatMap(UInt64.init) ?? 20_261_121
         var queries = 0
         var differences = 0

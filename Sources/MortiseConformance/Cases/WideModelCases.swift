@@ -270,6 +270,22 @@ extension ConformanceCase {
             try c.expect(keepers.map { name($0.favourite) }, is: ["-", "Cat"], "favourites:")
             try c.expect(keepers.map { $0.herd.map(\.name) }, is: [["Owl"], []], "herds:")
         },
+        family(
+            "batch-deletion-of-the-first",
+            "A batch delete of the first class takes the records of all classes below it.",
+            hint: "A batch deletes one step of the family."
+        ) { c in
+            let a = try c.session()
+            c.note("\(a.name): delete(model: Animal)")
+            try a.context.delete(model: Animal.self)
+            try a.save()
+            let b = try c.session()
+            try c.expect(try b.all(Animal.self).map(\.name), is: [], "animals:")
+            try c.expect(try b.count(FetchDescriptor<Puppy>()), is: 0, "puppies:")
+            let keepers = try b.all(Keeper.self)
+            try c.expect(keepers.map { $0.animals.map(\.name) }, is: [[], []], "the keepers' animals:")
+            try c.expect(keepers.map { name($0.lead) }, is: ["-", "-"], "puppies on the lead:")
+        },
     ]
 
     private static let familyQueryCases: [ConformanceCase] = [

@@ -234,10 +234,6 @@ extension StoreFault {
             target, end, index in
             index.owners(of: target).filter { end.owners.contains($0.entityName) }
         },
-        deriving("owners-by-name", "derives relationships from references of one name, whichever entity has them") {
-            target, end, index in
-            index.owners(of: target, through: end.inverse)
-        },
         deriving(
             "self-pairs-both-ways", "shows both sides of a relationship of an entity with itself on the second one"
         ) {
@@ -294,27 +290,6 @@ extension StoreFault {
             steps.merge = { twin(merge($0, $1, $2)) }
             let insert = steps.remapInserted
             steps.remapInserted = { twin(insert($0, $1, $2)) }
-        },
-        StoreFault("clears-one-relationship", "clears the first reference of each record to what is deleted") { steps in
-            steps.accept = { request in
-                let gone = Set(request.deleted.map(\.persistentIdentifier))
-                guard !gone.isEmpty, !request.updated.isEmpty, !request.changedSlots.isEmpty else { return request }
-                let slots = zip(request.updated, request.changedSlots).map { record, slots in
-                    // Only what is not a reference, and the first that is.
-                    let references = record.layout.slots.indices.filter {
-                        slots.contains($0) && record.layout.slots[$0].role != .attribute
-                    }
-                    return SlotSet(
-                        record.layout.slots.indices.filter {
-                            slots.contains($0) && !references.dropFirst().contains($0)
-                        })
-                }
-                return DataStoreSaveChangesRequest(
-                    inserted: request.inserted, updated: request.updated, deleted: request.deleted,
-                    editingState: request.editingState, changedSlots: slots, baseVersion: request.baseVersion,
-                    updatedVersions: request.updatedVersions, deletedVersions: request.deletedVersions)
-            }
-            steps.clearReferences = { _, _ in }
         },
     ]
 }

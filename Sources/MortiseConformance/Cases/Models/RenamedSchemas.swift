@@ -291,7 +291,7 @@ extension Renamed {
                 self.remark = remark
             }
 
-            var serial: Int {
+            var serial: Int? {
                 get { getValue(forKey: \.serial) }
                 set { setValue(forKey: \.serial, to: newValue) }
             }
@@ -523,7 +523,7 @@ extension Renamed {
                 set { setValue(forKey: \.name, to: newValue) }
             }
 
-            var mass: Int {
+            var mass: Int? {
                 get { getValue(forKey: \.mass) }
                 set { setValue(forKey: \.mass, to: newValue) }
             }

@@ -24,9 +24,7 @@ final class ReferenceWork: Sendable {
         self.schema = schema
         self.storage = storage
         layouts = schema.stored.recordLayouts()
-        families = Dictionary(
-            schema.stored.entities.map { ($0.name, Set(schema.stored.subtree(of: $0.name))) },
-            uniquingKeysWith: { first, _ in first })
+        families = Self.families(layouts)
         var steps = ReferenceSteps()
         change(&steps)
         fault?.change(&steps)
@@ -36,6 +34,19 @@ final class ReferenceWork: Sendable {
             steps.open(&state)
             try steps.adopt(schema.stored, layouts, &state)
         }
+    }
+
+    /// By entity, it and all that inherit from it. A store is opened for each case, and the schema has a hundred entities.
+    private static func families(_ layouts: [String: RecordLayout]) -> [String: Set<String>] {
+        var families: [String: Set<String>] = [:]
+        for name in layouts.keys {
+            var ancestor: String? = name
+            while let next = ancestor {
+                families[next, default: []].insert(name)
+                ancestor = layouts[next]?.superentityName
+            }
+        }
+        return families
     }
 
     // MARK: Fetching

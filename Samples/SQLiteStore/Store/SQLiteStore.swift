@@ -69,22 +69,22 @@ public final class SQLiteStore: QueryableDataStore {
                 store: configuration.name, from: stored.version, to: merged.version, stage: stage)
         }
         func misfit(_ text: String) -> SQLiteStoreError { SQLiteStoreError(.conflict, text + ". Use another store") }
+        let known = stored.recordLayouts()
         for (entity, layout) in layouts {
-            let (table, old) = (tables[entity] ?? "", stored.recordLayouts()[entity])
+            let (table, old) = (tables[entity] ?? "", known[entity])
             try database.run("CREATE TABLE IF NOT EXISTS \(table) (id INTEGER PRIMARY KEY, entity, version INTEGER)")
             if let old, old.superentityName != layout.superentityName {
                 throw misfit("\(entity) has another superclass")
             }
-            for slot in layout.slots {
+            let origins = old.map { layout.origins(in: $0) }
+            for (index, slot) in layout.slots.enumerated() {
                 let (property, title) = (slot.property, "\(entity).\(slot.name)")
                 let named = old?.slots.first { $0.name == slot.name }
-                let before = named ?? old?.slots.first { $0.name == property.originalName }
+                let before = origins?[index].flatMap { old?.slots[$0] }
                 if let was = before?.form, was != slot.form { throw misfit("\(title) was \(was), not \(slot.form)") }
                 let isEmpty = before?.property.isOptional ?? (old != nil && property.attribute?.defaultValue == nil)
                 if isEmpty, !property.isOptional, !slot.role.isToMany { throw misfit("\(title) has to have a value") }
-                let taker = layout.slots.first { $0.name != slot.name && $0.property.originalName == slot.name }
-                let isDone = old?.slots.contains { $0.name == taker?.name && $0.property.originalName == slot.name }
-                if named != nil, let taker, isDone != true { throw misfit("\(title) takes \(taker.name)'s old name") }
+                if let named, named.name != before?.name { throw misfit("\(title) takes another property's name") }
                 // A property is a column once, in the entity that declares it.
                 if named != nil || !slot.hasColumn || slot.declaringEntity != entity { continue }
                 if let before {

@@ -45,7 +45,8 @@ public struct DefaultSnapshot: RecordVersionTelling {
         layout.slot(named: name).map { values[$0] }
     }
 
-    /// A copy under another identifier, with the identifiers in its relationships replaced and lists put in identity order.
+    /// A copy under another identifier, with the identifiers in its relationships replaced. A list in which some are replaced is
+    /// put in identity order.
     public func copy(
         persistentIdentifier: PersistentIdentifier,
         remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]? = [:]

@@ -298,7 +298,8 @@ if Context.environment["MORTISE_STORES_ONLY"] != nil {
         "MortiseConformance", "MortiseTestSupport", "MortiseCoreTests", "MortiseEngineTests", "MortiseJSONFileTests",
         "MortiseAppendLogTests",
         "FaultWorkload", "TestSupport", "fault-helper", "mortise-kill", "mortise-relationships", "mortise-soak",
-        "MortiseKills", "ReaderFuzzing",
+        "MortiseKills", "ReaderFuzzing", "CustomStore", "PackageSubjects", "mortise-conformance",
+        "MortiseConformanceTests",
     ]
     package.targets.removeAll { !names.contains($0.name) }
     for target in package.targets where target.name == "MortiseCoreTests" {

@@ -29,15 +29,6 @@ extension StoreFault {
             $0.announcesBatchUpdates = false
         },
         batching("announces-no-batches-at-all", "posts no batch") { $0.announcesBatches = false },
-        batching("announces-cleared-records-late", "does not post the records whose references a deletion has cleared")
-        {
-            steps in
-            steps.announce = { changes, feed in
-                var told = changes
-                if !told.deleted.isEmpty { told.updated = [] }
-                feed.post([told])
-            }
-        },
         batching("announces-one-update", "posts the first record of several that it has updated") { steps in
             steps.announce = { changes, feed in
                 var told = changes

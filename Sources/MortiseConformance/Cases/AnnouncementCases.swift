@@ -3,7 +3,7 @@ import MortiseCore
 import Synchronization
 
 /// What a store's feed has delivered to a follower.
-private final class Followed {
+final class Followed {
     private let feed: ChangeFeed
     private let sets: Received
     private let follower: ChangeFeed.Follower
@@ -32,7 +32,7 @@ private final class Followed {
 }
 
 extension ChangeSet {
-    fileprivate var named: Set<PersistentIdentifier> {
+    var named: Set<PersistentIdentifier> {
         Set(inserted.records).union(updated.map(\.record)).union(deleted.map(\.record))
     }
 }
@@ -47,7 +47,7 @@ extension ConformanceCase {
             body: body)
     }
 
-    private static func expect(
+    static func expect(
         _ c: CaseContext, _ sets: [ChangeSet], toName records: [PersistentIdentifier], after what: String
     ) throws {
         if sets.contains(where: { $0.isIncomplete || $0.isErasure }) { return }

@@ -181,14 +181,14 @@ public final class CaseContext {
     }
 
     /// The store itself, for what is asked of it without a context.
-    public var store: BareStore {
-        get throws {
-            let container = try container
-            guard let configuration = container.storeConfigurations.first,
-                let store = Self.store(of: configuration, in: container)
-            else { throw failure(expected: "a container with one store", found: "none") }
-            return BareStore(store, log: self)
-        }
+    public var store: BareStore { get throws { try bareStore(of: container) } }
+
+    /// The store under a container.
+    func bareStore(of container: ModelContainer) throws -> BareStore {
+        guard let configuration = container.storeConfigurations.first,
+            let store = Self.store(of: configuration, in: container)
+        else { throw failure(expected: "a container with one store", found: "none") }
+        return BareStore(store, log: self)
     }
 
     private static func store<C: DataStoreConfiguration>(of configuration: C, in container: ModelContainer) -> (

@@ -120,14 +120,19 @@ extension ConformanceCase {
         let areas: [[ConformanceCase]] = [
             lifecycleCases, identityCases, foreignIdentifierCases, valueCases, specialValueCases, codedCases,
             valueVariationCases, numberCases, textCases, textMeaningCases, optionalCases, relationshipCases,
+            timeZoneCases, longTextCases,
             wideModelCases, deleteRuleCases, uniquenessCases, updateCases, deletionCases, fetchCases, enumerationCases,
+            freedValueCases,
             sortCases, windowCases, countCases, atomicityCases, isolationCases, sessionVariationCases, reopeningCases,
             batchCases, batchUpdateCases, batchInsertCases, storeBatchCases, storeContractCases, contractVariationCases,
             limitCases, sizeCases, optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, expressionVariationCases, comparisonCases, arithmeticCases, orderCases,
+            captureCases, aggregateCases,
             planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases, deferralCases,
             readConsistencyCases, announcementCases, schemaCases, schemaNameCases, schemaPlanCases, errorCases,
+            scopeCases, batchAnnouncementCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
+            historyKeepingCases,
             folderCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }

@@ -3,7 +3,7 @@ import MortiseCore
 
 /// Much of something at once: where engines have limits, stores work in portions, and numbers have too few bits.
 extension ConformanceCase {
-    private static func size(
+    static func size(
         _ id: String, _ requirement: String, hint: String, capability: StoreCapability? = nil,
         body: @escaping @Sendable (CaseContext) throws -> Void
     ) -> ConformanceCase {
@@ -17,10 +17,10 @@ extension ConformanceCase {
     private static let listHint =
         "A list becomes one parameter or one expression for each value, of which there is a limit. Look the values up in a set or a "
         + "table of their own, or claim residual beyond the limit."
-    private static let lengthHint = "A column, a buffer or a message has a greatest length."
+    static let lengthHint = "A column, a buffer or a message has a greatest length."
 
     /// Checks in a fresh context, and in another after reopening if the subject claims that.
-    private static func check(_ c: CaseContext, _ body: (CaseSession) throws -> Void) throws {
+    static func checkAlsoReopened(_ c: CaseContext, _ body: (CaseSession) throws -> Void) throws {
         try body(c.session())
         guard c.subject.capabilities.contains(.reopening) else { return }
         try c.reopen()
@@ -28,7 +28,7 @@ extension ConformanceCase {
     }
 
     /// Compares long lists, and names the first place where they differ.
-    private static func expect<Element: Equatable>(
+    static func expect<Element: Equatable>(
         _ found: [Element], are expected: [Element], _ what: String, _ c: CaseContext
     ) throws {
         if found == expected { return }
@@ -57,7 +57,9 @@ extension ConformanceCase {
             try a.save()
             a.change("the rank of each") { for (place, entry) in entries.enumerated() { entry.rank = place } }
             try a.save()
-            try check(c) { try expect(try $0.all(Entry.self).map(\.rank), are: Array(0..<1_200), "ranks", c) }
+            try checkAlsoReopened(c) {
+                try expect(try $0.all(Entry.self).map(\.rank), are: Array(0..<1_200), "ranks", c)
+            }
         },
         size("deletions-in-one-save", "1,200 deletions in one save are all carried out.", hint: portionHint) { c in
             let a = try c.session()
@@ -68,7 +70,7 @@ extension ConformanceCase {
             }
             try a.save()
             let left = (0..<10).map { $0 * 121 }
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 try c.expect(try b.count(FetchDescriptor<Entry>()), is: 10, "entries left:")
                 try c.expect(try b.all(Entry.self).map(\.rank), is: left, "ranks of what is left:")
             }
@@ -81,7 +83,7 @@ extension ConformanceCase {
             let entries = insert(6_000, a) { Entry("entry \($0)", rank: $0) }
             try a.save()
             try c.expect(Set(entries.map(\.persistentModelID)).count, is: 6_000, "different identifiers:")
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 try expect(try b.all(Entry.self).map(\.rank), are: Array(0..<6_000), "ranks", c)
                 try c.expect(try b.count(FetchDescriptor<Entry>()), is: 6_000, "count:")
                 var window = FetchDescriptor<Entry>(sortBy: [SortDescriptor(\.rank, order: .reverse)])
@@ -104,7 +106,7 @@ extension ConformanceCase {
             }
             try a.save()
             let expected = (0..<1_100).map { -2 * $0 - 1 } + (0..<1_100).map { 10_000 + $0 }
-            try check(c) { try expect(try $0.all(Entry.self).map(\.rank), are: expected, "ranks", c) }
+            try checkAlsoReopened(c) { try expect(try $0.all(Entry.self).map(\.rank), are: expected, "ranks", c) }
         },
         size(
             "refused-save-leaves-nothing", "A save of 1,200 insertions that is refused leaves none of them.",
@@ -116,7 +118,7 @@ extension ConformanceCase {
             try c.expectError("an error from the store") {
                 try c.store.save(inserted: (0..<1_200).map { Entry("\($0)") }, deleted: [gone])
             }
-            try check(c) { try c.expect(try $0.count(FetchDescriptor<Entry>()), is: 0, "entries:") }
+            try checkAlsoReopened(c) { try c.expect(try $0.count(FetchDescriptor<Entry>()), is: 0, "entries:") }
         },
         size(
             "members-of-one-record", "A record has 1,200 members on either side of a relationship, and loses them all.",
@@ -133,7 +135,7 @@ extension ConformanceCase {
                 leader.projects = projects
             }
             try a.save()
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 try expect(
                     try b.only(Team.self).members.map { $0.age ?? -1 }, are: Array(0..<1_200), "members' ages", c)
                 let found = try b.first(Person.self, #Predicate { $0.name == "leader" })
@@ -144,7 +146,7 @@ extension ConformanceCase {
             let b = try c.session()
             b.delete(try b.only(Team.self))
             try b.save()
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 let free = FetchDescriptor<Person>(predicate: #Predicate { $0.team == nil })
                 try c.expect(try b.count(free), is: 1_201, "people without a team:")
             }
@@ -161,7 +163,7 @@ extension ConformanceCase {
             let left = FetchDescriptor<Entry>(predicate: #Predicate { $0.group == "x" && $0.rank != 7 })
             try c.expect(try c.session().count(left), is: 0, "records that were not updated:")
             try a.context.delete(model: Entry.self, where: #Predicate { $0.group == "x" })
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 try expect(try b.all(Entry.self).map(\.rank), are: Array(1_500..<1_600), "ranks of what is left", c)
             }
         },
@@ -315,75 +317,6 @@ extension ConformanceCase {
         },
     ]
 
-    // MARK: Bytes in one value
-
-    /// Text whose characters of several bytes lie across every power of two.
-    private static func longText(_ seed: Int) -> String {
-        let part = "text \(seed) é 日本 \u{1F600} e\u{301}|"
-        return String(repeating: part, count: (3 << 20) / part.utf8.count) + "end \(seed)"
-    }
-
-    private static func longData(_ seed: UInt8) -> Data {
-        let block = Data((0..<4_093).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ Int(seed)) })
-        var data = Data(capacity: 3 << 20 + 8_192)
-        while data.count < 3 << 20 { data.append(block) }
-        data.append(seed)
-        return data
-    }
-
-    /// A value of each size is inserted, exchanged for another and made short by updates, and compared as bytes each time.
-    private static func long<Value>(
-        _ c: CaseContext, _ values: [Value], of property: ReferenceWritableKeyPath<ValueSample, Value>,
-        _ bytes: (Value) -> Data
-    ) throws {
-        func expect(_ found: Value, _ place: Int, _ what: String) throws {
-            let (found, expected) = (bytes(found), bytes(values[place]))
-            if found == expected { return }
-            let same = zip(found, expected).prefix { $0 == $1 }.count
-            throw c.failure(
-                expected: "the \(expected.count) bytes of value \(place), \(what)",
-                found: "\(found.count) bytes, the first \(same) of which are the same")
-        }
-        let a = try c.session()
-        let sample = ValueSample()
-        sample[keyPath: property] = values[0]
-        try a.store(sample)
-        try expect(sample[keyPath: property], 0, "in the context that saved it")
-        try check(c) { try expect(try $0.only(ValueSample.self)[keyPath: property], 0, "in a fresh context") }
-        for place in values.indices.dropFirst() {
-            let b = try c.session()
-            let found = try b.only(ValueSample.self)
-            b.change("exchange the value for value \(place)") { found[keyPath: property] = values[place] }
-            try b.save()
-            try expect(try c.session().only(ValueSample.self)[keyPath: property], place, "after the update")
-        }
-    }
-
-    private static let valueSizes: [ConformanceCase] = [
-        size("text-of-3-mebibytes", "Text of 3 MiB comes back to the last byte.", hint: lengthHint) { c in
-            try long(c, [longText(1), longText(2), "short"], of: \ValueSample.text) { Data($0.utf8) }
-        },
-        size("data-of-3-mebibytes", "Data of 3 MiB comes back to the last byte.", hint: lengthHint) { c in
-            try long(c, [longData(1), longData(2), Data([7])], of: \ValueSample.bytes) { $0 }
-        },
-        size(
-            "large-coded-values", "An array of 5,000 texts, and a dictionary of 2,000 keys, come back whole.",
-            hint: "A coded value has a greatest length, or is cut into portions."
-        ) { c in
-            let words = (0..<5_000).map { "a word of some length, number \($0)" }
-            let scores = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("key \($0)", $0) })
-            let sample = ValueSample()
-            (sample.words, sample.scores) = (words, scores)
-            try c.session().store(sample)
-            try check(c) { b in
-                let found = try b.only(ValueSample.self)
-                try expect(found.words, are: words, "words", c)
-                try c.expect(
-                    found.scores == scores, "a dictionary of 2,000 keys", found: "\(found.scores.count) others")
-            }
-        },
-    ]
-
     // MARK: Numbers of records
 
     private static let numberSizes: [ConformanceCase] = [
@@ -421,7 +354,7 @@ extension ConformanceCase {
             let later = badges.map(\.persistentModelID)
             try c.expect(
                 Set(later).isDisjoint(with: identifiers), "identifiers that were not used before", found: "used ones")
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 let found = try b.all(Badge.self)
                 try expect(found.map(\.number), are: Array(0..<300), "numbers of badges", c)
                 try expect(found.map(\.persistentModelID), are: later, "identifiers of badges", c)
@@ -440,7 +373,7 @@ extension ConformanceCase {
             b.delete(deleted)
             try b.save()
             let expected = (0..<300).filter { $0 != 150 }.map { $0 == 299 ? -1 : $0 }
-            try check(c) { b in
+            try checkAlsoReopened(c) { b in
                 try expect(try b.all(Badge.self).map(\.number), are: expected, "numbers of badges at last", c)
                 try c.expect(
                     try b.all(Person.self).map { $0.badge?.number }, is: people.map { $0.age == 150 ? nil : $0.age },

@@ -34,7 +34,7 @@ enum OtherProcess {
     }
 
     static let childArgument = "--in-another-process"
-    private static let mark = "\u{1}"
+    static let mark = "\u{1}"
 
     // MARK: The child
 
@@ -71,11 +71,11 @@ enum OtherProcess {
         }
     }
 
-    private static func open<C: DataStoreConfiguration>(_ configuration: C) throws -> ModelContainer {
+    static func open<C: DataStoreConfiguration>(_ configuration: C) throws -> ModelContainer {
         try ModelContainer(for: ConformanceModels.schema, configurations: [configuration])
     }
 
-    private static func tell(_ line: String) {
+    static func tell(_ line: String) {
         FileHandle.standardOutput.write(Data("\(mark)\(line)\n".utf8))
     }
 

@@ -62,10 +62,15 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     /// All faults that the kit must catch.
     public static let all: [StoreFault] = [
         savingFaults, valueFaults, specialValueFaults, codedFaults, fetchingFaults, kindFaults, expressionFaults,
+        clockFaults,
         textMeaningFaults, arithmeticFaults, comparisonFaults, orderFaults, planningFaults, versionFaults,
+        longTextFaults, captureFaults, aggregateFaults,
         recordVersionFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults, storageFaults,
+        scopeFaults, batchAnnouncementFaults, freedValueFaults,
         closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, historyFaults, wideHistoryFaults,
+        longValueFaults, historyKeepingFaults,
         errorFaults, folderFaults,
+        folderClockFaults,
     ].flatMap { $0 }
 }
 
@@ -77,6 +82,8 @@ enum ReferenceKind: String, CaseIterable, Sendable {
     case planning
     /// With versions, for several threads.
     case versioned
+    /// Takes queries, batches and aggregations, keeps a state for each context, and posts every commit.
+    case batching
     /// Takes queries, does not lie in memory as far as a context can tell, and numbers the versions of its records, which
     /// others change.
     case shared
@@ -121,6 +128,7 @@ extension ConformanceSubject {
             case .plain, .oneWay: [.durability, .erase]
             case .planning: PlanningReferenceStore.claims
             case .versioned: VersionedReferenceStore.claims
+            case .batching: BatchingReferenceStore.claims
             case .shared, .folder: SharedReferenceStore.claims
             }
         return ConformanceSubject(
@@ -133,6 +141,7 @@ extension ConformanceSubject {
                 case .plain: ReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .planning: PlanningReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .versioned: VersionedReferenceConfiguration("reference", storage: storage, fault: fault)
+                case .batching: BatchingReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .shared, .folder: SharedReferenceConfiguration("reference", storage: storage, fault: fault)
                 case .oneWay:
                     ReferenceConfiguration("reference", storage: storage, fault: fault, isOneWay: true)

@@ -1,4 +1,5 @@
 import Foundation
+import MortiseCore
 import Synchronization
 
 /// The steps by which the kit's store in a folder works, each of which can be exchanged for a wrong one.
@@ -13,6 +14,9 @@ struct FolderSteps: Sendable {
     var parse: @Sendable (Data) throws -> [[String?]] = { data in
         try data.split(separator: UInt8(ascii: "\n")).map { try JSONDecoder().decode([String?].self, from: Data($0)) }
     }
+    /// A value as it is kept, and as it is handed out.
+    var keep: @Sendable (StoredValue) -> StoredValue = { $0 }
+    var show: @Sendable (StoredValue) -> StoredValue = { $0 }
     var write: @Sendable (Data, URL) throws -> Void = { try $0.write(to: $1) }
     var passesOverFailures = false
     /// Whether the old generation goes before the new one is whole.

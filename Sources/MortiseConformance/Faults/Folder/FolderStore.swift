@@ -95,7 +95,17 @@ final class FolderStore: DataStore {
         _ request: DataStoreFetchRequest<T>
     ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
         if isClosed { throw FolderStoreError.closed }
-        return try table.fetch(request)
+        let found: DataStoreFetchResult<T, DefaultSnapshot> = try table.fetch(request)
+        return DataStoreFetchResult(
+            descriptor: found.descriptor, fetchedSnapshots: found.fetchedSnapshots.map { Self.mapping($0, steps.show) })
+    }
+
+    private static func mapping(
+        _ snapshot: DefaultSnapshot, _ change: (StoredValue) -> StoredValue
+    ) -> DefaultSnapshot {
+        DefaultSnapshot(
+            persistentIdentifier: snapshot.persistentIdentifier, layout: snapshot.layout,
+            values: ContiguousArray(snapshot.values.map(change)))
     }
 
     func save(
@@ -103,7 +113,11 @@ final class FolderStore: DataStore {
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         if isClosed { throw FolderStoreError.closed }
         var changed = table
-        let result = try changed.apply(request)
+        let result = try changed.apply(
+            DataStoreSaveChangesRequest(
+                inserted: request.inserted.map { Self.mapping($0, steps.keep) },
+                updated: request.updated.map { Self.mapping($0, steps.keep) }, deleted: request.deleted,
+                editingState: request.editingState, changedSlots: request.changedSlots))
         let files = FileManager.default
         let (old, next) = (folder.appending(path: "\(generation)"), folder.appending(path: "\(generation + 1)"))
         let new = folder.appending(path: "\(generation + 1).new")

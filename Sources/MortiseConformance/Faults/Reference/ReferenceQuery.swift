@@ -81,7 +81,7 @@ extension ReferenceWork {
                 if steps.total != nil, case .sum(let expression, _) = function {
                     parts[form, default: [:]][place, default: []].append(try evaluator.sortKey(expression, record))
                 } else if let expression = function.expression {
-                    try state.add(evaluator.sortKey(expression, record), group: group)
+                    try state.add(steps.addend(evaluator.sortKey(expression, record), function), group: group)
                 } else {
                     state.add(count: 1, group: group)
                 }
@@ -97,7 +97,7 @@ extension ReferenceWork {
             group.keys = written[group.keys] ?? group.keys
             return group
         }
-        return AggregateAnswer(groups: results, report: found.report)
+        return AggregateAnswer(groups: steps.aggregated(results, query), report: found.report)
     }
 
     private func reader(of version: ReferenceVersion) -> RecordReader {

@@ -106,6 +106,12 @@ struct ReferenceSteps: Sendable {
     var leavesOutNamed: @Sendable (RecordLayout.Slot) -> Bool = { _ in false }
     /// The reads that are answered from one state; nil for a read of the latest one.
     var scope: @Sendable (ReadScope) -> ReadScope? = { $0 }
+    /// How many contexts' states are kept; nil for all.
+    var statesKept: Int?
+    var batchEndsStates = false
+    var erasureEndsStates = false
+    /// Whether the end of one context ends the states of all.
+    var endsEveryState = false
     var cursorsReadLatest = false
     /// Whether a connection answers with what it has read of a record before, until it saves.
     var readsOnce = false
@@ -168,6 +174,7 @@ struct ReferenceSteps: Sendable {
     var announcesBatches = true
     /// Whether a save is posted before it is looked at.
     var announcesRequests = false
+    var announcesBatchUpdates = true
     var makesFeeds = false
 
     // MARK: History
@@ -178,6 +185,8 @@ struct ReferenceSteps: Sendable {
     var forget: @Sendable (Set<Int64>, inout State) -> Void = { numbers, state in
         state.history.removeAll { numbers.contains($0.number) }
     }
+    /// Whether a deletion preserves the values of its request.
+    var preservesRequests = false
     var writesHistoryFirst = false
     var ignoresHistoryPredicates = false
     var ignoresHistoryOrder = false
@@ -257,6 +266,10 @@ struct ReferenceSteps: Sendable {
     var sought: (@Sendable (PersistentIdentifier, _ store: String, _ entity: String) -> PersistentIdentifier)?
     /// The total of integers in the way of a faulty store.
     var total: (@Sendable ([StoredValue], StorageKind) throws -> StoredValue)?
+    /// A value as a function other than count takes it.
+    var addend: @Sendable (StoredValue, AggregateFunction) -> StoredValue = { value, _ in value }
+    /// The groups that the store answers with.
+    var aggregated: @Sendable ([AggregateGroup], AggregateQuery) -> [AggregateGroup] = { groups, _ in groups }
     /// A value by which the store forms groups.
     var groupKey: (@Sendable (StoredValue) -> StoredValue)?
     /// Values as conditions see them.

@@ -84,7 +84,8 @@ extension ReferenceWork {
         }
         let last = state
         state = next
-        if !isBatch || steps.announcesBatches { announce(from: last, to: next) }
+        let isSilent = isBatch && (!steps.announcesBatches || request.deleted.isEmpty && !steps.announcesBatchUpdates)
+        if !isSilent { announce(from: last, to: next) }
         return DataStoreSaveChangesResult(
             for: identifier, remappedIdentifiers: steps.pairs(remapped),
             snapshotsToReregister: steps.reregistered(next, request))
@@ -245,7 +246,8 @@ extension ReferenceWork {
     ) -> ReferenceTransaction? {
         var changes: [ReferenceTransaction.Change] = []
         for snapshot in request.deleted {
-            let old = snapshot.persistentIdentifier.sequenceNumber.flatMap { before.records[$0] } ?? snapshot
+            let stored = snapshot.persistentIdentifier.sequenceNumber.flatMap { before.records[$0] }
+            let old = steps.preservesRequests ? snapshot : stored ?? snapshot
             let preserved = zip(old.layout.slots, old.values).filter { slot, _ in
                 slot.property.attribute?.options.contains(.preserveValueOnDeletion) == true
             }

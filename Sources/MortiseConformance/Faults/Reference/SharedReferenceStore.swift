@@ -37,8 +37,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     var identifier: String { work.identifier }
     let work: ReferenceWork
     private let chaos: ReferenceChaos?
-    /// What each context reads from until it moves on.
-    private let states = Mutex<[UUID: (scope: ReadScope, version: ReferenceVersion)]>([:])
+    private let states: ReferenceStates
     /// What a connection with a fault has read.
     private let read = Mutex<[PersistentIdentifier: DefaultSnapshot]>([:])
 
@@ -50,6 +49,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
             chaos?.change(&steps)
         }
         self.chaos = chaos
+        states = ReferenceStates(work)
     }
 
     static let claims: StoreCapabilities = [
@@ -66,7 +66,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     }
 
     func rows(for plan: FetchPlan) throws -> StoreRows<DefaultSnapshot> {
-        let version = version(for: plan.scope)
+        let version = states.version(for: plan.scope)
         let found = try work.rows(for: chaos?.widened(plan) ?? plan, in: version)
         let isExact = plan.query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
         if plan.query.purpose == .count, isExact { return StoreRows(count: found.rows.count, report: found.report) }
@@ -119,18 +119,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
         }
     }
 
-    /// The state that a context reads from.
-    private func version(for scope: ReadScope?) -> ReferenceVersion {
-        guard let scope = scope.flatMap(work.steps.scope) else { return work.version }
-        return states.withLock { states in
-            if let known = states[scope.context], known.scope == scope { return known.version }
-            let version = work.version
-            states[scope.context] = (scope, version)
-            return version
-        }
-    }
-
-    func invalidateState(for editingState: EditingState) { states.withLock { $0[editingState.id] = nil } }
+    func invalidateState(for editingState: EditingState) { states.end(editingState.id) }
 
     /// A record without the to-many relationships that nobody has asked for by name; in a chaos without some of them.
     private func leavingOut(_ snapshot: DefaultSnapshot, _ query: StoreQuery) -> DefaultSnapshot {
@@ -158,6 +147,9 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
         return result
     }
 
-    func erase() throws { try work.erase() }
+    func erase() throws {
+        try work.erase()
+        if work.steps.erasureEndsStates { states.endAll() }
+    }
     func close() throws { try work.close() }
 }

@@ -125,10 +125,13 @@ extension ConformanceCase {
             batchCases, batchUpdateCases, batchInsertCases, storeBatchCases, storeContractCases, contractVariationCases,
             limitCases, sizeCases, optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, expressionVariationCases, comparisonCases, arithmeticCases, orderCases,
-            planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases, deferralCases,
-            readConsistencyCases, announcementCases, schemaCases, schemaNameCases, schemaPlanCases, errorCases,
+            planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases,
+            recordVersionKindCases, deferralCases,
+            readConsistencyCases, announcementCases, schemaCases, schemaNameCases, schemaPlanCases,
+            schemaVariationCases, errorCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
-            folderCases, resourceCases, randomCases,
+            openerPathCases, openerProcessCases,
+            folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

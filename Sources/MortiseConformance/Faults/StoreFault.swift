@@ -63,9 +63,11 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
     public static let all: [StoreFault] = [
         savingFaults, valueFaults, specialValueFaults, codedFaults, fetchingFaults, kindFaults, expressionFaults,
         textMeaningFaults, arithmeticFaults, comparisonFaults, orderFaults, planningFaults, versionFaults,
-        recordVersionFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults, storageFaults,
-        closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, historyFaults, wideHistoryFaults,
-        errorFaults, folderFaults,
+        recordVersionFaults, recordVersionKindFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults,
+        storageFaults,
+        closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, schemaVariationFaults,
+        historyFaults, wideHistoryFaults,
+        errorFaults, folderFaults, folderContentFaults, openerFaults,
     ].flatMap { $0 }
 }
 
@@ -112,7 +114,7 @@ extension ConformanceSubject {
     static func reference(_ kind: ReferenceKind, fault: StoreFault?) -> ConformanceSubject {
         let name = fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference"
         if kind == .folder {
-            return ConformanceSubject(name, capabilities: [.reopening, .closing]) { folder in
+            return ConformanceSubject(name, capabilities: [.reopening, .closing, .erase, .history]) { folder in
                 FolderConfiguration(folder: folder, fault: fault)
             }
         }

@@ -95,10 +95,11 @@ public enum ConformanceProgram {
         guard let verb = arguments.first,
             [
                 KillRun.childArgument, KillRun.lookingArgument, CaseChildren.childArgument, OtherProcess.childArgument,
+                OtherProcess.roundsArgument,
             ].contains(verb)
         else { return nil }
         guard arguments.count >= 3 else { return 2 }
-        let own = subjects + ConformanceSubject.references + StoreFault.folderFaults.map(\.subject)
+        let own = subjects + ConformanceSubject.references + StoreFault.all.filter { $0.kind == .folder }.map(\.subject)
         let subject =
             try own.first { $0.name == arguments[1] } ?? ConformanceOptions.subject(of: arguments[1], stores: stores)
         switch verb {
@@ -114,6 +115,7 @@ public enum ConformanceProgram {
             return 0
         case CaseChildren.childArgument:
             return CaseChildren.child(subject.startingProcesses(of: program), Array(arguments[2...]))
+        case OtherProcess.roundsArgument: return OtherProcess.roundsChild(subject, Array(arguments[2...]))
         default: return OtherProcess.child(subject, Array(arguments[2...]))
         }
     }

@@ -59,12 +59,14 @@ public final class CaseContext {
         _ = try container
     }
 
-    /// A context of another connection to the storage, which is open already, as another process has.
-    /// - Throws: what opening throws.
-    func otherConnection() throws -> CaseSession {
-        let container = try open(storage.open(), for: ConformanceModels.schema)
+    /// A context of another connection to the storage, which is open already, as another process has. `path` is another path to
+    /// its folder.
+    /// - Throws: what opening throws; `Untried` where there is a path and the storage is no folder.
+    func otherConnection(at path: URL? = nil) throws -> CaseSession {
+        let configuration = try path.map(configuration(in:)) ?? storage.open()
+        let container = try open(configuration, for: ConformanceModels.schema)
         others.append(container)
-        note("open the storage once more")
+        note("open the storage once more" + (path.map { " at \($0.path)" } ?? ""))
         sessionCount += 1
         return CaseSession(name: "other \(others.count)", context: ModelContext(container), log: self)
     }
@@ -100,6 +102,18 @@ public final class CaseContext {
     ) throws -> ModelContainer {
         note("open the storage for another schema" + (plan.map { " with the plan \($0)" } ?? ""))
         return try open(storage.open(), for: schema, plan: plan)
+    }
+
+    /// Opens a storage in a folder of its own. The caller closes the container.
+    /// - Throws: what opening throws; `Untried` where the subject's storage is no folder.
+    func open(for schema: Schema, in folder: URL) throws -> ModelContainer {
+        note("open a storage in \(folder.path)")
+        return try open(configuration(in: folder), for: schema)
+    }
+
+    private func configuration(in folder: URL) throws -> any DataStoreConfiguration {
+        guard let inFolder = subject.inFolder else { throw Untried(reason: "the subject's storage is no folder") }
+        return try inFolder(folder)
     }
 
     /// In the cases whose subject is what a store answers, whatever one that plans says is compared with what is found
@@ -191,7 +205,7 @@ public final class CaseContext {
         return BareStore(store, log: self)
     }
 
-    private static func store<C: DataStoreConfiguration>(of configuration: C, in container: ModelContainer) -> (
+    static func store<C: DataStoreConfiguration>(of configuration: C, in container: ModelContainer) -> (
         any DataStore
     )? {
         container.store(C.Store.self, forConfigurationNamed: configuration.name)

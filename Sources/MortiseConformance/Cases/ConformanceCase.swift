@@ -128,12 +128,13 @@ extension ConformanceCase {
             limitCases, sizeCases, optionalKindCases, constraintCases, concurrencyCases, conflictCases, expressionCases,
             collectionExpressionCases, expressionVariationCases, comparisonCases, arithmeticCases, orderCases,
             captureCases, aggregateCases,
-            planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases, deferralCases,
-            readConsistencyCases, announcementCases, schemaCases, schemaNameCases, schemaPlanCases, errorCases,
-            scopeCases, batchAnnouncementCases,
+            planningCases, promiseCases, planningVariationCases, versionCases, recordVersionCases,
+            recordVersionKindCases, deferralCases, readConsistencyCases, announcementCases, schemaCases,
+            schemaNameCases,
+            schemaPlanCases, schemaVariationCases, errorCases, scopeCases, batchAnnouncementCases,
             historyCases, batchHistoryCases, wideHistoryCases, closingCases, durabilityCases, storageCases, openerCases,
-            historyKeepingCases,
-            folderCases, resourceCases, randomCases,
+            historyKeepingCases, openerPathCases, openerProcessCases,
+            folderCases, folderContentCases, failedWriteCases, resourceCases, randomCases,
         ]
         let cases = areas.flatMap { $0 }
         return Level.allCases.flatMap { level in cases.filter { $0.level == level } }

@@ -166,8 +166,8 @@ extension ConformanceCase {
 
 extension CaseContext {
     /// Fills the storage with several saves, each of which changes records of the one before in two entities, and closes it.
-    /// - Returns: what is there after each save.
-    fileprivate func fillFolder() throws -> [[String]] {
+    /// - Returns: what is there after each save, with the history where `readsHistory` says so and the store claims one.
+    func fillFolder(readsHistory: Bool = false) throws -> [[String]] {
         // The records take more room than whatever an empty storage has already, so that what is cut off are records.
         _ = try session()
         try close()
@@ -184,33 +184,45 @@ extension CaseContext {
             let team = Team("team \(save)")
             session.insert(team, Person("person \(save)", age: save, team: team))
             try session.save()
-            states.append(try state(of: session))
+            states.append(try state(of: session, readsHistory: readsHistory))
         }
         try close()
         return states
     }
 
     /// What the storage holds, read by a new opening, which is closed again.
-    fileprivate func foundState() throws -> [String] {
-        defer { abandon() }
-        let found = try state(of: session())
+    func foundState(readsHistory: Bool = false) throws -> [String] {
+        // What cannot be read does not keep its storage locked.
+        defer {
+            try? close()
+            abandon()
+        }
+        let found = try state(of: session(), readsHistory: readsHistory)
         try close()
         return found
     }
 
-    private func state(of session: CaseSession) throws -> [String] {
+    /// What a session reads: entries, people and teams, and the history.
+    func state(of session: CaseSession, readsHistory: Bool) throws -> [String] {
         // Entries that other processes save count by their names alone.
         let entries = try session.all(Entry.self)
         let people = try session.all(Person.self).map { "\($0.name) of \($0.team?.name ?? "no team")" }
         let teams = try session.all(Team.self).map { "\($0.name) with \($0.members.map(\.name))" }
+        var history: [String] = []
+        if readsHistory, subject.capabilities.contains(.history) {
+            history = try session.context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()).map {
+                "transaction \($0.transactionIdentifier) of \($0.changes.count) changes"
+            }
+        }
         return
             (entries.filter { !$0.group.isEmpty && $0.group != "other" }.map {
                 "\($0.name), rank \($0.rank.map(String.init) ?? "nil"), note of \($0.note?.count ?? 0)"
             } + people + teams).sorted() + entries.filter { $0.group.isEmpty || $0.group == "other" }.map(\.name)
+            + history
     }
 
     /// The files of the storage that hold something.
-    fileprivate func files() throws -> [URL] {
+    func files() throws -> [URL] {
         let folder = try folder()
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
         return names.map { folder.appending(path: $0) }.filter { file in
@@ -219,23 +231,30 @@ extension CaseContext {
         }
     }
 
-    /// Damages each file of a closed storage, one at a time, and reads everything.
-    fileprivate func damageEachFile(_ what: String, _ damage: (URL) throws -> Void) throws {
-        let states = try fillFolder()
+    /// Damages each file of a closed storage, one at a time, and reads everything: the records, and the history that the store
+    /// claims to keep. `counts` says which files are damaged.
+    func damageEachFile(
+        _ what: String, where counts: (_ file: URL, _ others: [URL]) throws -> Bool = { _, _ in true },
+        _ damage: (URL) throws -> Void
+    ) throws {
+        let states = try fillFolder(readsHistory: true)
         let folder = try folder()
         let whole = folder.deletingLastPathComponent().appending(path: "whole")
         try FileManager.default.copyItem(at: folder, to: whole)
         let files = try files()
         try expect(!files.isEmpty, "files in the folder", found: "none, though records were saved")
-        for file in files {
+        for file in files where try counts(file, files.filter { $0 != file }) {
             let name = file.path.dropFirst(folder.path.count)
             note("have \(name) \(what), and read everything")
             try damage(file)
             do {
-                let found = try foundState()
+                let found = try foundState(readsHistory: true)
+                let last = states.last ?? []
                 try expect(
-                    states.contains(found), "an error, or all records as after one of the saves",
-                    found: "\(found.count) of \(states.last?.count ?? 0) records, and no error")
+                    states.contains(found), "an error, or all records and transactions as after one of the saves",
+                    found: "\(found.count) of \(last.count), and no error; more: "
+                        + "\(found.filter { !last.contains($0) }.prefix(3)), missing: "
+                        + "\(last.filter { !found.contains($0) }.prefix(3))")
             } catch let error as ConformanceFailure {
                 throw error
             } catch {
@@ -244,6 +263,7 @@ extension CaseContext {
             try FileManager.default.removeItem(at: folder)
             try FileManager.default.copyItem(at: whole, to: folder)
         }
-        try expect(try foundState(), is: states[states.count - 1], "what is read once the damage is undone:")
+        try expect(
+            try foundState(readsHistory: true), is: states[states.count - 1], "what is read once the damage is undone:")
     }
 }

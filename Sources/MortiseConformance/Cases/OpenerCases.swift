@@ -142,13 +142,15 @@ extension ConformanceCase {
 }
 
 extension CaseContext {
-    /// A session of a second opening.
+    /// A session of a second opening, at another path to the folder if there is one.
     /// - Returns: nil where the opening is refused with an error of class `locked`.
     /// - Throws: `ConformanceFailure` for other errors.
-    fileprivate func openUnlessLocked() throws -> CaseSession? {
+    func openUnlessLocked(at path: URL? = nil) throws -> CaseSession? {
         do {
-            return try otherConnection()
+            return try otherConnection(at: path)
         } catch let error as ConformanceFailure {
+            throw error
+        } catch let error as Untried {
             throw error
         } catch {
             note("open the storage once more → \(type(of: error))")
@@ -157,7 +159,7 @@ extension CaseContext {
         }
     }
 
-    private func expectLocked(_ error: any Error) throws {
+    func expectLocked(_ error: any Error) throws {
         let name = StoreErrorClass.name(of: error)
         try expect(
             name == StoreErrorClass.locked.rawValue, "an error of class locked, or an opening that saves",
@@ -165,7 +167,7 @@ extension CaseContext {
             hint: "Let the error conform to ClassifiedStoreError, so that programs can tell it from damage.")
     }
 
-    fileprivate func expectLocked(_ answer: OtherProcess.Answer) throws {
+    func expectLocked(_ answer: OtherProcess.Answer) throws {
         guard case .refused(let name, _, _) = answer else { return }
         try expect(
             name == StoreErrorClass.locked.rawValue, "an error of class locked, or an opening that saves",
@@ -175,13 +177,13 @@ extension CaseContext {
 
     /// Saves an entry.
     /// - Returns: its name, or nothing where the save is refused because of what another opening has done.
-    fileprivate func saveUnlessRefused(_ name: String, in session: CaseSession) throws -> [String] {
+    func saveUnlessRefused(_ name: String, in session: CaseSession) throws -> [String] {
         try acknowledges({ try session.store(Entry(name)) }, in: session) ? [name] : []
     }
 
     /// Whether a save is acknowledged; false where it is refused because of what another opening has done.
     /// - Throws: `ConformanceFailure` for other errors.
-    fileprivate func acknowledges(_ save: () throws -> Void, in session: CaseSession) throws -> Bool {
+    func acknowledges(_ save: () throws -> Void, in session: CaseSession) throws -> Bool {
         do {
             try save()
             return true
@@ -201,7 +203,7 @@ extension CaseContext {
         }
     }
 
-    fileprivate func expectNames(_ names: [String], _ what: String) throws {
+    func expectNames(_ names: [String], _ what: String) throws {
         try expect(try session().all(Entry.self).map(\.name).sorted(), is: names.sorted(), what)
     }
 }

@@ -82,9 +82,13 @@ enum OtherProcess {
     // MARK: The parent
 
     /// Has another process open the storage of a case, save entries, one save for each, and close it. `fileLimit` is the
-    /// greatest size in bytes of a file that the process may write; nil for any.
+    /// greatest size in bytes of a file that the process may write; nil for any. `path` is another path to the folder, and
+    /// `environment` is what the process has otherwise than this one.
     /// - Throws: `Untried` where that cannot be done; `ConformanceFailure` where the process dies.
-    static func save(_ names: [String], in context: CaseContext, fileLimit: Int? = nil) throws -> Answer {
+    static func save(
+        _ names: [String], in context: CaseContext, fileLimit: Int? = nil, path: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> Answer {
         #if os(Linux) || os(macOS)
         guard let program = context.subject.program else {
             throw Untried(
@@ -94,12 +98,14 @@ enum OtherProcess {
             throw Untried(reason: "the subject has no folder that another process could open")
         }
         let folder = try context.folder()
-        context.note("in another process: open, save \(names.joined(separator: ", ")), close")
+        context.note(
+            "in another process\(path.map { " at \($0)" } ?? ""): open, save \(names.joined(separator: ", ")), close")
         let process = Process()
         let output = Pipe()
         process.executableURL = program
         process.arguments =
-            [childArgument, context.subject.name, folder.path, "\(fileLimit ?? 0)"] + names
+            [childArgument, context.subject.name, path ?? folder.path, "\(fileLimit ?? 0)"] + names
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.standardError
         try process.run()

@@ -65,12 +65,11 @@ public struct StoreFault: Identifiable, Hashable, Sendable, CustomStringConverti
         clockFaults,
         textMeaningFaults, arithmeticFaults, comparisonFaults, orderFaults, planningFaults, versionFaults,
         longTextFaults, captureFaults, aggregateFaults,
-        recordVersionFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults, storageFaults,
-        scopeFaults, batchAnnouncementFaults, freedValueFaults,
-        closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, historyFaults, wideHistoryFaults,
-        longValueFaults, historyKeepingFaults,
-        errorFaults, folderFaults,
-        folderClockFaults,
+        recordVersionFaults, recordVersionKindFaults, deferralFaults, announcementFaults, constraintFaults, batchFaults,
+        storageFaults, scopeFaults, batchAnnouncementFaults, freedValueFaults,
+        closingFaults, sizeFaults, identifierFaults, wideModelFaults, schemaFaults, schemaVariationFaults,
+        historyFaults, wideHistoryFaults, longValueFaults, historyKeepingFaults,
+        errorFaults, folderFaults, folderClockFaults, folderContentFaults, openerFaults,
     ].flatMap { $0 }
 }
 
@@ -119,7 +118,7 @@ extension ConformanceSubject {
     static func reference(_ kind: ReferenceKind, fault: StoreFault?) -> ConformanceSubject {
         let name = fault.map { "\(kind.rawValue) reference, \($0.id)" } ?? "\(kind.rawValue) reference"
         if kind == .folder {
-            return ConformanceSubject(name, capabilities: [.reopening, .closing]) { folder in
+            return ConformanceSubject(name, capabilities: [.reopening, .closing, .erase, .history]) { folder in
                 FolderConfiguration(folder: folder, fault: fault)
             }
         }

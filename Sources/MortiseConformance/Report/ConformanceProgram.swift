@@ -96,6 +96,7 @@ public enum ConformanceProgram {
             [
                 KillRun.childArgument, KillRun.lookingArgument, CaseChildren.childArgument, OtherProcess.childArgument,
                 OtherTimeZone.childArgument,
+                OtherProcess.roundsArgument,
             ].contains(verb)
         else { return nil }
         guard arguments.count >= 3 else { return 2 }
@@ -116,6 +117,7 @@ public enum ConformanceProgram {
         case CaseChildren.childArgument:
             return CaseChildren.child(subject.startingProcesses(of: program), Array(arguments[2...]))
         case OtherTimeZone.childArgument: return OtherTimeZone.child(subject, Array(arguments[2...]))
+        case OtherProcess.roundsArgument: return OtherProcess.roundsChild(subject, Array(arguments[2...]))
         default: return OtherProcess.child(subject, Array(arguments[2...]))
         }
     }

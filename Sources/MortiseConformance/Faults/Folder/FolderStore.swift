@@ -32,8 +32,9 @@ enum FolderStoreError: Error, Hashable, ClassifiedStoreError {
     }
 }
 
-/// A correct store on files: one for each entity, of one line for each record, in a folder for each save. The folder with the
-/// highest number counts. A list of the files' lengths goes with them, so that a file that was cut is noticed.
+/// A correct store on files: one for each entity, of one line for each record, and one for the history, in a folder for each
+/// save. The folder with the highest number counts. A list of the files' lengths goes with them, so that a file that was cut
+/// is noticed.
 ///
 /// What it does is right, and every step of it can be exchanged for a wrong one: the faulty stores for what happens to files
 /// and processes.
@@ -41,14 +42,20 @@ final class FolderStore: DataStore {
     typealias Snapshot = DefaultSnapshot
     let configuration: FolderConfiguration
     let schema: Schema
-    var identifier: String { table.storeIdentifier }
-    var capabilities: StoreCapabilities { [.reopening, .closing] }
+    var identifier: String { content.table.storeIdentifier }
+    var capabilities: StoreCapabilities { [.reopening, .closing, .erase, .history] }
     private let steps: FolderSteps
     private let folder: URL
-    private var table: SnapshotTable
-    private var generation: Int
+    private(set) var content: Content
     private var lock: FolderLock?
     private var isClosed = false
+
+    /// What the folder with the highest number holds.
+    struct Content {
+        var generation: Int
+        var table: SnapshotTable
+        var history = FolderHistory()
+    }
 
     init(_ configuration: FolderConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
@@ -58,9 +65,12 @@ final class FolderStore: DataStore {
         configuration.fault?.changeFolder(&steps)
         self.steps = steps
         folder = try steps.place(configuration.folder)
+        let early = steps.readsFirst ? try Self.generation(in: folder) : nil
+        // Long enough for another to come.
+        if steps.readsFirst { Thread.sleep(forTimeInterval: 0.003) }
         let lock = try steps.lock?(folder)
         do {
-            (generation, table) = try Self.load(folder, schema, steps)
+            content = try Self.load(folder, early ?? Self.generation(in: folder), schema, steps)
         } catch {
             lock?.release()
             throw error
@@ -69,33 +79,78 @@ final class FolderStore: DataStore {
         steps.opened(self, folder)
     }
 
+    private static func generation(in folder: URL) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { Int($0) }.max() ?? 0
+    }
+
     private static func load(
-        _ folder: URL, _ schema: Schema, _ steps: FolderSteps
-    ) throws -> (generation: Int, table: SnapshotTable) {
-        let generation =
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { Int($0) }.max() ?? 0
-        if generation == 0 { return (0, try SnapshotTable(schema.stored, texts: [:])) }
+        _ folder: URL, _ generation: Int, _ schema: Schema, _ steps: FolderSteps
+    ) throws -> Content {
+        try steps.check(FileManager.default.contentsOfDirectory(atPath: folder.path))
+        if generation == 0 { return Content(generation: 0, table: try SnapshotTable(schema.stored, texts: [:])) }
         let files = folder.appending(path: "\(generation)")
         var texts: [String: [[String?]]] = [:]
         guard let list = try steps.read(files.appending(path: "lengths")) else {
-            return (generation, try SnapshotTable(schema.stored, texts: [:]))
+            return Content(generation: generation, table: try SnapshotTable(schema.stored, texts: [:]))
         }
         guard let lengths = try? JSONDecoder().decode([String: Int].self, from: list) else {
             throw FolderStoreError.damaged("lengths")
         }
+        var history = FolderHistory()
         for (name, length) in lengths {
-            guard let data = try steps.read(files.appending(path: "\(name).rows")) else { continue }
-            if data.count != length, steps.checksLengths { throw FolderStoreError.damaged(name) }
-            texts[name] = try steps.parse(data)
+            let isHistory = name == FolderHistory.name
+            guard
+                let data = try isHistory
+                    ? Data(contentsOf: files.appending(path: name))
+                    : steps.read(
+                        files.appending(path: "\(name).rows"))
+            else { continue }
+            if !steps.fits(data.count, length), steps.checksLengths, !isHistory || steps.checksHistory {
+                throw FolderStoreError.damaged(name)
+            }
+            if isHistory {
+                do {
+                    history = try JSONDecoder().decode(FolderHistory.self, from: data)
+                } catch {
+                    if steps.checksHistory { throw FolderStoreError.damaged(name) }
+                }
+            } else {
+                texts[name] = try steps.parse(data)
+            }
         }
-        return (generation, try SnapshotTable(schema.stored, texts: texts))
+        texts = texts.filter { steps.keepsTable($0.key, schema.stored) }
+        return Content(generation: generation, table: try table(of: texts, schema, steps), history: history)
+    }
+
+    private static func table(
+        of texts: [String: [[String?]]], _ schema: Schema, _ steps: FolderSteps
+    ) throws -> SnapshotTable {
+        var texts = texts
+        while true {
+            do {
+                return try SnapshotTable(schema.stored, texts: texts)
+            } catch {
+                guard !steps.checksValues, let misfit = misfit(error, texts) else { throw error }
+                texts[misfit.entity]?[misfit.row][misfit.column] = nil
+            }
+        }
+    }
+
+    /// The cell that an error is about.
+    private static func misfit(
+        _ error: SnapshotTableError, _ texts: [String: [[String?]]]
+    ) -> (entity: String, row: Int, column: Int)? {
+        guard case .doesNotFit(let entity, let property, let row, _?) = error,
+            let column = texts[entity]?.first?.firstIndex(of: property)
+        else { return nil }
+        return (entity, row - 1, column)
     }
 
     func fetch<T: PersistentModel>(
         _ request: DataStoreFetchRequest<T>
     ) throws -> DataStoreFetchResult<T, DefaultSnapshot> {
         if isClosed { throw FolderStoreError.closed }
-        let found: DataStoreFetchResult<T, DefaultSnapshot> = try table.fetch(request)
+        let found: DataStoreFetchResult<T, DefaultSnapshot> = try content.table.fetch(request)
         return DataStoreFetchResult(
             descriptor: found.descriptor, fetchedSnapshots: found.fetchedSnapshots.map { Self.mapping($0, steps.show) })
     }
@@ -112,12 +167,43 @@ final class FolderStore: DataStore {
         _ request: DataStoreSaveChangesRequest<DefaultSnapshot>
     ) throws -> DataStoreSaveChangesResult<DefaultSnapshot> {
         if isClosed { throw FolderStoreError.closed }
-        var changed = table
-        let result = try changed.apply(
-            DataStoreSaveChangesRequest(
-                inserted: request.inserted.map { Self.mapping($0, steps.keep) },
-                updated: request.updated.map { Self.mapping($0, steps.keep) }, deleted: request.deleted,
-                editingState: request.editingState, changedSlots: request.changedSlots))
+        var changed = content
+        let kept = DataStoreSaveChangesRequest(
+            inserted: request.inserted.map { Self.mapping($0, steps.keep) },
+            updated: request.updated.map { Self.mapping($0, steps.keep) }, deleted: request.deleted,
+            editingState: request.editingState, changedSlots: request.changedSlots)
+        let result = try changed.table.apply(kept)
+        changed.history.add(kept, result.remappedIdentifiers, before: content.table)
+        try write(changed, .save)
+        return result
+    }
+
+    func erase() throws {
+        if isClosed { throw FolderStoreError.closed }
+        var changed = content
+        changed.table.removeAll()
+        try write(changed, .erasure)
+    }
+
+    /// Makes what has changed the content, in the files and in memory.
+    func write(_ new: Content, _ change: FolderChange) throws {
+        if isClosed { throw FolderStoreError.closed }
+        let old = content
+        if steps.remembersFirst.contains(change) {
+            content = new
+        } else if change == .save, steps.remembersFirst.contains(.history) {
+            content.history = new.history
+        }
+        try write(new)
+        if steps.removesOld {
+            try? FileManager.default.removeItem(at: folder.appending(path: "\(old.generation)"))
+        }
+        content = new
+        content.generation = old.generation + 1
+    }
+
+    private func write(_ changed: Content) throws {
+        let generation = changed.generation
         let files = FileManager.default
         let (old, next) = (folder.appending(path: "\(generation)"), folder.appending(path: "\(generation + 1)"))
         let new = folder.appending(path: "\(generation + 1).new")
@@ -126,21 +212,21 @@ final class FolderStore: DataStore {
             if files.fileExists(atPath: new.path) { try files.removeItem(at: new) }
             try files.createDirectory(at: new, withIntermediateDirectories: false)
             var lengths: [String: Int] = [:]
-            for (name, rows) in changed.texts {
+            for (name, rows) in changed.table.texts {
                 var data = Data()
                 for row in rows { data += try JSONEncoder().encode(row) + [UInt8(ascii: "\n")] }
                 lengths[name] = data.count
                 try steps.write(data, new.appending(path: "\(name).rows"))
             }
+            let history = try JSONEncoder().encode(changed.history)
+            lengths[FolderHistory.name] = history.count
+            try steps.write(history, new.appending(path: FolderHistory.name))
             try steps.write(JSONEncoder().encode(lengths), new.appending(path: "lengths"))
             if files.fileExists(atPath: next.path) { try files.removeItem(at: next) }
             try files.moveItem(at: new, to: next)
         } catch {
             if !(error is PassedOver), !steps.passesOverFailures { throw error }
         }
-        if steps.removesOld { try? files.removeItem(at: old) }
-        (table, generation) = (changed, generation + 1)
-        return result
     }
 
     func close() throws {

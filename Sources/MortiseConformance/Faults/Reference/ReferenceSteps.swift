@@ -115,10 +115,14 @@ struct ReferenceSteps: Sendable {
     var cursorsReadLatest = false
     /// Whether a connection answers with what it has read of a record before, until it saves.
     var readsOnce = false
+    /// Whether a connection answers with what it has counted before, until it saves.
+    var countsOnce = false
     /// The records of a request that have other versions than it says; `current` is nil for those that are gone.
     var superseded:
         @Sendable (DataStoreSaveChangesRequest<DefaultSnapshot>, _ current: (PersistentIdentifier) -> UInt64?)
             -> [PersistentIdentifier] = { $0.superseded($1) }
+    /// Whether a record counts as changed, so that it gets another version.
+    var countsAsChange: @Sendable (_ old: DefaultSnapshot, _ new: DefaultSnapshot) -> Bool = { $0.values != $1.values }
     /// The version of a record that a save has changed.
     var recordVersion: @Sendable (_ old: UInt64?, _ save: UInt64) -> UInt64 = { $1 }
     var nextVersion: @Sendable (UInt64) -> UInt64 = { $0 + 1 }
@@ -304,10 +308,13 @@ extension ReferenceSteps {
 
     /// Records keep their values by property name; new properties take their default or nil.
     /// - Throws: `ReferenceStoreError.schemaMismatch` where a property is of another kind, or is new and has no value.
-    ///   With `isOneWay` a property or entity with values that the schema lacks is one of these, too.
+    ///   With `isOneWay` a property or entity with values that the schema lacks is one of these, too. `newer` for a schema of
+    ///   an older version than the stored one.
     static func adopt(
         _ schema: StoredSchema, _ layouts: [String: RecordLayout], _ state: inout State, isOneWay: Bool = false,
-        origins: (_ layout: RecordLayout, _ old: RecordLayout) -> [Int?] = { $0.origins(in: $1) }
+        checksVersion: Bool = true,
+        origins: (_ layout: RecordLayout, _ old: RecordLayout) -> [Int?] = { $0.origins(in: $1) },
+        fits: (_ slot: RecordLayout.Slot, _ kept: RecordLayout.Slot) -> Bool = { ReferenceSteps.fits($0, $1) }
     ) throws {
         if !isOneWay, let original = state.original, original.version == state.version {
             state.schema = original.schema
@@ -318,6 +325,7 @@ extension ReferenceSteps {
             state.schema = schema
             return
         }
+        if checksVersion, old.version > schema.version { throw ReferenceStoreError.newer(old.version) }
         let before = old.recordLayouts()
         var sources: [String: [Int?]] = [:]
         for (entity, layout) in layouts {
@@ -327,7 +335,7 @@ extension ReferenceSteps {
                 let kept = origin.flatMap { before[entity]?.slots[$0] }
                 let isFit =
                     if let kept {
-                        kept.role == slot.role && kept.property.attribute?.kind == slot.property.attribute?.kind
+                        fits(slot, kept)
                             && (slot.property.isOptional || !kept.property.isOptional || slot.role.isToMany)
                     } else {
                         before[entity] == nil || slot.property.isOptional || slot.role.isToMany
@@ -339,6 +347,8 @@ extension ReferenceSteps {
         if isOneWay { try checkNothingIsLost(before, sources, state) }
         if !isOneWay { state.original = .init(schema: old, records: state.records, version: state.version) }
         state.schema = schema
+        // Their records stay, and what they are is known when they come back.
+        if !isOneWay { state.schema?.entities += old.entities.filter { layouts[$0.name] == nil } }
         for (number, record) in state.records {
             let entity = record.persistentIdentifier.entityName
             guard let layout = layouts[entity], let origins = sources[entity] else { continue }
@@ -350,6 +360,12 @@ extension ReferenceSteps {
                             ?? (slot.role.isToMany ? .identifiers([]) : .null)
                     }))
         }
+    }
+
+    /// Whether a property has values of the same kind, or leads to the same entity.
+    static func fits(_ slot: RecordLayout.Slot, _ kept: RecordLayout.Slot) -> Bool {
+        kept.role == slot.role && kept.property.attribute?.kind == slot.property.attribute?.kind
+            && kept.property.relationship?.destination == slot.property.relationship?.destination
     }
 
     private static func checkNothingIsLost(

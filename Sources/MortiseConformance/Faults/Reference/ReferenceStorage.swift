@@ -112,6 +112,8 @@ public enum ReferenceStoreError: Error, Hashable, Sendable {
     case notWritten(operation: Int)
     /// The records cannot be read with another schema.
     case schemaMismatch(entity: String, property: String)
+    /// The storage was opened for a newer version of the schema.
+    case newer(Schema.Version)
     /// A faulty store refuses what it should not.
     case refused
 }
@@ -129,6 +131,8 @@ extension ReferenceStoreError: CustomStringConvertible {
         case .notWritten(let operation): "Operation \(operation) of the storage failed; nothing was saved."
         case .schemaMismatch(let entity, let property):
             "\(entity).\(property) is not what the stored records have. Give it another name."
+        case .newer(let version):
+            "The storage was opened for version \(version), which is newer than the program. Use a newer program."
         case .refused: "The store refuses this."
         }
     }

@@ -40,6 +40,8 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
     private let states: ReferenceStates
     /// What a connection with a fault has read.
     private let read = Mutex<[PersistentIdentifier: DefaultSnapshot]>([:])
+    /// What a connection with a fault has counted, by the query.
+    private let counted = Mutex<[String: Int]>([:])
 
     init(_ configuration: SharedReferenceConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
@@ -69,7 +71,15 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
         let version = states.version(for: plan.scope)
         let found = try work.rows(for: chaos?.widened(plan) ?? plan, in: version)
         let isExact = plan.query.conjuncts.allSatisfy { plan.claim(of: $0) == .exact }
-        if plan.query.purpose == .count, isExact { return StoreRows(count: found.rows.count, report: found.report) }
+        if plan.query.purpose == .count, isExact {
+            let count = counted.withLock { counted in
+                guard work.steps.countsOnce else { return found.rows.count }
+                let known = counted["\(plan.query)"] ?? found.rows.count
+                counted["\(plan.query)"] = known
+                return known
+            }
+            return StoreRows(count: count, report: found.report)
+        }
         let isWhole = isExact && plan.order == .total && (plan.appliesLimit || !plan.query.isLimited)
         if plan.query.purpose == .identifiers, isWhole {
             let sources = found.entities.map { version.rows(ofEntity: $0) }
@@ -144,6 +154,7 @@ final class SharedReferenceStore: QueryableDataStore, ReferenceHistory {
         chaos?.interfere(request, work.storage)
         let result = try work.save(request, enforces: true)
         read.withLock { $0 = [:] }
+        counted.withLock { $0 = [:] }
         return result
     }
 

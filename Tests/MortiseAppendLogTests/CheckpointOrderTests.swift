@@ -152,7 +152,7 @@ struct CheckpointOrderTests {
 
     /// Keys, owners and saves in every order, with deletions, changes of keys and insertions under keys that were free
     /// again; then a checkpoint of each kind, and a look at all of it.
-    @Test(arguments: 0..<(isFullSize ? 40 : 4))
+    @Test(arguments: 0..<(isFullSize ? 40 : 2))
     func everyOrderOfKeysAndOwnersComesBack(round: Int) throws {
         let seed = testSeed()
         var generator = TestGenerator(seed: seed)

@@ -228,7 +228,7 @@ struct RestoredRegionsTests {
 
     @Test func whatIsMadeAgainFitsWhatWasAndWillBeRead() throws {
         let seed = testSeed()
-        let count = isFullSize ? 1_500 : 60
+        let count = isFullSize ? 1_500 : 25
         var restored = 0
         for number in 0..<count {
             var program = try Program(seed: seed &+ UInt64(number))

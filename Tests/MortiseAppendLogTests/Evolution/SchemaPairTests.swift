@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized) struct SchemaPairTests {
     @Test(arguments: SchemaWorld.Kind.allCases) func nothingIsLostSilently(_ kind: SchemaWorld.Kind) throws {
         let seed = testSeed()
-        for run in 0..<(isFullSize ? 2_000 : 200) {
+        for run in 0..<(isFullSize ? 2_000 : 70) {
             do {
                 try play(kind, seed: seed &+ UInt64(run))
             } catch {

@@ -57,6 +57,8 @@ import Testing
         process.currentDirectoryURL = folder
         process.standardOutput = output
         process.standardError = output
+        // A package of others sees all of this one.
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "MORTISE_STORES_ONLY" }
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()

@@ -53,11 +53,13 @@ extension ConformanceCase {
         let found = try session.context.fetch(descriptor).map { $0.rank ?? -1 }
         if found != wanted {
             let (more, less) = (Set(found).subtracting(wanted).sorted(), Set(wanted).subtracting(found).sorted())
+            // A wrong store may give a rank that no text has.
+            func texts(_ ranks: [Int]) -> [String] {
+                ranks.prefix(3).map { long.indices.contains($0) ? shown(long[$0]) : "one of rank \($0)" }
+            }
             throw c.failure(
                 expected: "\(wanted.count) texts \(what)",
-                found:
-                    "\(found.count), among them \(more.prefix(3).map { shown(long[$0]) }), without "
-                    + "\(less.prefix(3).map { shown(long[$0]) })")
+                found: "\(found.count), among them \(texts(more)), without \(texts(less))")
         }
     }
 

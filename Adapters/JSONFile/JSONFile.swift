@@ -27,6 +27,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     let reader: JSONFileReader?
     /// Keeps the file as it was, before the first save under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
+    /// Makes a complete copy of the store at a path where nothing exists.
+    private let backUp: @Sendable (_ path: String) throws -> Void
     /// The stores that are open on the file.
     let observers = EventObservers()
     private let name: String
@@ -50,11 +52,9 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         reader = lock == nil ? JSONFileReader(configuration, path: path, identity: identity) : nil
         replacement = DurableReplacement(
             of: path, newFilePermissions: configuration.newFilePermissions, in: configuration.fileSystem)
-        changeover = loss.map { loss in
-            SchemaChangeover(loss, of: path, in: configuration.fileSystem) {
-                _ = try configuration.backUpStore(to: $0)
-            }
-        }
+        let backUp: @Sendable (String) throws -> Void = { _ = try configuration.backUpStore(to: $0) }
+        self.backUp = backUp
+        changeover = loss.map { SchemaChangeover($0, of: path, in: configuration.fileSystem, backUp: backUp) }
     }
 
     static func open(
@@ -237,6 +237,19 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
+    /// Replaces the file by one under another schema, of which it keeps a copy before. Nothing can be saved here afterwards.
+    func replace(with outcome: EngineMigration.Outcome) throws -> String {
+        try writing.withLock {
+            if let failure { throw EngineError.latched(store: path, cause: failure) }
+            try checkUntouched()
+            let copy = try SchemaChangeover.keepCopy(
+                of: path, version: catalog.schema.version, in: fileSystem, backUp: backUp)
+            try replace(with: outcome.result)
+            failure = "it was brought to another version of the schema"
+            return copy
+        }
+    }
+
     private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
     /// From now on the saves of this thread are written by `flush`, and by whatever else writes the file.
@@ -310,10 +323,11 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     }
 
     private func write(_ version: EngineVersion, to sink: @escaping JSONWriter.Sink) throws {
+        let schema = version.catalog.schema
         var document = try StoreDocumentWriter(
-            storeIdentifier: catalog.storeIdentifier, schema: catalog.schema, nextSequence: version.nextSequence,
+            storeIdentifier: catalog.storeIdentifier, schema: schema, nextSequence: version.nextSequence,
             hasReferences: try version.hasReferences(), sink: sink)
-        for entity in catalog.schema.entities {
+        for entity in schema.entities {
             guard let table = version.tables[entity.name] else { continue }
             try document.begin(entity: entity.name)
             for row in 0..<table.endRow where table.contains(row: row) {

@@ -26,6 +26,8 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     /// A file larger than this is refused before it is read, and not written.
     package var largestFile = Self.largestFile
     static let largestFile: Int64 = 8 << 30
+    /// Whether the file is opened to be brought to another version, by nobody else in this process meanwhile.
+    var isMigrating = false
 
     /// Describes a JSON file; opens nothing yet.
     /// - Parameters:
@@ -76,5 +78,6 @@ public struct JSONFileConfiguration: DataStoreConfiguration, Sendable {
     func hasSameOptions(as other: JSONFileConfiguration) -> Bool {
         allowsSave == other.allowsSave && integrity == other.integrity && newFilePermissions == other.newFilePermissions
             && dropping == other.dropping && schema == other.schema && largestFile == other.largestFile
+            && !isMigrating && !other.isMigrating
     }
 }

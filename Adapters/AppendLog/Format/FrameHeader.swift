@@ -8,8 +8,15 @@ struct FrameKind: RawRepresentable, Hashable {
     /// A transaction that names external files. It has a kind of its own so that readers that do not know of them stop
     /// before it.
     static let transactionWithFiles = FrameKind(rawValue: 3)
+    /// The schemas that a migration leads through, and what its code changes under each: all of it or nothing, and one transaction.
+    static let migration = FrameKind(rawValue: 4)
 
-    var isTransaction: Bool { self == .transaction || self == .transactionWithFiles }
+    /// Whether it holds a transaction, and its header that transaction's number.
+    var isTransaction: Bool { self == .transaction || self == .transactionWithFiles || self == .migration }
+    var isKnown: Bool { self == .schema || isTransaction }
+    /// How many frame numbers it takes. A migration takes two, so that where frames are missing their numbers still tell
+    /// whether all of them were transactions and no more.
+    var width: UInt64 { self == .migration ? 2 : 1 }
 }
 
 /// The 48 bytes before a payload.

@@ -58,7 +58,7 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
     public var location: String { path }
     /// True: opening compares the stored schema with the program's.
     public var checksStoredSchema: Bool { true }
-    /// True: opening refuses custom stages that are due, and those alone.
+    /// True: a container carries out the stages that are due before it opens the store.
     public var handlesMigrationPlans: Bool { true }
 
     /// What the configured durability survives.

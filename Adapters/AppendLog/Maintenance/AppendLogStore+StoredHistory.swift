@@ -15,13 +15,18 @@ extension AppendLogStore {
             let reader = FrameReader(file, size: size, seed: header.seed)
             var catalog: LogCatalog?
             var found: [ChangeSet] = []
+            var begun: ChangeSet?
             _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
                 if frame.header.kind == .schema {
                     catalog = LogCatalog(try frame.reading { try $0.schema() }, store: identifier)
                 } else if let catalog, frame.header.transaction > number {
                     var collector = ChangeCollector(catalog: catalog, keepsValues: false)
                     try frame.reading { try $0.transaction(catalog, to: &collector) }
-                    if let transaction = collector.takeTransaction(frame.header.transaction) {
+                    var transaction = collector.takeTransaction(frame.header.transaction)
+                    if let earlier = begun.take() { transaction?.follow(earlier) }
+                    if frame.isContinued {
+                        begun = transaction
+                    } else if let transaction {
                         found.append(transaction)
                     }
                     // Twice as many as asked for are held at most, so that none is moved more than once.
@@ -32,5 +37,21 @@ extension AppendLogStore {
             if let last, found.count > last { found.removeFirst(found.count - max(last, 0)) }
             return found
         }
+    }
+}
+
+extension ChangeSet {
+    /// Takes in changes of the same transaction that came before, under an earlier schema. Of a record that was changed under both
+    /// the later change is told.
+    fileprivate mutating func follow(_ earlier: ChangeSet) {
+        let created = Set(earlier.inserted.records)
+        let gone = Set(deleted.map(\.record))
+        let changed = Set(updated.map(\.record))
+        inserted = Insertions(records: earlier.inserted.records.filter { !gone.contains($0) } + inserted.records)
+        updated =
+            earlier.updated.filter { !gone.contains($0.record) && !changed.contains($0.record) }
+            + updated.filter { !created.contains($0.record) }
+        deleted = earlier.deleted + deleted.filter { !created.contains($0.record) }
+        isErasure = isErasure || earlier.isErasure
     }
 }

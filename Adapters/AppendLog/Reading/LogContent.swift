@@ -55,7 +55,7 @@ struct LogContent {
             var last: (offset: Int64, header: FrameHeader)?
             let scan = try reader.scan(from: checkpoint?.position ?? .first) { frame in
                 try records.apply(frame)
-                last = (frame.position.offset, frame.header)
+                last = (frame.position.offset, frame.wholeHeader)
                 return true
             }
             guard let schema = records.schema, let end = scan.end else {

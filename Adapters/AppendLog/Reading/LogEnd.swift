@@ -20,7 +20,7 @@ struct LogPosition: Hashable, Sendable {
     /// The position after a frame that begins here.
     func following(_ header: FrameHeader) -> LogPosition {
         LogPosition(
-            end: offset + Int64(FrameHeader.size) + Int64(header.length), sequence: sequence + 1,
+            end: offset + Int64(FrameHeader.size) + Int64(header.length), sequence: sequence + header.kind.width,
             transaction: header.transaction, shift: shift)
     }
 

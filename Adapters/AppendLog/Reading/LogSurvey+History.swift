@@ -26,7 +26,7 @@ extension LogSurvey {
         var count = 0
         var failure: (any Error)?
         var written = frames
-        _ = try forEachFrame(reader, header, nil) { frame in
+        _ = try forEachFrame(reader, header, nil, keepingWhole: true) { frame in
             guard failure == nil else { return }
             seen = frame.header.transaction
             if frame.header.kind == .schema {
@@ -37,12 +37,13 @@ extension LogSurvey {
             let number = frame.header.transaction
             guard frame.header.kind.isTransaction, number > last, number <= base, let (catalog, payload) = current
             else { return }
-            var ignored = IgnoredRecords()
-            guard (try? frame.reading { try $0.transaction(catalog, to: &ignored) }) != nil else { return }
+            var following = (catalog: catalog, payload: payload)
+            guard (try? read(frame, &following)) != nil else { return }
             do {
                 if writtenSchema != catalog.schema { try written.append(.schema, payload) }
-                writtenSchema = catalog.schema
                 try written.append(frame.header.kind, frame.payload, transaction: number)
+                writtenSchema = following.catalog.schema
+                current = following
                 last = number
                 count += 1
             } catch {
@@ -54,5 +55,19 @@ extension LogSurvey {
         if let failure { throw failure }
         frames = written
         return (count, writtenSchema)
+    }
+
+    /// Reads a transaction, or the parts of a migration, to see that it can be read.
+    /// - Parameter current: the schema in force, before and after it.
+    private func read(_ frame: ScannedFrame, _ current: inout (catalog: LogCatalog, payload: [UInt8])) throws {
+        for part in try frame.parts() {
+            if part.header.kind == .schema {
+                let schema = try part.reading { try $0.schema() }
+                current = (LogCatalog(schema, store: current.catalog.store), Array(part.payload))
+            } else {
+                var ignored = IgnoredRecords()
+                try part.reading { [catalog = current.catalog] in try $0.transaction(catalog, to: &ignored) }
+            }
+        }
     }
 }

@@ -237,6 +237,7 @@ struct LogSurvey {
     /// position is known not to be inside what was lost. Returns why the frames end, nil after damage.
     func forEachFrame(
         _ reader: FrameReader, _ header: FileHeader, _ checkpoint: CheckpointSalvage?,
+        keepingWhole keepsWhole: Bool = false,
         _ body: (ScannedFrame) -> Void, damaged: (Gap) -> Void
     ) throws -> LogEnd? {
         var position = LogPosition.first
@@ -248,10 +249,10 @@ struct LogSurvey {
             var last = position
             do {
                 let scan = try reader.scan(
-                    from: position, allowingGapsTo: header.base, includingUnknown: true
+                    from: position, allowingGapsTo: header.base, includingUnknown: true, keepingWhole: keepsWhole
                 ) { frame in
                     body(frame)
-                    last = frame.position.following(frame.header)
+                    last = frame.next
                     return true
                 }
                 return scan.end
@@ -327,7 +328,7 @@ struct LogSurvey {
                 }
                 catalog = found
             case .transaction, .transactionWithFiles:
-                transactions += 1
+                if !frame.isContinued { transactions += 1 }
                 guard let catalog else {
                     unread.insert(frame.position.sequence)
                     isComplete = false

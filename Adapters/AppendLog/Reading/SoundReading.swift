@@ -97,7 +97,7 @@ struct SoundReading {
         let scan = try reader.scan(from: .first, allowingGapsTo: header.base, includingUnknown: true) { frame in
             meet(frame.position)
             if frame.header.kind != .schema, !frame.header.kind.isTransaction { return true }
-            if frame.header.kind.isTransaction { transactions += 1 }
+            if frame.header.kind.isTransaction, !frame.isContinued { transactions += 1 }
             if alone != nil {
                 try alone?.apply(frame)
             } else {

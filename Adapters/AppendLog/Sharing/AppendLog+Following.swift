@@ -44,7 +44,7 @@ extension AppendLog {
             do {
                 let scan = try reader.scan(from: position, allowingGapsTo: header.base) { frame in
                     try apply(frame, to: &replay, current, feed)
-                    last = frame.position.following(frame.header)
+                    last = frame.next
                     claimed = max(claimed, frame.header.synced)
                     return true
                 }
@@ -78,9 +78,9 @@ extension AppendLog {
     private func apply(
         _ frame: ScannedFrame, to replay: inout VersionReplay?, _ current: EngineVersion, _ feed: ChangeFeed
     ) throws {
-        if frame.header.kind == .schema {
-            let schema = try frame.reading { try $0.schema() }
-            guard schema == catalog.schema else {
+        let isMigration = frame.wholeHeader.kind == .migration
+        if frame.header.kind == .schema || isMigration {
+            guard try !isMigration && frame.reading({ try $0.schema() }) == catalog.schema else {
                 throw EngineError.schemaMismatch(
                     store: catalog.store, differences: ["another process has changed the schema; open the store again"])
             }

@@ -80,6 +80,10 @@ final class ReaderTail: @unchecked Sendable {
                     stop("the log goes on under schema version \(schema.version), which is not the program's schema")
                     return false
                 }
+                if frame.wholeHeader.kind == .migration {
+                    stop("the log goes on under another schema at offset \(frame.position.offset)")
+                    return false
+                }
                 if frame.header.kind == .schema {
                     // Under another schema the rows would be others.
                     guard try frame.reading({ try $0.schema() }) == schema else {
@@ -95,8 +99,8 @@ final class ReaderTail: @unchecked Sendable {
                     }
                     replay = following
                 }
-                position = frame.position.following(frame.header)
-                last = (frame.position.offset, frame.header)
+                position = frame.next
+                last = (frame.position.offset, frame.wholeHeader)
                 return true
             }
         } catch is LogFault {
@@ -137,7 +141,7 @@ final class ReaderTail: @unchecked Sendable {
             if frame.header.kind == .schema {
                 inForce = (try frame.reading { try $0.schema() }, frame.position.offset)
             }
-            found = (frame.position.following(frame.header), (frame.position.offset, frame.header))
+            found = (frame.next, (frame.position.offset, frame.wholeHeader))
             return true
         }
         // Transactions up to the base may have been dropped, also such as this reader has not read.

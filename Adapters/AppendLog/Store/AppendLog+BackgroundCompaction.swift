@@ -77,7 +77,7 @@ extension AppendLog {
         let reader = FrameReader(file, size: end.end, seed: header.seed)
         guard var place = try reader.nextFrame(from: size) else { return false }
         while let frame = try reader.header(at: place.offset), reader.hasWhole(frame, at: place.offset) {
-            if frame.kind.isTransaction, frame.length >= 8 {
+            if frame.kind.isTransaction, frame.kind != .migration, frame.length >= 8 {
                 let bits = try reader.withBytes(at: place.offset + Int64(FrameHeader.size), count: 8) {
                     UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))
                 }

@@ -124,7 +124,9 @@ extension AppendLog {
         let reader = FrameReader(file, size: end.end, seed: header.seed)
         if start == end { return }
         let scan = try AppendLogError.naming(path) {
-            try reader.scan(from: start, allowingGapsTo: header.base, includingUnknown: true) { frame in
+            try reader.scan(
+                from: start, allowingGapsTo: header.base, includingUnknown: true, keepingWhole: true
+            ) { frame in
                 try body(frame)
                 return true
             }
@@ -144,7 +146,8 @@ extension AppendLog {
         var dropped: Set<UInt64> = []
         try scan(of: header, to: end) { frame in
             guard frame.header.kind.isTransaction else { return }
-            let origin = try frame.reading { try $0.origin().origin }
+            guard let last = try frame.parts().last else { return }
+            let origin = try last.reading { try $0.origin().origin }
             if try !keeps(frame.header.transaction, origin.timestamp) { dropped.insert(frame.header.transaction) }
             try progress.advance(to: frame.position.end)
         }
@@ -166,6 +169,11 @@ extension AppendLog {
                 if !isWritten { try frames.append(.schema, schema) }
                 isWritten = true
                 try frames.append(frame.header.kind, frame.payload, transaction: frame.header.transaction)
+                // What follows is under its last schema.
+                if let last = try frame.lastSchema() { schema = last }
+            } else if let last = try frame.lastSchema() {
+                schema = last
+                isWritten = false
             } else if !frame.header.kind.isTransaction {
                 // A frame of a later version: without knowing its purpose, keep it.
                 if !isWritten, !schema.isEmpty {

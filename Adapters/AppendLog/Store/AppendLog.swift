@@ -23,6 +23,8 @@ final class AppendLog: CommitSink, @unchecked Sendable {
     private let completed: [ChangeSet.Update]
     /// Keeps the store as it was, before the first write under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
+    /// Makes a complete copy of the store at a path where nothing exists.
+    let backUp: @Sendable (_ path: String) throws -> Void
     /// Where the log goes on behind the last checkpoint, and how long that is.
     private var checkpointed: (end: Int64, size: Int64) = (0, 0)
     /// Whether the checkpoint cannot be read, so that another one is wanted whatever has come behind it.
@@ -51,11 +53,9 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         self.needsSchema = needsSchema
         self.completed = completed
         clock = now
-        changeover = loss.map { loss in
-            SchemaChangeover(loss, of: path, in: configuration.fileSystem) {
-                _ = try configuration.backUpStore(to: $0)
-            }
-        }
+        let backUp: @Sendable (String) throws -> Void = { _ = try configuration.backUpStore(to: $0) }
+        self.backUp = backUp
+        changeover = loss.map { SchemaChangeover($0, of: path, in: configuration.fileSystem, backUp: backUp) }
         compactions = BackgroundWork(leastAfterFailure: configuration.leastGarbage)
         if case .batched(let interval) = configuration.durability {
             timer = BatchedSync(writer, every: interval)
@@ -121,24 +121,7 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             try keepCopy()
             frames.append((.schema, try catalog.schemaPayload()))
         }
-        let stream = stream(for: changes, behind: frames)
-        var payload = stream.map { ByteWriter(to: $0) } ?? ByteWriter(capacity: 512)
-        payload.mostParts = configuration.mostParts
-        do {
-            try AppendLogError.naming(path) {
-                try payload.transaction(changes, from: base, to: result, catalog: catalog)
-            }
-        } catch {
-            throw stream?.abandon() ?? error
-        }
-        let kind: FrameKind = payload.hasFiles ? .transactionWithFiles : .transaction
-        let sequence: UInt64
-        if let stream = stream?.hasBegun == true ? stream : streamOfLong(payload, behind: frames) {
-            sequence = try stream.finish(payload.bytes, kind, transaction: result.number)
-        } else {
-            frames.append((kind, payload.bytes))
-            sequence = try writer.append(frames, transaction: result.number)
-        }
+        let sequence = try write(changes, from: base, to: result, catalog, behind: frames)
         state.withLock {
             last = result
             self.needsSchema = false
@@ -158,6 +141,40 @@ final class AppendLog: CommitSink, @unchecked Sendable {
             return nil
         case .none: return nil
         }
+    }
+
+    /// Writes the frame of a transaction, and others before it.
+    /// - Parameter parts: what a migration has before its last changes, for one frame with them; nil for no migration.
+    /// - Returns: the number of the append, to wait for.
+    func write(
+        _ changes: ChangeSet, from base: EngineVersion, to result: EngineVersion, _ catalog: LogCatalog,
+        behind frames: [(kind: FrameKind, payload: [UInt8])],
+        including parts: [(kind: FrameKind, payload: [UInt8])]? = nil
+    ) throws -> UInt64 {
+        let stream = stream(for: changes, behind: frames)
+        var payload = stream.map { ByteWriter(to: $0) } ?? ByteWriter(capacity: 512)
+        payload.mostParts = configuration.mostParts
+        if let parts {
+            payload.varint(parts.count)
+            for part in parts {
+                payload.byte(part.kind.rawValue)
+                payload.varint(part.payload.count)
+                part.payload.withUnsafeBytes { payload.raw($0) }
+            }
+        }
+        do {
+            try AppendLogError.naming(path) {
+                try payload.transaction(changes, from: base, to: result, catalog: catalog)
+            }
+        } catch {
+            throw stream?.abandon() ?? error
+        }
+        let kind: FrameKind =
+            parts != nil ? .migration : payload.hasFiles ? .transactionWithFiles : .transaction
+        if let stream = stream?.hasBegun == true ? stream : streamOfLong(payload, behind: frames) {
+            return try stream.finish(payload.bytes, kind, transaction: result.number)
+        }
+        return try writer.append(frames + [(kind, payload.bytes)], transaction: result.number)
     }
 
     /// - Throws: what keeps the copy from being made; nothing may be written then.

@@ -44,7 +44,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     /// Which transactions a compaction keeps.
     public let history: AppendLogHistory
     /// When checkpoints are written.
-    public let checkpoints: AppendLogCheckpoints
+    public internal(set) var checkpoints: AppendLogCheckpoints
     /// When history that is not kept is dropped, and its space given back.
     public internal(set) var compaction: AppendLogCompaction
     /// The permission bits of a new file; an existing one keeps its own.
@@ -64,6 +64,8 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
     package var leastGarbage: Int64 = 4 << 20
     /// How long the log after the last checkpoint must be for closing to write another, in bytes.
     package var leastReplay: Int64 = 1 << 20
+    /// Whether the log is opened to be brought to another version, by nobody else in this process meanwhile.
+    var isMigrating = false
     /// Whether a reader takes in what is saved after it was opened.
     var followsWriter = true
     /// How often a reader looks again at damage that a writer's work of the moment may look like.
@@ -138,7 +140,7 @@ public struct AppendLogConfiguration: DataStoreConfiguration, Sendable {
             && history == other.history
             && checkpoints == other.checkpoints && compaction == other.compaction
             && newFilePermissions == other.newFilePermissions && dropping == other.dropping
-            && schema == other.schema
+            && schema == other.schema && !isMigrating && !other.isMigrating
     }
 }
 

@@ -56,19 +56,22 @@ extension AppendLogStore: HistoryProviding {
             let reader = FrameReader(file, size: size, seed: header.seed)
             var catalog: LogCatalog?
             var names: CurrentNames?
+            var begun: TransactionBuilder?
             _ = try reader.scan(from: .first, allowingGapsTo: header.base) { frame in
                 if frame.header.kind == .schema {
                     let stored = try frame.reading { try $0.schema() }
                     catalog = LogCatalog(stored, store: identifier)
                     names = try CurrentNames(
-                        of: stored, in: schema.stored, behind: frame.position.following(frame.header), reader)
+                        of: stored, in: schema.stored, behind: frame, reader)
                     return true
                 }
                 guard frame.header.transaction <= last, let catalog, let names else { return false }
                 var builder = TransactionBuilder(
                     schema: schema, catalog: catalog, names: names,
-                    number: Int64(clamping: frame.header.transaction))
+                    number: Int64(clamping: frame.header.transaction), behind: begun)
                 try frame.reading { try $0.transaction(catalog, to: &builder) }
+                begun = frame.isContinued ? builder : nil
+                if frame.isContinued { return true }
                 return try builder.transaction().map(body) ?? true
             }
         }
@@ -82,11 +85,14 @@ private struct CurrentNames {
 
     /// Follows the properties from one schema of the log to the next, as opening has followed the records.
     init(
-        of stored: StoredSchema, in current: StoredSchema, behind position: LogPosition, _ reader: FrameReader
+        of stored: StoredSchema, in current: StoredSchema, behind frame: ScannedFrame, _ reader: FrameReader
     ) throws {
         if stored == current { return }
         var steps: [StoredSchema] = []
-        try reader.forEachSchema(from: position) { steps.append($0) }
+        // A migration's schemas come one by one, and those before this one with it.
+        let isPart = frame.wholeHeader.kind == .migration
+        try reader.forEachSchema(from: isPart ? frame.position : frame.next) { steps.append($0) }
+        if isPart, let place = steps.firstIndex(of: stored) { steps.removeFirst(place + 1) }
         if steps.last != current { steps.append(current) }
         var before = stored
         var found = stored.recordLayouts().mapValues { layout in
@@ -123,11 +129,15 @@ private struct TransactionBuilder: TransactionVisitor {
     private var inserted: [PersistentIdentifier] = []
     private var nextChange: Int64 = 1
 
-    init(schema: Schema, catalog: LogCatalog, names: CurrentNames, number: Int64) {
+    /// - Parameter earlier: the changes of the same transaction under an earlier schema; nil if it has none.
+    init(
+        schema: Schema, catalog: LogCatalog, names: CurrentNames, number: Int64, behind earlier: TransactionBuilder?
+    ) {
         self.schema = schema
         self.catalog = catalog
         self.names = names
         self.number = number
+        if let earlier { (changes, inserted, nextChange) = (earlier.changes, earlier.inserted, earlier.nextChange) }
     }
 
     private mutating func append(_ make: (Int64) -> HistoryChange?) {

@@ -517,6 +517,9 @@ final class LogWriter: @unchecked Sendable {
         condition.unlock()
     }
 
+    /// Lets nothing be written any more.
+    func end(because reason: String) { locked { failure = failure ?? reason } }
+
     /// Cuts off what was allocated ahead, and releases file and lock.
     func close() {
         locked {

@@ -40,7 +40,7 @@ extension JSONFileConfiguration: SelfDescribingConfiguration {
     public var location: String { path }
     /// Always true: opening compares the stored schema with the program's.
     public var checksStoredSchema: Bool { true }
-    /// True: opening refuses custom stages that are due, and those alone.
+    /// True: a container carries out the stages that are due before it opens the store.
     public var handlesMigrationPlans: Bool { true }
     /// Always `full`.
     public var durabilityGrade: DurabilityGrade { .full }

@@ -74,9 +74,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
     /// a schema takes the container's whole schema.
     /// - Parameters:
     ///   - givenSchema: the models of the container.
-    ///   - migrationPlan: passed to every store. A store of this package adapts records as far as lightweight stages
-    ///     do, and throws if a stage has code to run. Other stores run such a stage or refuse it where they say that they
-    ///     handle plans; for those that do not, the container refuses the plan.
+    ///   - migrationPlan: how stores that hold earlier versions come to the schema. The container carries its stages out on stores
+    ///     whose configuration is a `MigratableConfiguration`, `json:` and `log:` among them, before it opens any store: all of
+    ///     them or, where one fails, none. Code of stages runs on the caller's thread. What a stage's contexts have saved becomes
+    ///     durable with the last stage of its store, at once; a process that dies before that finds the store as it was. Several
+    ///     stores are replaced one after the other. Other stores get the plan, and run stages with code or refuse them if they say that
+    ///     they handle plans; for those that do not, the container refuses the plan.
     ///   - configurations: one for each store, with different names. The container completes one without a schema.
     ///   - logger: receives what opening repaired; also the initial value of the `logger` property.
     /// - Throws: `SchemaError`; `MigrationError`; `SwiftDataError.duplicateConfiguration` for two configurations of one
@@ -111,11 +114,26 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
             completed.append(complete)
         }
         try Self.check(indices, givenSchema)
+        try Self.migrate(completed, to: givenSchema, migrationPlan, logger)
         for configuration in completed { opened.append(try Self.open(configuration, migrationPlan, logger)) }
         storeConfigurations = completed
         stores = opened
         storeIndices = indices
         handleEvents()
+    }
+
+    /// A container of one store that is open already, for the code of a migration.
+    init(of store: any DataStore, named name: String, _ schema: Schema, _ logger: Logger) {
+        shared = Shared(Settings(logger: logger), LayoutsInUse(schema.layouts.values))
+        self.schema = schema
+        migrationPlan = nil
+        storeConfigurations = []
+        stores = [Self.connection(to: store, named: name)]
+        storeIndices = Dictionary(schema.stored.entities.map { ($0.name, 0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func connection<S: DataStore>(to store: S, named name: String) -> StoreConnection {
+        TypedConnection(store, configurationName: name)
     }
 
     /// The container of a main context, after all owners of the original one have released it.
@@ -215,6 +233,8 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let describing = configuration as? any SelfDescribingConfiguration, !describing.checksStoredSchema {
             try describing.checkStoredSchema()
         }
+        // What is due was carried out before.
+        let migrationPlan = configuration is any MigratableConfiguration ? nil : migrationPlan
         try configuration.checkPlan(migrationPlan)
         let store = try C.Store(configuration, migrationPlan: migrationPlan)
         if let recovery = store.recoveryDescription {

@@ -17,9 +17,13 @@ extension Schema {
 public enum MigrationStage {
     /// New properties get their default, removed ones are dropped, and renamed ones are found by their original name.
     case lightweight(fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type)
-    /// `willMigrate` sees the old models before the migration, `didMigrate` the new ones after it. The stores of this
-    /// package refuse to open if they would have to run such a stage, and a container refuses the plan for every store that does
-    /// not say that it takes care of plans (`DataStoreConfiguration.handlesMigrationPlans`).
+    /// `willMigrate` sees the old models before the records come to the new version as in a lightweight stage, `didMigrate` the
+    /// new ones after it. Both may save as often as they like; what they leave unsaved is saved when they return. If one throws,
+    /// the store stays as it was before the plan's first stage. Its context and that context's models must not be used afterwards.
+    ///
+    /// A container runs the code on the thread that makes it, for stores whose configuration is a `MigratableConfiguration`. It
+    /// refuses the plan for every other store that does not say that it takes care of plans
+    /// (`DataStoreConfiguration.handlesMigrationPlans`).
     case custom(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
         willMigrate: ((_ context: ModelContext) throws -> Void)?,

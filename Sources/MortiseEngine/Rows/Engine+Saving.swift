@@ -184,6 +184,6 @@ extension Engine {
         }
     }
 
-    private static let process = ProcessInfo.processInfo.processName
-    private static let bundle = Bundle.main.bundleIdentifier ?? ""
+    static let process = ProcessInfo.processInfo.processName
+    static let bundle = Bundle.main.bundleIdentifier ?? ""
 }

@@ -30,11 +30,22 @@ package final class SchemaChangeover: Sendable {
     package func keepCopy() throws -> String? {
         try isDone.withLock { isDone in
             if isDone { return nil }
-            let copy = try fileSystem.unusedPath(from: SchemaCopies(of: path).start("\(loss.stored)"))
-            try backUp(copy)
+            let copy = try Self.keepCopy(of: path, version: loss.stored, in: fileSystem, backUp: backUp)
             isDone = true
             return copy
         }
+    }
+
+    /// Copies the store at `path` as it is to a path beside it.
+    /// - Returns: the path of the copy.
+    /// - Throws: what keeps the copy from being made; then there is none.
+    package static func keepCopy(
+        of path: String, version: Schema.Version, in fileSystem: any FileSystem,
+        backUp: (_ path: String) throws -> Void
+    ) throws -> String {
+        let copy = try fileSystem.unusedPath(from: SchemaCopies(of: path).start("\(version)"))
+        try backUp(copy)
+        return copy
     }
 }
 

@@ -1,5 +1,9 @@
-/// Why a store is not opened under a program's schema. The store was not changed.
+/// Why a store cannot be opened under a schema, or not be brought to it.
+///
+/// All match `SwiftDataError.loadIssueModelContainer` or the error of SwiftData that says more. No error has values of records.
 public enum MigrationError: Error, Hashable, Sendable {
+    // MARK: The store
+
     /// Between the store's schema and the container's, the plan has a stage whose code the store does not run.
     case customStage(store: String, from: Schema.Version, to: Schema.Version, stage: Schema.Version)
     /// The plan has a stage with code to run, and the store leaves plans to the framework, which cannot tell whether the stage is
@@ -10,6 +14,82 @@ public enum MigrationError: Error, Hashable, Sendable {
     case newerStore(store: String, stored: Schema.Version, program: Schema.Version)
     /// The store holds records of entities that the program's schema lacks, although the versions are equal.
     case unnamedEntities(store: String, version: Schema.Version, entities: [SchemaLoss.Entity])
+    /// The store holds a version of the plan by its number, with other models than the plan gives to it: somebody changed them
+    /// after a store was made. `differences` has at most ten, in words.
+    case versionChanged(store: String, version: Schema.Version, differences: [String])
+    /// The store holds a schema that the plan does not have. `nearest` is the plan's version that differs least, and
+    /// `differences` has at most ten of its differences from the store, in words.
+    case unknownVersion(store: String, stored: Schema.Version, nearest: Schema.Version, differences: [String])
+    /// Several versions of the plan have the models that the store holds, and none has its number.
+    case ambiguousVersion(store: String, stored: Schema.Version, candidates: [Schema.Version])
+    /// Code of the plan is due, and the store was opened for reading only.
+    case migrationNeeded(store: String, from: Schema.Version, to: Schema.Version)
+    /// The store is open in this process, so that it cannot be brought to another version.
+    case openElsewhere(store: String)
+
+    // MARK: The plan
+
+    /// The plan has no version with the models of the container. `nearest` is the one that differs least, and `differences`
+    /// has at most ten of its differences from the container's schema, in words.
+    case targetNotInPlan(program: Schema.Version, nearest: Schema.Version, differences: [String])
+    /// Two schemas of the plan have one number and different models.
+    case duplicateVersion(Schema.Version)
+    /// A stage leads to the same version or to an earlier one.
+    case backwardStage(from: Schema.Version, to: Schema.Version)
+    /// No stages lead from one version to the other.
+    case missingStage(from: Schema.Version, to: Schema.Version)
+    /// Stages lead from one version to the other in more than one way.
+    case ambiguousPath(from: Schema.Version, to: Schema.Version)
+
+    // MARK: Its run
+
+    /// A stage failed. The store is as it was.
+    case stageFailed(MigrationStageFailure)
+}
+
+/// A stage of a migration that failed, and what it failed with.
+public struct MigrationStageFailure: Hashable, Sendable {
+    /// The parts of a stage, in the order in which they run.
+    public enum Part: String, Hashable, Sendable {
+        /// `willMigrate`, under the version before.
+        case willMigrate
+        /// Bringing the records to the next version.
+        case mapping
+        /// `didMigrate`, under the version after.
+        case didMigrate
+    }
+
+    /// The name of the store.
+    public let store: String
+    /// The version before the stage.
+    public let from: Schema.Version
+    /// The version after it.
+    public let to: Schema.Version
+    /// The part that failed.
+    public let part: Part
+    /// What it failed with.
+    public let underlying: any Error
+
+    /// Describes the failure of a stage.
+    public init(store: String, from: Schema.Version, to: Schema.Version, part: Part, underlying: any Error) {
+        self.store = store
+        self.from = from
+        self.to = to
+        self.part = part
+        self.underlying = underlying
+    }
+
+    /// Two failures are equal if they concern the same part and have the same cause in words.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.store == rhs.store && lhs.from == rhs.from && lhs.to == rhs.to && lhs.part == rhs.part
+            && "\(lhs.underlying)" == "\(rhs.underlying)"
+    }
+    /// Consistent with `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(store)
+        hasher.combine(to)
+        hasher.combine(part)
+    }
 }
 
 extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, ClassifiedStoreError {
@@ -38,21 +118,77 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "\(version): \(counts.joined(separator: ", ")). It was not changed. Add the models to the container, "
                 + "raise the version of the schema, or drop the records with dropping: [\(names)] in the configuration "
                 + "(?dropping=\(entities.map(\.name).joined(separator: ",")) in a store URL)."
+        case .versionChanged(let store, let version, let differences):
+            return
+                "The store \"\(store)\" holds version \(version) of the schema with other models than the migration plan has "
+                + "under that number: \(Self.list(differences)). It was not changed. Restore the models of version "
+                + "\(version) in the plan, and give the changed ones a version and a stage of their own."
+        case .unknownVersion(let store, let stored, let nearest, let differences):
+            return
+                "The store \"\(store)\" holds a schema of version \(stored) that the migration plan does not have. Compared with "
+                + "the plan's version \(nearest): \(Self.list(differences)). It was not changed. Add a version with the "
+                + "store's models to the plan, and stages that lead on from it."
+        case .ambiguousVersion(let store, let stored, let candidates):
+            return
+                "The store \"\(store)\" holds a schema of version \(stored), and the plan's versions "
+                + "\(candidates.map(\.description).joined(separator: ", ")) all have its models. It was not changed. Open it "
+                + "with a plan in which one version has the number \(stored)."
+        case .migrationNeeded(let store, let from, let to):
+            return
+                "The store \"\(store)\" holds version \(from) of the schema, and code of the migration plan leads to version "
+                + "\(to), but the store was opened for reading only. Open it once for writing."
+        case .openElsewhere(let store):
+            return
+                "The store \"\(store)\" is open in this process, so it cannot be brought to another version of the schema. Close "
+                + "its containers first."
+        case .targetNotInPlan(let program, let nearest, let differences):
+            return
+                "The migration plan has no version with the models of the container, whose schema has version \(program). Compared "
+                + "with the plan's version \(nearest): \(Self.list(differences)). Add a version with these models to the plan, "
+                + "and a stage that leads to it."
+        case .duplicateVersion(let version):
+            return
+                "Two schemas of the migration plan have version \(version) and different models. Give one of them another number."
+        case .backwardStage(let from, let to):
+            return
+                "A stage of the migration plan leads from version \(from) to version \(to), which is not a later one. Change the "
+                + "stage or the numbers."
+        case .missingStage(let from, let to):
+            return
+                "The migration plan has no stages that lead from version \(from) of the schema to version \(to). Add the stage "
+                + "that is missing."
+        case .ambiguousPath(let from, let to):
+            return
+                "The stages of the migration plan lead from version \(from) of the schema to version \(to) in more than one way. "
+                + "Remove the stages of all ways but one."
+        case .stageFailed(let failure):
+            return
+                "The migration of the store \"\(failure.store)\" from version \(failure.from) to version \(failure.to) failed in "
+                + "\(failure.part.rawValue), and the store was not changed: \(failure.underlying)"
         }
     }
+
+    private static func list(_ differences: [String]) -> String {
+        differences.isEmpty ? "no difference in what is stored" : differences.joined(separator: "; ")
+    }
+
     /// The error of SwiftData that this one matches; `backwardMigration` for a newer store.
     public var swiftDataError: SwiftDataError {
         switch self {
-        case .customStage, .plansNotRun: .loadIssueModelContainer
         case .newerStore: .backwardMigration
-        case .unnamedEntities: .unknownDataStoreSchema
+        case .unnamedEntities, .versionChanged, .unknownVersion, .ambiguousVersion: .unknownDataStoreSchema
+        default: .loadIssueModelContainer
         }
     }
-    /// `unsupported` for a stage that this kind of store cannot carry out, else `conflict`.
+
+    /// `unsupported` for a stage that this kind of store cannot carry out, `locked` for a store that is open, that of its cause
+    /// for a failed stage, else `conflict`.
     public var errorClass: StoreErrorClass {
         switch self {
         case .customStage, .plansNotRun: .unsupported
-        case .newerStore, .unnamedEntities: .conflict
+        case .openElsewhere: .locked
+        case .stageFailed(let failure): (failure.underlying as? any ClassifiedStoreError)?.errorClass ?? .conflict
+        default: .conflict
         }
     }
 }

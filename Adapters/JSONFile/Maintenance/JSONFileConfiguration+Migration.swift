@@ -1,0 +1,30 @@
+public import MortiseCore
+import MortiseEngine
+
+extension JSONFileConfiguration: MigratableConfiguration {
+    /// Whether the configuration allows saving.
+    public var allowsMigration: Bool { allowsSave }
+
+    /// Takes the lock of the file and reads it. The new text replaces the file in one step; before that, a copy of the file is kept
+    /// beside it as `NAME.schema-VERSION-NUMBER`.
+    /// - Throws: `MigrationError.openElsewhere`; as opening the store does.
+    public func beginMigration() throws -> any StoreMigration {
+        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
+        var configuration = self
+        configuration.schema = Schema(stored: stored)
+        configuration.isMigrating = true
+        let engine: Engine
+        do {
+            engine = try OpenJSONFiles.shared.engine(for: configuration, schema: stored)
+        } catch EngineError.openWithOtherOptions {
+            throw MigrationError.openElsewhere(store: name)
+        }
+        return EngineMigration(of: engine.version, named: name) { outcome in
+            guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
+            let copy = try file.replace(with: outcome)
+            StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+        } release: {
+            try? OpenJSONFiles.shared.close(engine)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Logging
+
+/// Brings stores to the schemas that they are to be opened with, by the stages of a plan.
+extension ModelContainer {
+    /// Carries out what is due: nothing is replaced before the stages of all stores have succeeded.
+    /// - Throws: `MigrationError`; the stores' own errors. No store was changed then, unless the error comes from replacing one.
+    static func migrate(
+        _ configurations: [any DataStoreConfiguration], to schema: Schema,
+        _ plan: (any SchemaMigrationPlan.Type)?, _ logger: Logger
+    ) throws {
+        guard let plan else { return }
+        var due: [DueMigration] = []
+        for configuration in configurations {
+            guard let configuration = configuration as? any MigratableConfiguration else { continue }
+            let others = Set(
+                configurations.filter { $0.name != configuration.name }.flatMap {
+                    ($0.schema ?? schema).stored.entities.map(\.name)
+                }
+            ).subtracting((configuration.schema ?? schema).stored.entities.map(\.name))
+            if let found = try DueMigration(configuration, to: configuration.schema ?? schema, plan, without: others) {
+                due.append(found)
+            }
+        }
+        var ready: [any StoreMigration] = []
+        // Those that were committed have nothing left to abandon.
+        defer { for migration in ready { migration.abandon() } }
+        for migration in due {
+            if let begun = try migration.run(logger) { ready.append(begun) }
+        }
+        for migration in ready { try migration.commit() }
+    }
+}
+
+/// The stages that one store has to go through.
+private struct DueMigration {
+    let configuration: any MigratableConfiguration
+    let target: Schema
+    let plan: PlannedVersions
+
+    /// Nil if opening the store is all that it takes.
+    init?(
+        _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
+        without others: Set<String>
+    ) throws {
+        guard let stored = try configuration.storedSchema() else { return nil }
+        self.configuration = configuration
+        self.target = target
+        self.plan = try PlannedVersions(plan) { !others.contains($0) }
+        guard let path = try path(from: stored) else { return nil }
+        guard configuration.allowsMigration else {
+            throw MigrationError.migrationNeeded(
+                store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
+                to: path.steps.last?.target.version ?? target.version)
+        }
+    }
+
+    private func path(from stored: StoredSchema) throws -> MigrationPath? {
+        let path = try MigrationPath.find(from: stored, to: target, plan, store: configuration.name)
+        return path.isNeeded(from: stored, to: target.stored) ? path : nil
+    }
+
+    /// Runs the stages.
+    /// - Returns: the migration, to be committed; nil if another process has migrated the store meanwhile.
+    func run(_ logger: Logger) throws -> (any StoreMigration)? {
+        let migration = try configuration.beginMigration()
+        do {
+            // The store may have come to another version since it was looked at.
+            guard let path = try path(from: migration.storedSchema) else {
+                migration.abandon()
+                return nil
+            }
+            let (from, to) = (path.steps.first?.source.version, path.steps.last?.target.version)
+            logger.notice(
+                "migrating",
+                metadata: [
+                    "store": "\(configuration.name)", "from": "\(from ?? target.version)",
+                    "to": "\(to ?? target.version)",
+                ])
+            var current = migration.storedSchema
+            for step in path.steps {
+                // Code works with the classes of the version, whose properties may lie in another order.
+                if step.willMigrate != nil, current != step.source.stored {
+                    try attempt(step, .mapping) { try migration.adapt(to: step.source.stored) }
+                    current = step.source.stored
+                }
+                try run(step.willMigrate, of: step, .willMigrate, under: step.source, migration, logger)
+                try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
+                current = step.target.stored
+                try run(step.didMigrate, of: step, .didMigrate, under: step.target, migration, logger)
+            }
+            if let last = path.steps.last, current != target.stored {
+                try attempt(last, .mapping) { try migration.adapt(to: target.stored) }
+            }
+            return migration
+        } catch {
+            migration.abandon()
+            throw error
+        }
+    }
+
+    private func run(
+        _ body: ((ModelContext) throws -> Void)?, of step: MigrationPath.Step, _ part: MigrationStageFailure.Part,
+        under schema: Schema, _ migration: any StoreMigration, _ logger: Logger
+    ) throws {
+        guard let body else { return }
+        try attempt(step, part) {
+            let container = ModelContainer(
+                of: try migration.working(under: schema), named: configuration.name, schema, logger)
+            // Whoever keeps the context gets an error from it, and not another version's records.
+            defer { try? container.close() }
+            let context = ModelContext(container)
+            context.author = MigrationAuthor.name
+            try body(context)
+            if context.hasChanges { try context.save() }
+        }
+    }
+
+    private func attempt(
+        _ step: MigrationPath.Step, _ part: MigrationStageFailure.Part, _ body: () throws -> Void
+    ) throws {
+        do {
+            try body()
+        } catch {
+            throw MigrationError.stageFailed(
+                MigrationStageFailure(
+                    store: configuration.name, from: step.source.version, to: step.target.version, part: part,
+                    underlying: error))
+        }
+    }
+}

@@ -1,0 +1,217 @@
+/// The stages of a plan that lead from what a store holds to what a program wants.
+struct MigrationPath {
+    /// A stage to carry out, with the schemas before and after it.
+    struct Step {
+        let source: Schema
+        let target: Schema
+        let willMigrate: ((ModelContext) throws -> Void)?
+        let didMigrate: ((ModelContext) throws -> Void)?
+
+        var hasCode: Bool { willMigrate != nil || didMigrate != nil }
+    }
+
+    /// In the order in which they run; empty if the store may be opened as it is.
+    let steps: [Step]
+
+    /// Whether any stage has code to run.
+    var hasCode: Bool { steps.contains(where: \.hasCode) }
+
+    /// Whether opening the store under the last schema alone would come to other records than the stages one by one.
+    func isNeeded(from stored: StoredSchema, to target: StoredSchema) -> Bool {
+        hasCode || (steps.count > 1 && !Self.isDirect([stored] + steps.map(\.target.stored), target))
+    }
+
+    /// Whether properties come from the same ones on the way as from end to end. Where it is hard to say it is false, which costs
+    /// time and no data.
+    private static func isDirect(_ schemas: [StoredSchema], _ target: StoredSchema) -> Bool {
+        guard let first = schemas.first else { return true }
+        let layouts = (schemas + [target]).map { $0.recordLayouts() }
+        let ends = first.recordLayouts()
+        for (name, layout) in target.recordLayouts() {
+            let known = layouts.map { $0[name] != nil }
+            // An entity that came on the way, and one that went and came again.
+            guard known.allSatisfy(\.self) else {
+                if known.dropLast().contains(true) { return false }
+                continue
+            }
+            var origins = layout.slots.indices.map { Optional($0) }
+            for (before, after) in zip(layouts, layouts.dropFirst()).reversed() {
+                guard let old = before[name], let new = after[name] else { return false }
+                let step = new.origins(in: old)
+                for (slot, place) in origins.enumerated() {
+                    guard let place else { continue }
+                    // Defaults of versions on the way, and values that only some of them take.
+                    let (mine, end) = (new.slots[place], layout.slots[slot])
+                    if mine.property.isOptional != end.property.isOptional
+                        || mine.property.attribute?.defaultValue != end.property.attribute?.defaultValue
+                    {
+                        return false
+                    }
+                    origins[slot] = step[place]
+                }
+            }
+            guard let old = ends[name], layout.origins(in: old) == origins else { return false }
+        }
+        return true
+    }
+}
+
+extension MigrationPath {
+    /// Finds the stages that are due.
+    /// - Parameters:
+    ///   - stored: the schema that the store holds.
+    ///   - target: the schema to open it with.
+    ///   - plan: the stages to choose from.
+    ///   - store: the store's name in errors.
+    /// - Throws: `MigrationError`. A plan without code is not refused for what the store itself can tell: then its opening does.
+    static func find(
+        from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, store: String
+    ) throws(MigrationError) -> MigrationPath {
+        let (storage, wanted) = (stored.storage, target.stored.storage)
+        let numbers = Set(plan.versions.map(\.version))
+        let isNumbered = stored.version != target.version && numbers.isSuperset(of: [stored.version, target.version])
+        if storage == wanted, !isNumbered, !target.stored.hasPendingRenames(from: stored) {
+            return MigrationPath(steps: [])
+        }
+        do throws(MigrationError) {
+            let start = try plan.start(of: stored, storage, store: store)
+            let end = try plan.end(target, wanted)
+            if start > end { throw MigrationError.newerStore(store: store, stored: start, program: end) }
+            return MigrationPath(steps: try plan.steps(from: start, to: end))
+        } catch {
+            // Without code nothing would be skipped that only the plan knows.
+            if plan.hasCode { throw error }
+            return MigrationPath(steps: [])
+        }
+    }
+}
+
+/// The versions and stages of a plan, read once.
+struct PlannedVersions {
+    private enum Stage {
+        case lightweight
+        case custom(((ModelContext) throws -> Void)?, ((ModelContext) throws -> Void)?)
+    }
+
+    /// By number, each once.
+    let versions: [Schema]
+    private let storages: [Schema.Version: StoredSchema.Storage]
+    /// By number of the version before, those that lead on from it.
+    private let stages: [Schema.Version: [(target: Schema.Version, stage: Stage)]]
+
+    /// Whether any stage of the plan has code.
+    let hasCode: Bool
+
+    /// Reads a plan. The getters of a plan may be isolated, so this belongs on the caller's thread.
+    /// - Parameter isIncluded: whether an entity belongs to the store that the plan is used for.
+    /// - Throws: `MigrationError.duplicateVersion`, `.backwardStage`.
+    init(_ plan: any SchemaMigrationPlan.Type, where isIncluded: (String) -> Bool) throws(MigrationError) {
+        var found: [Schema.Version: Schema] = [:]
+        var storages: [Schema.Version: StoredSchema.Storage] = [:]
+        var stages: [Schema.Version: [(target: Schema.Version, stage: Stage)]] = [:]
+        func add(_ version: any VersionedSchema.Type) throws(MigrationError) -> Schema.Version {
+            let number = version.versionIdentifier
+            let schema = Schema(
+                version.models.filter { isIncluded(Schema.entityName(for: $0)) }, version: number)
+            let storage = schema.stored.storage
+            if let known = storages[number], known != storage { throw .duplicateVersion(number) }
+            if found[number] == nil { found[number] = schema }
+            storages[number] = storage
+            return number
+        }
+        var hasCode = false
+        for version in plan.schemas { _ = try add(version) }
+        for stage in plan.stages {
+            let (source, target, kept): (any VersionedSchema.Type, any VersionedSchema.Type, Stage) =
+                switch stage {
+                case .lightweight(let source, let target): (source, target, .lightweight)
+                case .custom(let source, let target, let before, let after): (source, target, .custom(before, after))
+                }
+            let (from, to) = (try add(source), try add(target))
+            guard from < to else { throw .backwardStage(from: from, to: to) }
+            if case .custom(let before, let after) = kept, before != nil || after != nil { hasCode = true }
+            stages[from, default: []].append((to, kept))
+        }
+        versions = found.values.sorted { $0.version < $1.version }
+        // Neighbours need no stage where nothing is to be done but what each opening does.
+        for (version, next) in zip(versions, versions.dropFirst()) where stages[version.version] == nil {
+            stages[version.version] = [(next.version, .lightweight)]
+        }
+        self.storages = storages
+        self.stages = stages
+        self.hasCode = hasCode
+    }
+
+    fileprivate func start(
+        of stored: StoredSchema, _ storage: StoredSchema.Storage, store: String
+    ) throws(MigrationError) -> Schema.Version {
+        let equal = versions.map(\.version).filter { storages[$0] == storage }
+        if equal.contains(stored.version) { return stored.version }
+        if equal.count == 1 { return equal[0] }
+        if equal.count > 1 { throw .ambiguousVersion(store: store, stored: stored.version, candidates: equal) }
+        if let newest = versions.last?.version, stored.version > newest {
+            throw .newerStore(store: store, stored: stored.version, program: newest)
+        }
+        if let known = storages[stored.version] {
+            throw .versionChanged(
+                store: store, version: stored.version, differences: Self.shown(storage.differences(fromExpected: known))
+            )
+        }
+        let (nearest, differences) = nearest(to: storage)
+        throw .unknownVersion(store: store, stored: stored.version, nearest: nearest, differences: differences)
+    }
+
+    fileprivate func end(_ target: Schema, _ storage: StoredSchema.Storage) throws(MigrationError) -> Schema.Version {
+        let equal = versions.map(\.version).filter { storages[$0] == storage }
+        if equal.contains(target.version) { return target.version }
+        if let newest = equal.last { return newest }
+        let (nearest, differences) = nearest(to: storage)
+        throw .targetNotInPlan(program: target.version, nearest: nearest, differences: differences)
+    }
+
+    private func nearest(to storage: StoredSchema.Storage) -> (Schema.Version, [String]) {
+        let all = versions.map { version in
+            (version.version, storages[version.version].map { storage.differences(fromExpected: $0) } ?? [])
+        }
+        guard let best = all.min(by: { $0.1.count < $1.1.count }) else { return (Schema.Version(0, 0, 0), []) }
+        return (best.0, Self.shown(best.1))
+    }
+
+    private static func shown(_ differences: [String]) -> [String] { Array(differences.prefix(10)) }
+
+    fileprivate func steps(
+        from start: Schema.Version, to end: Schema.Version
+    ) throws(MigrationError) -> [MigrationPath.Step] {
+        if start == end { return [] }
+        // Stages lead to later versions only. How many ways there are to each, and the last stage of one of them.
+        var ways: [Schema.Version: Int] = [start: 1]
+        var last: [Schema.Version: (source: Schema.Version, stage: Stage)] = [:]
+        for version in versions.map(\.version) where version >= start && version < end {
+            guard let count = ways[version] else { continue }
+            for (target, stage) in stages[version] ?? [] where target <= end {
+                // More than two are as many as two, and a plan may have thousands.
+                ways[target] = min(2, (ways[target] ?? 0) + count)
+                last[target] = (version, stage)
+            }
+        }
+        guard let count = ways[end] else {
+            // From the last version that can be reached.
+            let reached = ways.keys.max() ?? start
+            throw .missingStage(from: reached, to: versions.map(\.version).first { $0 > reached } ?? end)
+        }
+        if count > 1 { throw .ambiguousPath(from: start, to: end) }
+        let schemas = Dictionary(versions.map { ($0.version, $0) }, uniquingKeysWith: { first, _ in first })
+        var steps: [MigrationPath.Step] = []
+        var version = end
+        while version != start, let (source, stage) = last[version], let before = schemas[source],
+            let after = schemas[version]
+        {
+            var code: (((ModelContext) throws -> Void)?, ((ModelContext) throws -> Void)?) = (nil, nil)
+            if case .custom(let first, let second) = stage { code = (first, second) }
+            steps.append(
+                MigrationPath.Step(source: before, target: after, willMigrate: code.0, didMigrate: code.1))
+            version = source
+        }
+        return steps.reversed()
+    }
+}

@@ -1,0 +1,48 @@
+/// A configuration whose store a container brings from one version of a schema to another by the stages of a migration plan, code
+/// included.
+///
+/// Such a store is opened without a plan: the container has brought it to the configuration's schema before. Stages without
+/// code, where they come to the same as one, are left to the opening of the store itself, which adapts its records.
+public protocol MigratableConfiguration: SelfDescribingConfiguration {
+    /// Begins a migration of the store, which holds data: takes what keeps other writers away.
+    /// - Throws: the adapter's errors for a store that is open elsewhere or cannot be read.
+    func beginMigration() throws -> any StoreMigration
+
+    /// Whether the store may be changed. If false, a container does not open it while code of a plan is due.
+    var allowsMigration: Bool { get }
+}
+
+/// A migration of one store, from the version that is stored to one that replaces it at once.
+///
+/// A container calls the methods from one thread, in this order: stores of the version in between and `adapt(to:)` as the stages
+/// require, then `commit()` or `abandon()`. Whatever happens before `commit()` returns, the process's death included, the store
+/// is as it was; if `commit()` throws, it is as it was or as it was to be, and opening it again tells.
+public protocol StoreMigration: AnyObject {
+    /// The schema that the store holds.
+    var storedSchema: StoredSchema { get }
+
+    /// The store as it was when the migration began, for reading. It can be read until the migration has ended.
+    /// - Parameter schema: one whose `stored` is `storedSchema`.
+    func source(under schema: Schema) throws -> any DataStore
+
+    /// The records as they are to be. What is saved there is part of the migration, and nobody else sees it.
+    /// - Parameter schema: one whose `stored` is the schema of the last `adapt(to:)`, or `storedSchema` before any.
+    func working(under schema: Schema) throws -> any DataStore
+
+    /// Brings the records to another schema, as opening the store with it would.
+    /// - Throws: the adapter's errors for a schema to which records cannot be brought. The migration can only be abandoned then.
+    func adapt(to schema: StoredSchema) throws
+
+    /// Replaces what is stored, durably, and lets others open the store again.
+    /// - Throws: why nothing was replaced, or why it is not known whether it was.
+    func commit() throws
+
+    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit()`.
+    func abandon()
+}
+
+/// The author of what migrations change, in histories.
+public enum MigrationAuthor {
+    /// `mortise.migration`.
+    public static let name = "mortise.migration"
+}

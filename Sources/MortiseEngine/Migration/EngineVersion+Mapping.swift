@@ -1,0 +1,52 @@
+import MortiseCore
+
+extension EngineVersion {
+    /// The records under another schema, as a lightweight stage brings them there. Numbers and the order of insertion stay.
+    /// - Parameters:
+    ///   - schema: the schema to come to.
+    ///   - completesPairs: whether both sides of one-to-one relationships that are new get values.
+    /// - Returns: the version, with the number of this one, and what the schema does not take.
+    /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read.
+    func mapped(
+        to schema: StoredSchema, completingPairs completesPairs: Bool
+    ) throws -> (version: EngineVersion, loss: SchemaLoss, hasPairs: Bool) {
+        let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.storeIdentifier)
+        let target = Catalog(
+            schema: schema, storeIdentifier: catalog.storeIdentifier, external: catalog.external)
+        let loader = EngineLoader(target)
+        var released = ReleasedLinks(mapping)
+        var pairs = PairedLinks(mapping)
+        var tally = SchemaTally()
+        for entity in catalog.schema.entities.map(\.name) {
+            guard let table = tables[entity] else { continue }
+            let slots = table.layout.slots
+            for row in 0..<table.endRow where table.contains(row: row) {
+                let values = ContiguousArray(
+                    slots.indices.map { slot in
+                        slots[slot].role == .toManyDerived ? .null : table.storedForm(row: row, slot: slot)
+                    })
+                mapping.count(values, ofEntity: entity, in: &tally)
+                guard let layout = target.layouts[entity],
+                    let mapped = mapping.map(values, ofEntity: entity, defaults: layout)
+                else { continue }
+                let record = table.identifier(ofRow: row)
+                released.note(values, of: record)
+                if completesPairs { pairs.note(mapped, of: record) }
+                try loader.append(entity: entity, sequence: table.sequence(ofRow: row), mapped)
+            }
+        }
+        // What could not be read looks like nothing.
+        try check()
+        try loader.take(released)
+        if completesPairs { try loader.complete(pairs) }
+        let loss = try mapping.loss(tally)
+        let version = try mapping.completing { try loader.finish(number: number, nextSequence: nextSequence) }
+        return (version, loss, !mapping.pairs.isEmpty)
+    }
+
+    /// The same records under another number.
+    func numbered(_ number: UInt64, nextSequence: UInt64) -> EngineVersion {
+        EngineVersion(
+            number: number, nextSequence: nextSequence, tables: tables, catalog: catalog, packed: packed)
+    }
+}

@@ -82,14 +82,13 @@ public final class EngineMigration: StoreMigration {
     /// Makes a step of what was changed since the last schema.
     private func noteChanges() throws {
         let current = engine.version
-        guard current !== base,
-            let followed = try base.next(
-                withContentOf: current, commit: origin, namesChanges: true, tellsValues: false)
-        else { return }
-        var changes = followed.changes.first ?? ChangeSet()
-        note(&changes)
-        steps.append(.changes(changes, from: base, to: followed.version))
-        base = followed.version
+        if current === base { return }
+        var changes = try base.netChanges(to: current)
+        if !changes.isEmpty {
+            note(&changes)
+            steps.append(.changes(changes, from: base, to: current))
+        }
+        base = current
     }
 
     private func note(_ changes: inout ChangeSet) {
@@ -102,9 +101,8 @@ public final class EngineMigration: StoreMigration {
     public func commit() throws {
         guard release != nil else { throw DataStoreError.unsupportedFeature }
         defer { abandon() }
-        let nextSequence = max(base.nextSequence, engine.version.nextSequence)
         try noteChanges()
-        let result = base.numbered(initial.number + 1, nextSequence: nextSequence)
+        let result = base.numbered(initial.number + 1, nextSequence: base.nextSequence)
         if case .changes(let changes, let before, _)? = steps.last {
             steps[steps.count - 1] = .changes(changes, from: before, to: result)
         } else {

@@ -50,6 +50,33 @@ struct FormatReaderTests {
         try store.store.close()
     }
 
+    /// A migration is one transaction, of changes under two schemas.
+    @Test func theReaderReadsAMigration() throws {
+        let folder = try FormatReader.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "trips.log").path
+        func open(_ version: any VersionedSchema.Type) throws -> ModelContainer {
+            try ModelContainer(
+                for: Schema(versionedSchema: version), migrationPlan: ReaderPlan.self,
+                configurations: [AppendLogConfiguration(path: path)])
+        }
+        var container = try open(V1.self)
+        var context = ModelContext(container)
+        for name in ["Ada Lovelace", "Bob Byron"] { context.insert(V1.Traveler(name, mail: "\(name)@x")) }
+        try context.save()
+        try container.close()
+        container = try open(V2.self)
+        let store = try #require(container.store(AppendLogStore.self))
+        context = ModelContext(container)
+        context.insert(V2.Traveler("Cleo", "Clay"))
+        try context.save()
+        try store.checkpoint()
+        let read = try FormatReader.read(path)
+        #expect(read.content == (try FormatReader.content(of: store)))
+        #expect("\(read.content)".contains(MigrationAuthor.name))
+        try container.close()
+    }
+
     @Test(arguments: ["", ".checkpoint"]) func aChangedByteIsAnErrorOfTheReader(suffix: String) throws {
         let folder = try FormatReader.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -101,5 +128,24 @@ struct FormatReaderTests {
         }
         let golden = try Data(contentsOf: FormatReader.golden.appending(path: "format-1-pictures.log"))
         #expect(bytes == [UInt8](golden))
+    }
+}
+
+/// Changes a record before the records come to the next schema, and one after it.
+private enum ReaderPlan: SchemaMigrationPlan {
+    static var schemas: [any VersionedSchema.Type] { [V1.self, V2.self] }
+    static var stages: [MigrationStage] {
+        [
+            .custom(
+                fromVersion: V1.self, toVersion: V2.self,
+                willMigrate: { context in
+                    try context.fetch(FetchDescriptor<V1.Traveler>()).first?.mail = "a@x"
+                    context.insert(V1.Trip("Alps", price: 1))
+                },
+                didMigrate: { context in
+                    try context.fetch(FetchDescriptor<V2.Traveler>()).last?.first = "Bob"
+                    for trip in try context.fetch(FetchDescriptor<V2.Trip>()) { context.delete(trip) }
+                })
+        ]
     }
 }

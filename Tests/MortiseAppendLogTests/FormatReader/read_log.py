@@ -30,7 +30,7 @@ def transaction(r, schema, records, external):
     return found
 
 def frames(path, data, seed):
-    """Each frame's sequence number, kind, transaction and payload."""
+    """Each frame's sequence number, kind, transaction and payload, and whether more of its transaction follows."""
     at, end, sequence = 64, 64, 1
     while any(data[at:]):
         r = Reader(path, data, at)
@@ -42,11 +42,22 @@ def frames(path, data, seed):
         r.check(found == sequence and synced < sequence and zero == 0 and flags < 2, "header of a frame")
         payload = r.bytes(length)
         r.check(crc(payload, seed) == checksum and payload[-1] == 0xFF, "checksum of a payload")
-        if kind in (1, 2, 3): yield end, sequence, kind, number, Reader(path, data[:r.at - 1], at + 48)
+        if kind in (1, 2, 3): yield end, sequence, kind, number, Reader(path, data[:r.at - 1], at + 48), False
+        elif kind == 4: yield from parts(path, end, sequence, number, Reader(path, data[:r.at], at + 48))
         else: r.check(flags & 1, f"frame of kind {kind}")
-        end, sequence = r.at, sequence + 1
+        end, sequence = r.at, sequence + (2 if kind == 4 else 1)
         at = (end + 7) // 8 * 8
         if at % 512 > 512 - 48: at = (at // 512 + 1) * 512
+
+def parts(path, end, sequence, number, r):
+    """The parts of a migration, as if they were frames."""
+    for _ in range(r.varint()):
+        kind, length = r.number(1), r.varint()
+        r.check(kind in (1, 3), "kind of a part")
+        start = r.at
+        r.check(r.bytes(length)[-1] == 0xFF, "end of a part")
+        yield end, sequence, kind, number, Reader(path, r.data[:r.at - 1], start), kind == 3
+    yield end, sequence, 3, number, Reader(path, r.data[:-1], r.at), False
 
 def read_log(path):
     with open(path, "rb") as file: data = file.read()
@@ -54,15 +65,23 @@ def read_log(path):
     checkpoint = read_checkpoint(path, store, log, data) if os.path.exists(path + ".checkpoint") else None
     schema, transactions, last = None, [], 0
     replayed, records = {} if base == 0 else None, None
-    for end, sequence, kind, number, r in frames(path, data, seed):
+    begun = None
+    for end, sequence, kind, number, r, continued in frames(path, data, seed):
         if checkpoint and sequence == checkpoint["next"]:
             r.check(end == checkpoint["end"], "position of the checkpoint")
         if kind == 1:
+            # Records that come to another schema are known from a checkpoint behind that alone.
+            if schema: replayed = None
             schema = Schema(r)
             continue
-        r.check(number == last + 1 if last and number > base + 1 else number > last, "number of a transaction")
+        if begun is None:
+            r.check(number == last + 1 if last and number > base + 1 else number > last, "number of a transaction")
         last, start = number, r.at
         found = transaction(r, schema, replayed, path + ".external")
+        if begun:
+            for what in ("inserted", "updated", "deleted"): found[what] = {**begun[what], **found[what]}
+        begun = found if continued else None
+        if continued: continue
         transactions.append(dict(number=number, author=found["author"], process=found["process"], updated=found["updated"],
                                  time=found["time"], erasure=found["bits"] & 2 != 0,
                                  inserted=sorted(found["inserted"]), deleted=found["deleted"]))

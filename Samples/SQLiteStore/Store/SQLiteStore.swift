@@ -62,9 +62,9 @@ public final class SQLiteStore: QueryableDataStore {
             stored = try JSONDecoder().decode(StoredSchema.self, from: Data(text.utf8))
         }
         try stored.checkIsNotNewer(than: merged, store: configuration.name)
-        for case .custom(_, let target, let before, let after) in plan?.stages ?? [] {
-            let stage = target.versionIdentifier
-            if before == nil && after == nil || stage <= stored.version || merged.version < stage { continue }
+        for stage in plan?.stages ?? [] where stage.hasCode {
+            let stage = stage.target.versionIdentifier
+            if stage <= stored.version || merged.version < stage { continue }
             throw MigrationError.customStage(
                 store: configuration.name, from: stored.version, to: merged.version, stage: stage)
         }

@@ -178,10 +178,10 @@ extension StoreFault {
             migration.due = { due($0, $1, $2).reversed() }
         },
         migrating("runs-stages-twice", "runs a stage again whenever the storage is opened with the plan") { migration in
-            migration.due = { plan, _, asked in plan.stages.filter { ReferenceMigration.target(of: $0) <= asked } }
+            migration.due = { plan, _, asked in plan.stages.filter { $0.target.versionIdentifier <= asked } }
         },
         migrating("runs-every-stage", "runs the stages beyond the version that is asked for, too") { migration in
-            migration.due = { plan, stored, _ in plan.stages.filter { stored < ReferenceMigration.target(of: $0) } }
+            migration.due = { plan, stored, _ in plan.stages.filter { stored < $0.target.versionIdentifier } }
         },
         migrating("shows-new-models-before", "has the code before a change see the models as they are after it") {
             $0.seesNewModelsBefore = true

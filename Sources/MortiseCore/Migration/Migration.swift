@@ -28,14 +28,69 @@ public enum MigrationStage {
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
         willMigrate: ((_ context: ModelContext) throws -> Void)?,
         didMigrate: ((_ context: ModelContext) throws -> Void)?)
+    /// A stage that `custom(from:to:mapping:duplicates:migrate:validate:)` makes.
+    case transform(MigrationTransform)
 
-    /// What the stage leads from and to, where it has code to run on the way.
-    fileprivate var customEnds: (source: any VersionedSchema.Type, target: any VersionedSchema.Type)? {
-        guard case .custom(let source, let target, let before, let after) = self, before != nil || after != nil else {
-            return nil
-        }
-        return (source, target)
+    /// A stage whose code sees both versions at once, record by record if it wants.
+    ///
+    /// The records come to the new version by names, original names and `mapping`; then records that would have the same
+    /// unique values are settled by `duplicates`; then `migrate` changes, inserts and deletes what is left to do. `validate` looks
+    /// at the outcome and throws what is wrong with it. If anything throws, the store stays as it was, and the stage may run
+    /// again.
+    /// - Parameters:
+    ///   - from: the version before.
+    ///   - to: the version after.
+    ///   - mapping: what the schemas alone do not say.
+    ///   - duplicates: one rule for each constraint that is new or that converted values may break.
+    ///   - migrate: gets the records before the stage, and those after the mapping, which it changes.
+    ///   - validate: gets the records before and after the stage.
+    public static func custom(
+        from: any VersionedSchema.Type, to: any VersionedSchema.Type, mapping: MigrationMapping = .inferred,
+        duplicates: [DuplicateRule] = [],
+        migrate: (@Sendable (_ old: MigrationSource, _ new: MigrationTarget) throws -> Void)? = nil,
+        validate: (@Sendable (_ old: MigrationSource, _ new: MigrationSource) throws -> Void)? = nil
+    ) -> MigrationStage {
+        .transform(
+            MigrationTransform(
+                source: from, target: to, mapping: mapping, duplicates: duplicates, migrate: migrate,
+                validate: validate))
     }
+
+    /// The version before the stage.
+    public var source: any VersionedSchema.Type {
+        switch self {
+        case .lightweight(let source, _), .custom(let source, _, _, _): source
+        case .transform(let transform): transform.source
+        }
+    }
+
+    /// The version after the stage.
+    public var target: any VersionedSchema.Type {
+        switch self {
+        case .lightweight(_, let target), .custom(_, let target, _, _): target
+        case .transform(let transform): transform.target
+        }
+    }
+
+    /// Whether the stage does more than names and original names say: a store that adapts its records without a plan must not pass
+    /// over it.
+    public var hasCode: Bool {
+        switch self {
+        case .lightweight: false
+        case .custom(_, _, let before, let after): before != nil || after != nil
+        case .transform: true
+        }
+    }
+}
+
+/// What a stage that sees both versions at once consists of; see `MigrationStage.custom(from:to:mapping:duplicates:migrate:validate:)`.
+public struct MigrationTransform {
+    let source: any VersionedSchema.Type
+    let target: any VersionedSchema.Type
+    let mapping: MigrationMapping
+    let duplicates: [DuplicateRule]
+    let migrate: (@Sendable (MigrationSource, MigrationTarget) throws -> Void)?
+    let validate: (@Sendable (MigrationSource, MigrationSource) throws -> Void)?
 }
 
 extension DataStoreConfiguration {
@@ -44,7 +99,7 @@ extension DataStoreConfiguration {
     func checkPlan(_ plan: (any SchemaMigrationPlan.Type)?) throws {
         if handlesMigrationPlans { return }
         if let describing = self as? any SelfDescribingConfiguration { return try describing.checkStages(of: plan) }
-        let stages = plan?.stages.compactMap { $0.customEnds?.target.versionIdentifier } ?? []
+        let stages = plan?.stages.filter(\.hasCode).map { $0.target.versionIdentifier } ?? []
         // A stage to a newer version than the one asked for is not due anywhere.
         if let stage = stages.filter({ $0 <= schema?.version ?? $0 }).min() {
             throw MigrationError.plansNotRun(store: name, stage: stage)
@@ -58,7 +113,7 @@ extension SelfDescribingConfiguration {
     /// already, and for a stage between different entities also if the store holds the configuration's already.
     /// - Throws: `MigrationError.customStage`; what `storedSchema()` throws.
     public func checkStages(of plan: (any SchemaMigrationPlan.Type)?) throws {
-        let stages = plan?.stages.compactMap { $0.customEnds } ?? []
+        let stages = plan?.stages.filter(\.hasCode) ?? []
         guard !stages.isEmpty, let target = schema?.stored, let stored = try storedSchema() else { return }
         var due: Schema.Version?
         for stage in stages {

@@ -6,8 +6,9 @@ struct MigrationPath {
         let target: Schema
         let willMigrate: ((ModelContext) throws -> Void)?
         let didMigrate: ((ModelContext) throws -> Void)?
+        let transform: MigrationTransform?
 
-        var hasCode: Bool { willMigrate != nil || didMigrate != nil }
+        var hasCode: Bool { willMigrate != nil || didMigrate != nil || transform != nil }
     }
 
     /// In the order in which they run; empty if the store may be opened as it is.
@@ -91,6 +92,15 @@ struct PlannedVersions {
     private enum Stage {
         case lightweight
         case custom(((ModelContext) throws -> Void)?, ((ModelContext) throws -> Void)?)
+        case transform(MigrationTransform)
+
+        var hasCode: Bool {
+            switch self {
+            case .lightweight: false
+            case .custom(let before, let after): before != nil || after != nil
+            case .transform: true
+            }
+        }
     }
 
     /// By number, each once.
@@ -126,10 +136,11 @@ struct PlannedVersions {
                 switch stage {
                 case .lightweight(let source, let target): (source, target, .lightweight)
                 case .custom(let source, let target, let before, let after): (source, target, .custom(before, after))
+                case .transform(let transform): (transform.source, transform.target, .transform(transform))
                 }
             let (from, to) = (try add(source), try add(target))
             guard from < to else { throw .backwardStage(from: from, to: to) }
-            if case .custom(let before, let after) = kept, before != nil || after != nil { hasCode = true }
+            if kept.hasCode { hasCode = true }
             stages[from, default: []].append((to, kept))
         }
         versions = found.values.sorted { $0.version < $1.version }
@@ -208,8 +219,11 @@ struct PlannedVersions {
         {
             var code: (((ModelContext) throws -> Void)?, ((ModelContext) throws -> Void)?) = (nil, nil)
             if case .custom(let first, let second) = stage { code = (first, second) }
+            var transform: MigrationTransform?
+            if case .transform(let found) = stage { transform = found }
             steps.append(
-                MigrationPath.Step(source: before, target: after, willMigrate: code.0, didMigrate: code.1))
+                MigrationPath.Step(
+                    source: before, target: after, willMigrate: code.0, didMigrate: code.1, transform: transform))
             version = source
         }
         return steps.reversed()

@@ -57,13 +57,14 @@ public final class EngineMigration: StoreMigration {
 
     deinit { abandon() }
 
-    /// The store as it was when the migration began, to read from.
-    public func source(under schema: Schema) throws -> any DataStore {
-        MigrationStore(Engine(initial), schema, name: name, allowsSave: false)
+    /// The records as they are now, to read from.
+    public func frozen(under schema: Schema) throws -> any VersionedDataStore {
+        // Its engine writes nothing: a version has one that follows it at most.
+        MigrationStore(Engine(engine.version), schema, name: name, allowsSave: false)
     }
 
     /// The records as they are to be.
-    public func working(under schema: Schema) throws -> any DataStore {
+    public func working(under schema: Schema) throws -> any VersionedDataStore {
         MigrationStore(engine, schema, name: name, allowsSave: true)
     }
 

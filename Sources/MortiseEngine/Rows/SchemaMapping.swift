@@ -25,6 +25,8 @@ public struct SchemaMapping: Sendable {
         let sources: [Source]
         /// The old slots that hold values and that no new property comes from.
         let dropped: [Int]
+        /// The new slots that need a value and have no default, each with the old slot that it comes from; nil for new ones.
+        let demanding: [(slot: Int, origin: Int?)]
         /// The old slots that are taken and may refer to records of removed entities.
         let references: [Int]
         let required: Set<Int>
@@ -42,6 +44,8 @@ public struct SchemaMapping: Sendable {
     let pairs: [String: [Pair]]
     /// By entity and slot of the old schema: the name that the new one has for the property.
     package let currentNames: [String: [Int: String]]
+    /// By entity of the new schema, the names of its slots.
+    private let newNames: [String: [String]]
     /// By entity of the new schema: the new properties that take a default value.
     private let defaults: [String: Set<String>]
 
@@ -53,6 +57,7 @@ public struct SchemaMapping: Sendable {
         self.store = store
         removed = Set(old.entities.map(\.name)).subtracting(new.entities.map(\.name))
         let newLayouts = new.recordLayouts()
+        newNames = newLayouts.mapValues { $0.slots.map(\.name) }
         var origins: [String: [Int?]] = [:]
         for (name, layout) in newLayouts {
             if let before = oldLayouts[name] { origins[name] = layout.origins(in: before) }
@@ -135,6 +140,16 @@ public struct SchemaMapping: Sendable {
                 slot.role == .toManyDerived ? .value(.identifiers([])) : source
             },
             dropped: held.filter { !taken.contains($0) && !released.contains($0) },
+            demanding: zip(layout.slots.indices, sources).compactMap { slot, source in
+                let property = layout.slots[slot].property
+                guard !property.isOptional, !layout.slots[slot].role.isToMany, !isEphemeral(layout.slots[slot]),
+                    property.attribute?.defaultValue == nil
+                else { return nil }
+                if case .slot(let place) = source {
+                    return before.slots[place].property.isOptional ? (slot, place) : nil
+                }
+                return (slot, nil)
+            },
             references: anyRemoved ? held.filter { taken.contains($0) && before.slots[$0].role.isRelationship } : [],
             required: required)
     }
@@ -147,8 +162,8 @@ public struct SchemaMapping: Sendable {
         guard let place = origin else {
             if slot.role.isToMany { return .success(.value(.identifiers([]))) }
             if let value = slot.property.attribute?.defaultValue { return .success(.value(value)) }
-            if slot.property.isOptional { return .success(.value(.null)) }
-            return .failure(Difference(text: "is new and required; give it a default value or make it optional"))
+            // A required one that is new does where there are no records.
+            return .success(.value(.null))
         }
         let before = old.slots[place]
         if before.role != slot.role, !isReleased(before.role, slot.role), !sides.isHandedOver(slot, from: before) {
@@ -163,11 +178,6 @@ public struct SchemaMapping: Sendable {
         if let a = before.property.relationship, let b = slot.property.relationship, a.destination != b.destination {
             return .failure(
                 Difference(text: "led to \(a.destination) and leads to \(b.destination); give it another name"))
-        }
-        if before.property.isOptional, !slot.property.isOptional, !slot.role.isToMany,
-            slot.property.attribute?.defaultValue == nil
-        {
-            return .failure(Difference(text: "was optional and is required; give it a default value"))
         }
         return .success(.slot(place))
     }
@@ -218,6 +228,9 @@ public struct SchemaMapping: Sendable {
             tally.records[name, default: 0] += 1
             return
         }
+        for (slot, origin) in entity.demanding where origin.map({ values[$0].isNull }) ?? true {
+            tally.missing[name, default: [:]][slot, default: 0] += 1
+        }
         guard let layout = oldLayouts[name] else { return }
         for slot in entity.dropped where slot < values.count {
             let value = values[slot]
@@ -250,6 +263,15 @@ public struct SchemaMapping: Sendable {
             stored: versions.stored, opened: versions.opened,
             entities: tally.records.map { SchemaLoss.Entity(name: $0.key, records: $0.value) },
             properties: named(tally.values))
+        if !tally.missing.isEmpty {
+            let differences = tally.missing.flatMap { entity, slots in
+                slots.map { slot, count in
+                    "\(entity).\(newNames[entity]?[slot] ?? "") is required, and \(SchemaLoss.plural(count, "record")) would have no "
+                        + "value; give it a default value, make it optional, or fill it by a stage of a migration plan"
+                }
+            }
+            throw EngineError.schemaMismatch(store: store, differences: differences.sorted())
+        }
         if !tally.broken.isEmpty {
             let broken = SchemaLoss(
                 stored: versions.stored, opened: versions.opened, entities: [], properties: named(tally.broken))
@@ -270,6 +292,8 @@ package struct SchemaTally: Sendable {
     fileprivate var records: [String: Int] = [:]
     /// By entity and slot.
     fileprivate var values: [String: [Int: Int]] = [:]
+    /// By entity and slot of the new schema: records without a value that they need.
+    fileprivate var missing: [String: [Int: Int]] = [:]
     /// Of required references that would have no target.
     fileprivate var broken: [String: [Int: Int]] = [:]
 

@@ -1,3 +1,4 @@
+import FaultWorkload
 import Foundation
 import MortiseCore
 import MortiseEngine

@@ -50,7 +50,10 @@ extension MigrationTests {
     private enum InAnyOrder: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [Two.self, One.self] }
         static var stages: [MigrationStage] {
-            [stage(OneTen.self, Two.self, unites: true), stage(One.self, OneNine.self), stage(OneNine.self, OneTen.self), stage(Two.self, Three.self)]
+            [
+                stage(OneTen.self, Two.self, unites: true), stage(One.self, OneNine.self),
+                stage(OneNine.self, OneTen.self), stage(Two.self, Three.self),
+            ]
         }
     }
 
@@ -99,7 +102,9 @@ extension MigrationTests {
     }
     private enum TwoOfOneKind: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [OneNine.self, OneTen.self, Two.self] }
-        static var stages: [MigrationStage] { [stage(OneNine.self, OneTen.self), stage(OneTen.self, Two.self, unites: true)] }
+        static var stages: [MigrationStage] {
+            [stage(OneNine.self, OneTen.self), stage(OneTen.self, Two.self, unites: true)]
+        }
     }
     private enum Backward: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [One.self, Two.self] }
@@ -111,7 +116,9 @@ extension MigrationTests {
     }
     private enum Ambiguous: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [One.self, Two.self, Three.self] }
-        static var stages: [MigrationStage] { [stage(One.self, Two.self), stage(Two.self, Three.self), stage(One.self, Three.self)] }
+        static var stages: [MigrationStage] {
+            [stage(One.self, Two.self), stage(Two.self, Three.self), stage(One.self, Three.self)]
+        }
     }
     private enum Twice: SchemaMigrationPlan {
         static var schemas: [any VersionedSchema.Type] { [One.self, Two.self, Twin.self] }
@@ -157,14 +164,17 @@ extension MigrationTests {
         }
         #expect(try refusal(Backward.self) == .backwardStage(from: Self.version(2), to: Self.version(1)))
         #expect(try refusal(Circle.self) == .backwardStage(from: Self.version(1), to: Self.version(1)))
-        #expect(try refusal(Ambiguous.self, to: Three.self) == .ambiguousPath(from: Self.version(1), to: Self.version(3)))
+        #expect(
+            try refusal(Ambiguous.self, to: Three.self) == .ambiguousPath(from: Self.version(1), to: Self.version(3)))
         #expect(try refusal(Twice.self) == .duplicateVersion(Self.version(2)))
         #expect(try refusal(Gap.self, to: Two.self) == .missingStage(from: Self.version(1), to: Self.version(2)))
         #expect(
             try refusal(TwoOfOneKind.self, from: Unordered.self)
                 == .ambiguousVersion(
                     store: "trips", stored: Self.version(1, 5), candidates: [Self.version(1, 9), Self.version(1, 10)]))
-        guard case .unknownVersion("trips", Self.version(1), Self.version(2), let unknown)? = try refusal(Late.self, to: Three.self)
+        guard
+            case .unknownVersion("trips", Self.version(1), Self.version(2), let unknown)? = try refusal(
+                Late.self, to: Three.self)
         else {
             Issue.record("A store that no version has is taken")
             return
@@ -176,7 +186,9 @@ extension MigrationTests {
             return
         }
         #expect(changed == ["Note is missing", "Traveler is not expected", "Trip is not expected"])
-        guard case .targetNotInPlan(Self.version(3), Self.version(2), let target)? = try refusal(Short.self, to: V3.self) else {
+        guard
+            case .targetNotInPlan(Self.version(3), Self.version(2), let target)? = try refusal(Short.self, to: V3.self)
+        else {
             Issue.record("A program that no version has is taken")
             return
         }
@@ -188,7 +200,8 @@ extension MigrationTests {
             throws: MigrationError.newerStore(store: "trips", stored: Self.version(2), program: Self.version(1))
         ) { try newer.open(One.self, Short.self) }
         for error in [
-            MigrationError.backwardStage(from: Self.version(2), to: Self.version(1)), .duplicateVersion(Self.version(2)),
+            MigrationError.backwardStage(from: Self.version(2), to: Self.version(1)),
+            .duplicateVersion(Self.version(2)),
         ] {
             #expect(error.swiftDataError == .loadIssueModelContainer)
         }

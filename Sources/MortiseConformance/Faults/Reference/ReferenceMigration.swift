@@ -10,7 +10,7 @@ struct ReferenceMigration: Sendable {
         @Sendable (_ plan: any SchemaMigrationPlan.Type, _ stored: Schema.Version, _ asked: Schema.Version)
             -> [MigrationStage] = { plan, stored, asked in
                 plan.stages.filter { stage in
-                    let target = ReferenceMigration.target(of: stage)
+                    let target = stage.target.versionIdentifier
                     return stored < target && target <= asked
                 }
             }
@@ -23,12 +23,6 @@ struct ReferenceMigration: Sendable {
     var keepsHalves = false
     var swallowsErrors = false
     var erasesForPlans = false
-
-    static func target(of stage: MigrationStage) -> Schema.Version {
-        switch stage {
-        case .lightweight(_, let target), .custom(_, let target, _, _): target.versionIdentifier
-        }
-    }
 }
 
 extension ReferenceConfiguration {

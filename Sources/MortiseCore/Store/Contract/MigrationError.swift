@@ -41,8 +41,16 @@ public enum MigrationError: Error, Hashable, Sendable {
     /// Stages lead from one version to the other in more than one way.
     case ambiguousPath(from: Schema.Version, to: Schema.Version)
 
+    /// A rule of a stage's mapping cannot be carried out: it names a property that the new schema lacks, or one that comes from
+    /// none. `reason` says so in words.
+    case invalidMapping(property: String, reason: String)
+
     // MARK: Its run
 
+    /// Records have values that a property's new kind cannot have. `examples` has at most ten of them.
+    case valuesNotRepresentable(entity: String, property: String, count: Int, examples: [PersistentIdentifier])
+    /// Records have the same unique values. `examples` has at most ten of them.
+    case duplicates(entity: String, properties: [String], groups: Int, records: Int, examples: [PersistentIdentifier])
     /// A stage failed. The store is as it was.
     case stageFailed(MigrationStageFailure)
 }
@@ -57,6 +65,10 @@ public struct MigrationStageFailure: Hashable, Sendable {
         case mapping
         /// `didMigrate`, under the version after.
         case didMigrate
+        /// Code that sees both versions.
+        case migrate
+        /// Code that looks at the outcome.
+        case validate
     }
 
     /// The name of the store.
@@ -161,6 +173,17 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
             return
                 "The stages of the migration plan lead from version \(from) of the schema to version \(to) in more than one way. "
                 + "Remove the stages of all ways but one."
+        case .invalidMapping(let property, let reason):
+            return "The mapping of a migration stage has a rule for \(property), which \(reason). Correct the rule."
+        case .valuesNotRepresentable(let entity, let property, let count, let examples):
+            return
+                "\(property) of \(SchemaLoss.plural(count, "record")) of \(entity) has a value that its new type cannot have: "
+                + "\(examples.map { "\($0)" }.joined(separator: ", ")). Round, clamp or replace such values in the mapping."
+        case .duplicates(let entity, let properties, let groups, let records, let examples):
+            return
+                "\(records) records of \(entity) have values of \(properties.joined(separator: ", ")) that others have too, in "
+                + "\(SchemaLoss.plural(groups, "group")): \(examples.map { "\($0)" }.joined(separator: ", ")). Keep one of each "
+                + "group by a rule of the stage, or change the values before it."
         case .stageFailed(let failure):
             return
                 "The migration of the store \"\(failure.store)\" from version \(failure.from) to version \(failure.to) failed in "

@@ -79,7 +79,7 @@ extension SchemaLoss: CustomStringConvertible {
         return (entities + properties).joined(separator: ", ")
     }
 
-    static func plural(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    package static func plural(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 extension StoredSchema {

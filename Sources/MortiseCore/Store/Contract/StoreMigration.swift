@@ -21,13 +21,14 @@ public protocol StoreMigration: AnyObject {
     /// The schema that the store holds.
     var storedSchema: StoredSchema { get }
 
-    /// The store as it was when the migration began, for reading. It can be read until the migration has ended.
-    /// - Parameter schema: one whose `stored` is `storedSchema`.
-    func source(under schema: Schema) throws -> any DataStore
+    /// The records as they are now, for reading: what is saved in the working store later, and what schema it comes to, does not
+    /// show. It can be read until the migration has ended.
+    /// - Parameter schema: as for `working(under:)`.
+    func frozen(under schema: Schema) throws -> any VersionedDataStore
 
     /// The records as they are to be. What is saved there is part of the migration, and nobody else sees it.
     /// - Parameter schema: one whose `stored` is the schema of the last `adapt(to:)`, or `storedSchema` before any.
-    func working(under schema: Schema) throws -> any DataStore
+    func working(under schema: Schema) throws -> any VersionedDataStore
 
     /// Brings the records to another schema, as opening the store with it would.
     /// - Throws: the adapter's errors for a schema to which records cannot be brought. The migration can only be abandoned then.

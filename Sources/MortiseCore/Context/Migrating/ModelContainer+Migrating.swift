@@ -80,9 +80,14 @@ private struct DueMigration {
             var current = migration.storedSchema
             for step in path.steps {
                 // Code works with the classes of the version, whose properties may lie in another order.
-                if step.willMigrate != nil, current != step.source.stored {
+                if step.willMigrate != nil || step.transform != nil, current != step.source.stored {
                     try attempt(step, .mapping) { try migration.adapt(to: step.source.stored) }
                     current = step.source.stored
+                }
+                if let transform = step.transform {
+                    try run(transform, of: step, migration, logger)
+                    current = step.target.stored
+                    continue
                 }
                 try run(step.willMigrate, of: step, .willMigrate, under: step.source, migration, logger)
                 try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
@@ -116,11 +121,46 @@ private struct DueMigration {
         }
     }
 
-    private func attempt(
-        _ step: MigrationPath.Step, _ part: MigrationStageFailure.Part, _ body: () throws -> Void
+    private func run(
+        _ transform: MigrationTransform, of step: MigrationPath.Step, _ migration: any StoreMigration, _ logger: Logger
     ) throws {
+        func container(of store: any VersionedDataStore, _ schema: Schema) -> ModelContainer {
+            ModelContainer(of: store, named: configuration.name, schema, logger)
+        }
+        let stage = TransformRun(step: step, transform: transform, migration: migration)
+        let before = try attempt(step, .mapping) { try stage.map(from: step.source.stored) }
+        let old = container(of: before, step.source)
+        defer { try? old.close() }
+        let source = MigrationSource(before, old)
+        if let migrate = transform.migrate {
+            try attempt(step, .migrate) {
+                let working = try migration.working(under: step.target)
+                let new = container(of: working, step.target)
+                defer { try? new.close() }
+                let target = MigrationTarget(working, new)
+                try migrate(source, target)
+                try target.flush()
+                try source.check()
+            }
+        }
+        if let validate = transform.validate {
+            try attempt(step, .validate) {
+                let after = try migration.frozen(under: step.target)
+                let new = container(of: after, step.target)
+                defer { try? new.close() }
+                let result = MigrationSource(after, new)
+                try validate(source, result)
+                try source.check()
+                try result.check()
+            }
+        }
+    }
+
+    private func attempt<R>(
+        _ step: MigrationPath.Step, _ part: MigrationStageFailure.Part, _ body: () throws -> R
+    ) throws -> R {
         do {
-            try body()
+            return try body()
         } catch {
             throw MigrationError.stageFailed(
                 MigrationStageFailure(

@@ -1,0 +1,182 @@
+import Foundation
+
+/// The records before a stage of a migration, to read from.
+///
+/// It is valid in the closure that gets it, on its thread. What is read of it is not kept: a loop over any number of records
+/// takes the memory of a few.
+public final class MigrationSource {
+    private let version: any StoreVersion
+    private let schema: StoredSchema
+    private let layouts: [String: RecordLayout]
+    private let context: ModelContext
+
+    init(_ store: any VersionedDataStore, _ container: ModelContainer) {
+        version = store.currentVersion
+        context = ModelContext(container)
+        schema = container.schema.stored
+        layouts = schema.recordLayouts()
+    }
+
+    /// The models of a class of this version, in the order of insertion or in that of the descriptor.
+    /// - Throws: what `ModelContext.fetch(_:)` throws, `ModelContextError` for a class of another version among it.
+    public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> FetchResultsCollection<T> {
+        try context.fetch(descriptor, batchSize: 1_000)
+    }
+
+    /// All models of a class of this version, in the order of insertion.
+    /// - Throws: as `fetch(_:)`.
+    public func fetch<T: PersistentModel>(_ type: T.Type) throws -> FetchResultsCollection<T> {
+        try fetch(FetchDescriptor<T>())
+    }
+
+    /// The records of an entity and of those that inherit from it, in the order of insertion.
+    /// - Throws: `MigrationRecordError.unknownEntity`.
+    public func records(_ entity: String) throws -> StoredRecords {
+        try StoredRecords(ofEntity: entity, in: version, schema, layouts)
+    }
+
+    /// The record with that identifier; nil if there is none.
+    public func record(_ identifier: PersistentIdentifier) -> StoredRecord? {
+        guard let rows = version.rows(ofEntity: identifier.entityName), let row = rows.row(of: identifier),
+            let layout = layouts[identifier.entityName]
+        else { return nil }
+        return StoredRecord(rows, row: row, layout)
+    }
+
+    /// How many records there are of an entity and of those that inherit from it.
+    /// - Throws: `MigrationRecordError.unknownEntity`.
+    public func count(_ entity: String) throws -> Int {
+        guard layouts[entity] != nil else { throw MigrationRecordError.unknownEntity(entity) }
+        return schema.subtree(of: entity).reduce(0) { $0 + (version.rows(ofEntity: $1)?.count ?? 0) }
+    }
+
+    /// - Throws: why something that was read is not what is stored.
+    func check() throws { try version.check() }
+}
+
+/// The records after a stage of a migration, in the making.
+///
+/// It is valid in the closure that gets it, on its thread. What it is told to change is part of the migration: nobody else sees it
+/// before the whole migration succeeds.
+public final class MigrationTarget {
+    private let store: any VersionedDataStore
+    private let layouts: [String: RecordLayout]
+    private let author: EditingState
+    /// For models: what is changed in it is saved by `flush()`, and when the closure returns.
+    public let context: ModelContext
+
+    init(_ store: any VersionedDataStore, _ container: ModelContainer) {
+        self.store = store
+        layouts = container.schema.stored.recordLayouts()
+        context = ModelContext(container)
+        context.author = MigrationAuthor.name
+        author = EditingState(author: MigrationAuthor.name)
+    }
+
+    /// What a record of the source became; nil if it is gone.
+    /// - Throws: `ModelContextError` for a class of another version; what a fetch throws.
+    public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {
+        if let known: T = context.registeredModel(for: identifier) { return known }
+        var descriptor = FetchDescriptor<T>(predicate: #Predicate { $0.persistentModelID == identifier })
+        descriptor.fetchLimit = 1
+        return try context.fetch(descriptor).first
+    }
+
+    /// Inserts a model of the new version, with those that it is related to. It is saved by `flush()`.
+    public func insert(_ model: some PersistentModel) { context.insert(model) }
+
+    /// Inserts a record at once. Properties that are not named take their default, nil or no members.
+    /// - Returns: the identifier of the record.
+    /// - Throws: `MigrationRecordError`; what the store throws, such as `EngineError.notUnique`.
+    @discardableResult
+    public func insert(_ entity: String, _ values: [String: StoredValue]) throws -> PersistentIdentifier {
+        guard let layout = layouts[entity] else { throw MigrationRecordError.unknownEntity(entity) }
+        let temporary = PersistentIdentifier.temporary(entityName: entity)
+        let defaults = ContiguousArray(
+            layout.slots.map { slot -> StoredValue in
+                slot.role.isToMany ? .identifiers([]) : slot.property.attribute?.defaultValue ?? .null
+            })
+        let (all, _) = try Self.values(values, over: defaults, layout, record: temporary)
+        let result = try store.save(
+            DataStoreSaveChangesRequest(
+                inserted: [DefaultSnapshot(persistentIdentifier: temporary, layout: layout, values: all)],
+                editingState: author))
+        return result.remappedIdentifiers[temporary] ?? temporary
+    }
+
+    /// Changes values of a record at once; the others stay.
+    /// - Throws: as `insert(_:_:)`, and `MigrationRecordError.noSuchRecord`.
+    public func update(_ identifier: PersistentIdentifier, _ values: [String: StoredValue]) throws {
+        let record = try record(identifier)
+        let (all, slots) = try Self.values(values, over: record.values(), record.layout, record: identifier)
+        _ = try store.save(
+            DataStoreSaveChangesRequest(
+                updated: [DefaultSnapshot(persistentIdentifier: identifier, layout: record.layout, values: all)],
+                editingState: author, changedSlots: [slots]))
+    }
+
+    /// Deletes a record at once, and references to it; delete rules do not apply.
+    /// - Throws: as `update(_:_:)`.
+    public func delete(_ identifier: PersistentIdentifier) throws {
+        let record = try record(identifier)
+        _ = try store.save(
+            DataStoreSaveChangesRequest(
+                deleted: [
+                    DefaultSnapshot(
+                        persistentIdentifier: identifier, layout: record.layout, values: try record.values())
+                ], editingState: author))
+    }
+
+    /// Saves what was changed in `context`, which then lets go of its models.
+    /// - Throws: what `ModelContext.save()` throws.
+    public func flush() throws {
+        if context.hasChanges { try context.save() }
+    }
+
+    /// - Throws: `CancellationError` if the task that makes the container is cancelled. A closure that takes long calls it from
+    ///   time to time.
+    public func checkCancellation() throws { try Task.checkCancellation() }
+
+    private func record(
+        _ identifier: PersistentIdentifier
+    ) throws -> (layout: RecordLayout, values: () throws -> ContiguousArray<StoredValue>) {
+        guard let rows = store.currentVersion.rows(ofEntity: identifier.entityName),
+            let row = rows.row(of: identifier), let layout = layouts[identifier.entityName]
+        else { throw MigrationRecordError.noSuchRecord(identifier) }
+        return (layout, { try StoredRecord(rows, row: row, layout).values() })
+    }
+
+    private static func values(
+        _ values: [String: StoredValue], over all: ContiguousArray<StoredValue>, _ layout: RecordLayout,
+        record: PersistentIdentifier
+    ) throws -> (all: ContiguousArray<StoredValue>, changed: SlotSet) {
+        var all = all
+        var slots = SlotSet()
+        for (name, value) in values {
+            guard let slot = layout.slot(named: name) else {
+                throw MigrationRecordError.unknownProperty(entity: layout.entityName, property: name)
+            }
+            guard value.fits(layout.slots[slot]) else {
+                throw MigrationRecordError.otherType(
+                    record: record, property: name,
+                    expected: layout.slots[slot].property.attribute?.kind.rawValue ?? "reference")
+            }
+            all[slot] = value
+            slots.insert(slot)
+        }
+        return (all, slots)
+    }
+}
+
+extension StoredValue {
+    /// Whether the value may be in a slot.
+    fileprivate func fits(_ slot: RecordLayout.Slot) -> Bool {
+        if isNull { return slot.property.isOptional }
+        if let attribute = slot.property.attribute { return fits(attribute.kind) }
+        return switch self {
+        case .identifier: slot.role == .toOne
+        case .identifiers: slot.role.isToMany
+        default: false
+        }
+    }
+}

@@ -63,7 +63,19 @@ struct CompiledMapping {
                     kind: attribute.kind, fallback: attribute.defaultValue, conversion: rules.conversion,
                     filling: rules.filling))
         }
+        let (before, after) = (old.recordLayouts(), next.recordLayouts())
         for place in next.entities.indices {
+            let name = next.entities[place].name
+            // What has no value is looked at when duplicates are settled: some of it may go.
+            if let layout = after[name], let origins = before[name].map(layout.origins(in:)) {
+                for (slot, origin) in zip(layout.slots, origins) where slot.declaringEntity == name {
+                    guard let origin, before[name]?.slots[origin].property.isOptional == true,
+                        let index = next.entities[place].properties.firstIndex(where: { $0.name == slot.name }),
+                        next.entities[place].properties[index].relationship?.isToMany != true
+                    else { continue }
+                    next.entities[place].properties[index] = next.entities[place].properties[index].optional()
+                }
+            }
             next.entities[place].uniquenessConstraints = []
             next.entities[place].properties = next.entities[place].properties.map { $0.withoutUniqueness() }
         }

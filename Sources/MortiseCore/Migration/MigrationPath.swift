@@ -121,8 +121,7 @@ struct PlannedVersions {
         var stages: [Schema.Version: [(target: Schema.Version, stage: Stage)]] = [:]
         func add(_ version: any VersionedSchema.Type) throws(MigrationError) -> Schema.Version {
             let number = version.versionIdentifier
-            let schema = Schema(
-                version.models.filter { isIncluded(Schema.entityName(for: $0)) }, version: number)
+            let schema = Schema(version, where: isIncluded)
             let storage = schema.stored.storage
             if let known = storages[number], known != storage { throw .duplicateVersion(number) }
             if found[number] == nil { found[number] = schema }

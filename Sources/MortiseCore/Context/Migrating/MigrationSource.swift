@@ -35,6 +35,9 @@ public final class MigrationSource {
         try StoredRecords(ofEntity: entity, in: version, schema, layouts)
     }
 
+    /// The names of the entities.
+    public var entities: [String] { schema.entities.map(\.name) }
+
     /// The record with that identifier; nil if there is none.
     public func record(_ identifier: PersistentIdentifier) -> StoredRecord? {
         guard let rows = version.rows(ofEntity: identifier.entityName), let row = rows.row(of: identifier),
@@ -61,13 +64,15 @@ public final class MigrationSource {
 public final class MigrationTarget {
     private let store: any VersionedDataStore
     private let layouts: [String: RecordLayout]
+    private let schema: StoredSchema
     private let author: EditingState
     /// For models: what is changed in it is saved by `flush()`, and when the closure returns.
     public let context: ModelContext
 
     init(_ store: any VersionedDataStore, _ container: ModelContainer) {
         self.store = store
-        layouts = container.schema.stored.recordLayouts()
+        schema = container.schema.stored
+        layouts = schema.recordLayouts()
         context = ModelContext(container)
         context.author = MigrationAuthor.name
         author = EditingState(author: MigrationAuthor.name)
@@ -80,6 +85,13 @@ public final class MigrationTarget {
         var descriptor = FetchDescriptor<T>(predicate: #Predicate { $0.persistentModelID == identifier })
         descriptor.fetchLimit = 1
         return try context.fetch(descriptor).first
+    }
+
+    /// The records of an entity and of those that inherit from it, in the order of insertion, as they are now: what is changed while
+    /// they are gone through does not show.
+    /// - Throws: `MigrationRecordError.unknownEntity`.
+    public func records(_ entity: String) throws -> StoredRecords {
+        try StoredRecords(ofEntity: entity, in: store.currentVersion, schema, layouts)
     }
 
     /// Inserts a model of the new version, with those that it is related to. It is saved by `flush()`.

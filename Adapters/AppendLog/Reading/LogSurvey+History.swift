@@ -57,8 +57,9 @@ extension LogSurvey {
         return (count, writtenSchema)
     }
 
-    /// Reads a transaction, or the parts of a migration, to see that it can be read.
-    /// - Parameter current: the schema in force, before and after it.
+    /// Reads a transaction, or the parts of a migration, to see that it can be read. `current` is the schema in force, before and
+    /// after it.
+    /// - Throws: why it cannot be read.
     private func read(_ frame: ScannedFrame, _ current: inout (catalog: LogCatalog, payload: [UInt8])) throws {
         for part in try frame.parts() {
             if part.header.kind == .schema {

@@ -143,9 +143,10 @@ final class AppendLog: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// Writes the frame of a transaction, and others before it.
-    /// - Parameter parts: what a migration has before its last changes, for one frame with them; nil for no migration.
+    /// Writes the frame of a transaction, and others before it. `parts` is what a migration has before its last changes, for one
+    /// frame with them; nil for no migration.
     /// - Returns: the number of the append, to wait for.
+    /// - Throws: as `LogWriter.append`; `AppendLogError` for what the log cannot take.
     func write(
         _ changes: ChangeSet, from base: EngineVersion, to result: EngineVersion, _ catalog: LogCatalog,
         behind frames: [(kind: FrameKind, payload: [UInt8])],

@@ -129,7 +129,7 @@ private struct TransactionBuilder: TransactionVisitor {
     private var inserted: [PersistentIdentifier] = []
     private var nextChange: Int64 = 1
 
-    /// - Parameter earlier: the changes of the same transaction under an earlier schema; nil if it has none.
+    /// Goes on with the changes of the same transaction under an earlier schema, if it has such.
     init(
         schema: Schema, catalog: LogCatalog, names: CurrentNames, number: Int64, behind earlier: TransactionBuilder?
     ) {

@@ -44,6 +44,7 @@ public enum MigrationStage {
     ///   - duplicates: one rule for each constraint that is new or that converted values may break.
     ///   - migrate: gets the records before the stage, and those after the mapping, which it changes.
     ///   - validate: gets the records before and after the stage.
+    /// - Returns: the stage.
     public static func custom(
         from: any VersionedSchema.Type, to: any VersionedSchema.Type, mapping: MigrationMapping = .inferred,
         duplicates: [DuplicateRule] = [],

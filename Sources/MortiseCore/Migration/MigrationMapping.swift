@@ -107,6 +107,7 @@ public struct DuplicateRule: Sendable {
     ///   - keep: which one.
     ///   - entity: the entity that has the constraint, in the new schema. Those that inherit from it belong to it.
     ///   - properties: the constraint's properties, attributes of that entity in the new schema.
+    /// - Returns: the rule.
     public static func keep(_ keep: Keep, on entity: String, _ properties: [String]) -> Self {
         Self(entity: entity, properties: properties, keep: keep, merge: nil)
     }

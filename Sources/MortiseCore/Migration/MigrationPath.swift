@@ -64,6 +64,7 @@ extension MigrationPath {
     ///   - target: the schema to open it with.
     ///   - plan: the stages to choose from.
     ///   - store: the store's name in errors.
+    /// - Returns: the stages, none if opening the store is all that it takes.
     /// - Throws: `MigrationError`. A plan without code is not refused for what the store itself can tell: then its opening does.
     static func find(
         from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, store: String
@@ -113,7 +114,9 @@ struct PlannedVersions {
     let hasCode: Bool
 
     /// Reads a plan. The getters of a plan may be isolated, so this belongs on the caller's thread.
-    /// - Parameter isIncluded: whether an entity belongs to the store that the plan is used for.
+    /// - Parameters:
+    ///   - plan: the plan.
+    ///   - isIncluded: whether an entity belongs to the store that the plan is used for.
     /// - Throws: `MigrationError.duplicateVersion`, `.backwardStage`.
     init(_ plan: any SchemaMigrationPlan.Type, where isIncluded: (String) -> Bool) throws(MigrationError) {
         var found: [Schema.Version: Schema] = [:]

@@ -30,6 +30,7 @@ public struct StoredRecord: Sendable, Identifiable {
     /// - Parameters:
     ///   - type: a type whose values are stored as the property's are: `Int`, `Date`, an enum, a `Codable` struct.
     ///   - property: the name of the property.
+    /// - Returns: the value; nil if the property has none.
     /// - Throws: `MigrationRecordError` for a property that the entity lacks, or a value that is none of the type; why the value
     ///   cannot be read.
     public func value<V: Codable>(_ type: V.Type = V.self, of property: String) throws -> V? {

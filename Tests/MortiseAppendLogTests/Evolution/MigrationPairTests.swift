@@ -70,7 +70,8 @@ extension MigrationTests {
     }
 
     private func play(
-        _ kind: MigrationWorld.Kind, seed: UInt64, _ counts: inout (pairs: Int, refused: Int), _ kinds: inout [String: Int]
+        _ kind: MigrationWorld.Kind, seed: UInt64, _ counts: inout (pairs: Int, refused: Int),
+        _ kinds: inout [String: Int]
     ) throws {
         var random = SeededGenerator(seed: seed)
         var names = 0
@@ -114,7 +115,10 @@ extension MigrationTests {
             try world.open(Schema(stored: schema), Pair.self).close()
         } catch MigrationError.stageFailed(let failure) {
             switch (refusal, failure.underlying) {
-            case (.values(let name, let count), MigrationError.valuesNotRepresentable(let entity, let property, let found, _))
+            case (
+                .values(let name, let count),
+                MigrationError.valuesNotRepresentable(let entity, let property, let found, _)
+            )
             where name == "\(entity).\(property)" && count == found: return
             case (.duplicates, EngineError.notUnique): return
             case (.missing, EngineError.schemaMismatch(_, let differences))
@@ -163,7 +167,9 @@ extension MigrationTests {
         _ = try store.save(
             DataStoreSaveChangesRequest(inserted: inserted, editingState: EditingState(author: "test")))
         // Numbers are given in the order of the request.
-        guard try read(store, schema) == content else { throw Difference(what: "what was stored is not what was to be stored") }
+        guard try read(store, schema) == content else {
+            throw Difference(what: "what was stored is not what was to be stored")
+        }
     }
 
     private func read(_ world: MigrationWorld, _ schema: StoredSchema) throws -> RandomStage.Content {

@@ -126,12 +126,19 @@ struct RandomStage {
         case .uint64: return .unsigned(UInt64(truncatingIfNeeded: number))
         case .float: return .float([0, -0.0, 1.5, .infinity, 1e30].randomElement(using: &random) ?? 0)
         case .double: return .double([0, -0.0, 2.5, 3.5, 0.1, 1e300, -.infinity].randomElement(using: &random) ?? 0)
-        case .decimal: return .decimal([Decimal(1), Decimal(-7), Decimal(sign: .plus, exponent: -2, significand: 12345)]
-            .randomElement(using: &random) ?? 0)
-        case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -9...9, using: &random)) / 7))
-        case .uuid: return .uuid(UUID(uuid: (UInt8.random(in: 0...3, using: &random), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)))
-        case .data: return .data(Data(repeating: 7, count: random.chance(4) ? 5_000 : Int.random(in: 0...3, using: &random)))
-        case .string: return .string(["", "a", "b", "é", "e\u{301}", "42", "-7", "x y"].randomElement(using: &random) ?? "")
+        case .decimal:
+            return .decimal(
+                [Decimal(1), Decimal(-7), Decimal(sign: .plus, exponent: -2, significand: 12345)]
+                    .randomElement(using: &random) ?? 0)
+        case .date:
+            return .date(Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -9...9, using: &random)) / 7))
+        case .uuid:
+            return .uuid(
+                UUID(uuid: (UInt8.random(in: 0...3, using: &random), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)))
+        case .data:
+            return .data(Data(repeating: 7, count: random.chance(4) ? 5_000 : Int.random(in: 0...3, using: &random)))
+        case .string:
+            return .string(["", "a", "b", "é", "e\u{301}", "42", "-7", "x y"].randomElement(using: &random) ?? "")
         default: return .integer(number)
         }
     }
@@ -173,7 +180,10 @@ struct RandomStage {
     // MARK: A stage
 
     /// Makes a stage of one to six changes.
-    init(from old: StoredSchema, _ content: Content, to version: Schema.Version, _ random: inout SeededGenerator, _ names: inout Int) {
+    init(
+        from old: StoredSchema, _ content: Content, to version: Schema.Version, _ random: inout SeededGenerator,
+        _ names: inout Int
+    ) {
         schema = old
         self.old = old
         schema.version = version
@@ -181,7 +191,8 @@ struct RandomStage {
         for place in schema.entities.indices {
             // Renames of the stage before are done.
             for property in schema.entities[place].properties.indices {
-                schema.entities[place].properties[property].originalName = schema.entities[place].properties[property].name
+                schema.entities[place].properties[property].originalName =
+                    schema.entities[place].properties[property].name
             }
         }
         for _ in 0..<Int.random(in: 1...6, using: &random) where refusal == nil { change(&random, &names) }
@@ -196,11 +207,15 @@ struct RandomStage {
     private mutating func note(_ kind: String) { kinds[kind, default: 0] += 1 }
 
     /// An attribute that nothing has changed yet in this stage.
-    private func attribute(_ random: inout SeededGenerator, where isWanted: (StoredProperty) -> Bool = { _ in true }) -> (Int, Int)? {
+    private func attribute(_ random: inout SeededGenerator, where isWanted: (StoredProperty) -> Bool = { _ in true })
+        -> (Int, Int)?
+    {
         var found: [(Int, Int)] = []
         for (place, entity) in schema.entities.enumerated() {
             for (index, property) in entity.properties.enumerated()
-            where property.attribute != nil && !touched.contains("\(entity.name).\(property.name)") && isWanted(property) {
+            where property.attribute != nil && !touched.contains("\(entity.name).\(property.name)")
+                && isWanted(property)
+            {
                 found.append((place, index))
             }
         }
@@ -299,7 +314,9 @@ struct RandomStage {
         }
         guard let second = others.randomElement(using: &random) else { return }
         let (a, b) = (properties[first].name, properties[second].name)
-        guard !schema.entities[place].uniquenessConstraints.joined().contains(where: { $0 == a || $0 == b }) else { return }
+        guard !schema.entities[place].uniquenessConstraints.joined().contains(where: { $0 == a || $0 == b }) else {
+            return
+        }
         // Names that went back would look like names that stay: no schema can say it.
         let before = old.entity(named: entity)?.properties ?? []
         if before.contains(where: { $0.name == a && $0.originalName == b }) { return }
@@ -317,20 +334,32 @@ struct RandomStage {
     /// Kinds that a rule leads between, and what becomes of a value; nil where the new kind has none for it.
     private static let retypes:
         [(StorageKind, StorageKind, MigrationMapping.Conversion, @Sendable (StoredValue) -> StoredValue?)] = [
-        (.int64, .string, .exactly, { if case .integer(let n) = $0 { .string(n.description) } else { nil } }),
-        (.int8, .int64, .exactly, { $0 }),
-        (.int32, .double, .exactly, { if case .integer(let n) = $0 { .double(Double(n)) } else { nil } }),
-        (.int64, .int8, .exactly, { if case .integer(let n) = $0, n >= -128, n <= 127 { $0 } else { nil } }),
-        (.int64, .int8, .clamping, { if case .integer(let n) = $0 { .integer(max(-128, min(127, n))) } else { nil } }),
-        (.int64, .int8, .nilIfNot, { if case .integer(let n) = $0, n >= -128, n <= 127 { $0 } else { .null } }),
-        (.string, .int64, .nilIfNot, { if case .string(let s) = $0, let n = Int64(s) { .integer(n) } else { .null } }),
-        (.bool, .int64, .exactly, { if case .bool(let flag) = $0 { .integer(flag ? 1 : 0) } else { nil } }),
-        (.uuid, .string, .exactly, { if case .uuid(let id) = $0 { .string(id.uuidString) } else { nil } }),
-        (.date, .double, .exactly, { if case .date(let date) = $0 { .double(date.timeIntervalSinceReferenceDate) } else { nil } }),
-        (.double, .int64, .nilIfNot, { if case .double(let d) = $0, d == d.rounded(), abs(d) < 1e18 { .integer(Int64(d)) } else { .null } }),
-        (.float, .double, .exactly, { if case .float(let f) = $0 { .double(Double(f)) } else { nil } }),
-        (.int32, .decimal, .exactly, { if case .integer(let n) = $0 { .decimal(Decimal(n)) } else { nil } }),
-    ]
+            (.int64, .string, .exactly, { if case .integer(let n) = $0 { .string(n.description) } else { nil } }),
+            (.int8, .int64, .exactly, { $0 }),
+            (.int32, .double, .exactly, { if case .integer(let n) = $0 { .double(Double(n)) } else { nil } }),
+            (.int64, .int8, .exactly, { if case .integer(let n) = $0, n >= -128, n <= 127 { $0 } else { nil } }),
+            (
+                .int64, .int8, .clamping,
+                { if case .integer(let n) = $0 { .integer(max(-128, min(127, n))) } else { nil } }
+            ),
+            (.int64, .int8, .nilIfNot, { if case .integer(let n) = $0, n >= -128, n <= 127 { $0 } else { .null } }),
+            (
+                .string, .int64, .nilIfNot,
+                { if case .string(let s) = $0, let n = Int64(s) { .integer(n) } else { .null } }
+            ),
+            (.bool, .int64, .exactly, { if case .bool(let flag) = $0 { .integer(flag ? 1 : 0) } else { nil } }),
+            (.uuid, .string, .exactly, { if case .uuid(let id) = $0 { .string(id.uuidString) } else { nil } }),
+            (
+                .date, .double, .exactly,
+                { if case .date(let date) = $0 { .double(date.timeIntervalSinceReferenceDate) } else { nil } }
+            ),
+            (
+                .double, .int64, .nilIfNot,
+                { if case .double(let d) = $0, d == d.rounded(), abs(d) < 1e18 { .integer(Int64(d)) } else { .null } }
+            ),
+            (.float, .double, .exactly, { if case .float(let f) = $0 { .double(Double(f)) } else { nil } }),
+            (.int32, .decimal, .exactly, { if case .integer(let n) = $0 { .decimal(Decimal(n)) } else { nil } }),
+        ]
 
     private mutating func retype(_ random: inout SeededGenerator) {
         let kinds = Set(Self.retypes.map(\.0))
@@ -390,7 +419,8 @@ struct RandomStage {
     }
 
     private mutating func unique(_ random: inout SeededGenerator) {
-        guard let (place, index) = attribute(&random, where: { [.string, .int64, .uuid].contains($0.attribute?.kind) }) else { return }
+        guard let (place, index) = attribute(&random, where: { [.string, .int64, .uuid].contains($0.attribute?.kind) })
+        else { return }
         let entity = schema.entities[place].name
         let name = schema.entities[place].properties[index].name
         guard !schema.entities[place].uniquenessConstraints.contains([name]), rules.isEmpty else { return }
@@ -453,7 +483,8 @@ struct RandomStage {
             schema.entities.removeAll { $0.name == gone }
             content.records[gone] = nil
             for place in schema.entities.indices {
-                let links = schema.entities[place].properties.filter { $0.relationship?.destination == gone }.map(\.name)
+                let links = schema.entities[place].properties.filter { $0.relationship?.destination == gone }.map(
+                    \.name)
                 schema.entities[place].properties.removeAll { links.contains($0.name) }
                 forEach(schema.entities[place].name) { values in
                     for link in links { values[link] = nil }

@@ -10,6 +10,7 @@ struct TransformRun {
     /// Makes values and settles duplicates between the schemas, and comes to the version after.
     /// - Parameter current: the schema of the working records, which is the one before.
     /// - Returns: the records before the stage.
+    /// - Throws: `MigrationError`, `MigrationRecordError`; the store's errors; what rules throw.
     func map(from current: StoredSchema) throws -> any VersionedDataStore {
         let before = try migration.frozen(under: step.source)
         let mapping = try CompiledMapping(

@@ -24,10 +24,14 @@ public protocol StoreMigration: AnyObject {
     /// The records as they are now, for reading: what is saved in the working store later, and what schema it comes to, does not
     /// show. It can be read until the migration has ended.
     /// - Parameter schema: as for `working(under:)`.
+    /// - Returns: the store, which does not save.
+    /// - Throws: the adapter's errors for records that cannot be read.
     func frozen(under schema: Schema) throws -> any VersionedDataStore
 
     /// The records as they are to be. What is saved there is part of the migration, and nobody else sees it.
     /// - Parameter schema: one whose `stored` is the schema of the last `adapt(to:)`, or `storedSchema` before any.
+    /// - Returns: the store; the same records each time.
+    /// - Throws: the adapter's errors for records that cannot be read.
     func working(under schema: Schema) throws -> any VersionedDataStore
 
     /// Brings the records to another schema, as opening the store with it would.

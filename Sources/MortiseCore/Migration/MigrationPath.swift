@@ -4,11 +4,10 @@ struct MigrationPath {
     struct Step {
         let source: Schema
         let target: Schema
-        let willMigrate: ((ModelContext) throws -> Void)?
-        let didMigrate: ((ModelContext) throws -> Void)?
-        let transform: MigrationTransform?
+        /// Nil between neighbours that need none.
+        let stage: MigrationStage?
 
-        var hasCode: Bool { willMigrate != nil || didMigrate != nil || transform != nil }
+        var hasCode: Bool { stage?.hasCode ?? false }
     }
 
     /// In the order in which they run; empty if the store may be opened as it is.
@@ -90,25 +89,11 @@ extension MigrationPath {
 
 /// The versions and stages of a plan, read once.
 struct PlannedVersions {
-    private enum Stage {
-        case lightweight
-        case custom(((ModelContext) throws -> Void)?, ((ModelContext) throws -> Void)?)
-        case transform(MigrationTransform)
-
-        var hasCode: Bool {
-            switch self {
-            case .lightweight: false
-            case .custom(let before, let after): before != nil || after != nil
-            case .transform: true
-            }
-        }
-    }
-
     /// By number, each once.
     let versions: [Schema]
     private let storages: [Schema.Version: StoredSchema.Storage]
     /// By number of the version before, those that lead on from it.
-    private let stages: [Schema.Version: [(target: Schema.Version, stage: Stage)]]
+    private let stages: [Schema.Version: [(target: Schema.Version, stage: MigrationStage?)]]
 
     /// Whether any stage of the plan has code.
     let hasCode: Bool
@@ -121,7 +106,7 @@ struct PlannedVersions {
     init(_ plan: any SchemaMigrationPlan.Type, where isIncluded: (String) -> Bool) throws(MigrationError) {
         var found: [Schema.Version: Schema] = [:]
         var storages: [Schema.Version: StoredSchema.Storage] = [:]
-        var stages: [Schema.Version: [(target: Schema.Version, stage: Stage)]] = [:]
+        var stages: [Schema.Version: [(target: Schema.Version, stage: MigrationStage?)]] = [:]
         func add(_ version: any VersionedSchema.Type) throws(MigrationError) -> Schema.Version {
             let number = version.versionIdentifier
             let schema = Schema(version, where: isIncluded)
@@ -134,21 +119,15 @@ struct PlannedVersions {
         var hasCode = false
         for version in plan.schemas { _ = try add(version) }
         for stage in plan.stages {
-            let (source, target, kept): (any VersionedSchema.Type, any VersionedSchema.Type, Stage) =
-                switch stage {
-                case .lightweight(let source, let target): (source, target, .lightweight)
-                case .custom(let source, let target, let before, let after): (source, target, .custom(before, after))
-                case .transform(let transform): (transform.source, transform.target, .transform(transform))
-                }
-            let (from, to) = (try add(source), try add(target))
+            let (from, to) = (try add(stage.source), try add(stage.target))
             guard from < to else { throw .backwardStage(from: from, to: to) }
-            if kept.hasCode { hasCode = true }
-            stages[from, default: []].append((to, kept))
+            if stage.hasCode { hasCode = true }
+            stages[from, default: []].append((to, stage))
         }
         versions = found.values.sorted { $0.version < $1.version }
         // Neighbours need no stage where nothing is to be done but what each opening does.
         for (version, next) in zip(versions, versions.dropFirst()) where stages[version.version] == nil {
-            stages[version.version] = [(next.version, .lightweight)]
+            stages[version.version] = [(next.version, nil)]
         }
         self.storages = storages
         self.stages = stages
@@ -198,7 +177,7 @@ struct PlannedVersions {
         if start == end { return [] }
         // Stages lead to later versions only. How many ways there are to each, and the last stage of one of them.
         var ways: [Schema.Version: Int] = [start: 1]
-        var last: [Schema.Version: (source: Schema.Version, stage: Stage)] = [:]
+        var last: [Schema.Version: (source: Schema.Version, stage: MigrationStage?)] = [:]
         for version in versions.map(\.version) where version >= start && version < end {
             guard let count = ways[version] else { continue }
             for (target, stage) in stages[version] ?? [] where target <= end {
@@ -219,13 +198,7 @@ struct PlannedVersions {
         while version != start, let (source, stage) = last[version], let before = schemas[source],
             let after = schemas[version]
         {
-            var code: (((ModelContext) throws -> Void)?, ((ModelContext) throws -> Void)?) = (nil, nil)
-            if case .custom(let first, let second) = stage { code = (first, second) }
-            var transform: MigrationTransform?
-            if case .transform(let found) = stage { transform = found }
-            steps.append(
-                MigrationPath.Step(
-                    source: before, target: after, willMigrate: code.0, didMigrate: code.1, transform: transform))
+            steps.append(MigrationPath.Step(source: before, target: after, stage: stage))
             version = source
         }
         return steps.reversed()

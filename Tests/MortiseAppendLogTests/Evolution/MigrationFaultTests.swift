@@ -9,102 +9,107 @@ import Testing
 @testable import MortiseAppendLog
 
 extension MigrationTests {
-    /// What a store holds: under which version, and the names of its travelers; nil if it cannot be opened.
-    private static func state(_ world: MigrationWorld) throws -> String {
-        switch try world.configuration().storedSchema()?.version {
-        case Schema.Version(1, 0, 0)?:
-            let container = try world.open(V1.self, nil)
-            defer { try? container.close() }
-            let travelers = try ModelContext(container).fetch(FetchDescriptor<V1.Traveler>())
-            return "1: " + travelers.map { "\($0.name) \($0.trips.count)" }.joined(separator: ", ")
-        case Schema.Version(2, 0, 0)?:
-            let container = try world.open(V2.self, nil)
-            defer { try? container.close() }
-            let travelers = try ModelContext(container).fetch(FetchDescriptor<V2.Traveler>())
-            return "2: " + travelers.map { "\($0.first)|\($0.last) \($0.trips.count)" }.joined(separator: ", ")
-        case let version: return "\(String(describing: version))"
-        }
-    }
-
-    private static let old = "1: Ada Lovelace 2, A. Lovelace 1, Bob Byron 0, Cleo 1"
-    private static let new = "2: Ada|Lovelace 3, Bob|Byron 0, Cleo| 1"
-
-    /// The power is cut after each operation of a migration, and what was not synced is lost in every way. What the next
-    /// start finds is the old store or the new one, and it comes to the new one.
-    @Test(arguments: MigrationWorld.Kind.allCases, [1, 2] as [UInt64])
-    func noPowerCutLeavesAnythingButTheOldOrTheNew(_ kind: MigrationWorld.Kind, seed: UInt64) throws {
-        let world = try MigrationWorld(kind, on: makeDisk(seed: seed))
-        _ = try world.fill()
-        let start = world.disk.operationCount
-        try world.open(V2.self, Plans.Two.self).close()
-        let end = world.disk.operationCount
-        var (images, olds) = (0, 0)
-        try world.disk.forEachCrash(in: start...end, limit: isFullSize ? 8 : 2) { image in
-            images += 1
-            let after = try MigrationWorld(kind, on: image.fileSystem)
-            let found = try Self.state(after)
-            #expect(found == Self.old || found == Self.new, "\(image.operation), \(image.loss): \(found)")
-            if found == Self.old { olds += 1 }
-            try after.open(V2.self, Plans.Two.self).close()
-            #expect(try Self.state(after) == Self.new, "\(image.operation), \(image.loss)")
-            let left = try after.disk.list("/data").filter { $0.hasSuffix(".mortise-tmp") }
-            #expect(left == [], "\(image.operation), \(image.loss)")
-        }
-        #expect(images > 20 && olds > 5 && olds < images)
-    }
-
-    /// Each operation of a migration fails once, in each of two ways.
-    @Test(arguments: MigrationWorld.Kind.allCases, [FileError.Code.io, .noSpace])
-    func noFailureHarmsTheStore(_ kind: MigrationWorld.Kind, code: FileError.Code) throws {
-        for afterwards in [false, true] {
-            var number = 1
-            while true {
-                let world = try MigrationWorld(kind)
-                _ = try world.fill()
-                let start = world.disk.operationCount
-                world.disk.inject(afterwards ? .failAfterwards(code) : .fail(code), at: number)
-                let result = Result { try world.open(V2.self, Plans.Two.self).close() }
-                let end = world.disk.operationCount
-                world.disk.removeFaults()
-                if end < start + number { break }
-                let found = try Self.state(world)
-                #expect(found == Self.old || found == Self.new, "\(number), \(afterwards): \(found)")
-                // Where the container opened, the migration is done.
-                if case .success = result { #expect(found == Self.new, "\(number), \(afterwards)") }
-                try world.open(V2.self, Plans.Two.self).close()
-                #expect(try Self.state(world) == Self.new, "\(number), \(afterwards)")
-                number += isFullSize ? 1 : 3
+    /// One test at a time, as all of migrations.
+    @Suite(.serialized) struct MigrationFaultTests {
+        /// What a store holds: under which version, and the names of its travelers; nil if it cannot be opened.
+        private static func state(_ world: MigrationWorld) throws -> String {
+            switch try world.configuration().storedSchema()?.version {
+            case Schema.Version(1, 0, 0)?:
+                let container = try world.open(V1.self, nil)
+                defer { try? container.close() }
+                let travelers = try ModelContext(container).fetch(FetchDescriptor<V1.Traveler>())
+                return "1: " + travelers.map { "\($0.name) \($0.trips.count)" }.joined(separator: ", ")
+            case Schema.Version(2, 0, 0)?:
+                let container = try world.open(V2.self, nil)
+                defer { try? container.close() }
+                let travelers = try ModelContext(container).fetch(FetchDescriptor<V2.Traveler>())
+                return "2: " + travelers.map { "\($0.first)|\($0.last) \($0.trips.count)" }.joined(separator: ", ")
+            case let version: return "\(String(describing: version))"
             }
-            #expect(number > 20)
         }
-    }
 
-    /// The plan's code runs again if its process has died.
-    @Test(arguments: MigrationWorld.Kind.allCases) func twoStoresAreMigratedOrNone(_ kind: MigrationWorld.Kind) throws {
-        let first = try MigrationWorld(kind)
-        _ = try first.fill()
-        let second = try first.at("/data/other")
-        // Its copy, under the names of other entities.
-        _ = try second.fillOthers()
-        let before = try first.files()
-        Plans.failing = "did other"
-        func open() throws -> ModelContainer {
-            var trips = first.configuration()
-            var others = second.configuration(named: "others")
-            trips.schema = Schema([V2.Traveler.self, V2.Trip.self])
-            others.schema = Schema([O2.Note.self])
-            return try ModelContainer(
-                for: Schema([V2.Traveler.self, V2.Trip.self, O2.Note.self]), migrationPlan: TwoStores.self,
-                configurations: [trips, others])
+        private static let old = "1: Ada Lovelace 2, A. Lovelace 1, Bob Byron 0, Cleo 1"
+        private static let new = "2: Ada|Lovelace 3, Bob|Byron 0, Cleo| 1"
+
+        /// The power is cut after each operation of a migration, and what was not synced is lost in every way. What the next
+        /// start finds is the old store or the new one, and it comes to the new one.
+        @Test(arguments: MigrationWorld.Kind.allCases, [1, 2] as [UInt64])
+        func noPowerCutLeavesAnythingButTheOldOrTheNew(_ kind: MigrationWorld.Kind, seed: UInt64) throws {
+            let world = try MigrationWorld(kind, on: makeDisk(seed: seed))
+            _ = try world.fill()
+            let start = world.disk.operationCount
+            try world.open(V2.self, Plans.Two.self).close()
+            let end = world.disk.operationCount
+            var (images, olds) = (0, 0)
+            try world.disk.forEachCrash(in: start...end, limit: isFullSize ? 8 : 2) { image in
+                images += 1
+                let after = try MigrationWorld(kind, on: image.fileSystem)
+                let found = try Self.state(after)
+                #expect(found == Self.old || found == Self.new, "\(image.operation), \(image.loss): \(found)")
+                if found == Self.old { olds += 1 }
+                try after.open(V2.self, Plans.Two.self).close()
+                #expect(try Self.state(after) == Self.new, "\(image.operation), \(image.loss)")
+                let left = try after.disk.list("/data").filter { $0.hasSuffix(".mortise-tmp") }
+                #expect(left == [], "\(image.operation), \(image.loss)")
+            }
+            #expect(images > 20 && olds > 5 && olds < images)
         }
-        #expect(throws: MigrationError.self) { try open() }
-        Plans.failing = nil
-        #expect(try first.files() == before)
-        let container = try open()
-        let context = ModelContext(container)
-        #expect(try context.fetch(FetchDescriptor<O2.Note>()).map(\.text) == ["one!"])
-        #expect(try context.fetch(FetchDescriptor<V2.Traveler>()).map(\.first) == ["Ada", "Bob", "Cleo"])
-        try container.close()
+
+        /// Each operation of a migration fails once, in each of two ways.
+        @Test(arguments: MigrationWorld.Kind.allCases, [FileError.Code.io, .noSpace])
+        func noFailureHarmsTheStore(_ kind: MigrationWorld.Kind, code: FileError.Code) throws {
+            for afterwards in [false, true] {
+                var number = 1
+                while true {
+                    let world = try MigrationWorld(kind)
+                    _ = try world.fill()
+                    let start = world.disk.operationCount
+                    world.disk.inject(afterwards ? .failAfterwards(code) : .fail(code), at: number)
+                    let result = Result { try world.open(V2.self, Plans.Two.self).close() }
+                    let end = world.disk.operationCount
+                    world.disk.removeFaults()
+                    if end < start + number { break }
+                    let found = try Self.state(world)
+                    #expect(found == Self.old || found == Self.new, "\(number), \(afterwards): \(found)")
+                    // Where the container opened, the migration is done.
+                    if case .success = result { #expect(found == Self.new, "\(number), \(afterwards)") }
+                    try world.open(V2.self, Plans.Two.self).close()
+                    #expect(try Self.state(world) == Self.new, "\(number), \(afterwards)")
+                    number += isFullSize ? 1 : 3
+                }
+                #expect(number > 20)
+            }
+        }
+
+        /// The plan's code runs again if its process has died.
+        @Test(arguments: MigrationWorld.Kind.allCases) func twoStoresAreMigratedOrNone(_ kind: MigrationWorld.Kind)
+            throws
+        {
+            let first = try MigrationWorld(kind)
+            _ = try first.fill()
+            let second = try first.at("/data/other")
+            // Its copy, under the names of other entities.
+            _ = try second.fillOthers()
+            let before = try first.files()
+            Plans.failing = "did other"
+            func open() throws -> ModelContainer {
+                var trips = first.configuration()
+                var others = second.configuration(named: "others")
+                trips.schema = Schema([V2.Traveler.self, V2.Trip.self])
+                others.schema = Schema([O2.Note.self])
+                return try ModelContainer(
+                    for: Schema([V2.Traveler.self, V2.Trip.self, O2.Note.self]), migrationPlan: TwoStores.self,
+                    configurations: [trips, others])
+            }
+            #expect(throws: MigrationError.self) { try open() }
+            Plans.failing = nil
+            #expect(try first.files() == before)
+            let container = try open()
+            let context = ModelContext(container)
+            #expect(try context.fetch(FetchDescriptor<O2.Note>()).map(\.text) == ["one!"])
+            #expect(try context.fetch(FetchDescriptor<V2.Traveler>()).map(\.first) == ["Ada", "Bob", "Cleo"])
+            try container.close()
+        }
     }
 }
 

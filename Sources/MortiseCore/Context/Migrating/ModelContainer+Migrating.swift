@@ -80,19 +80,19 @@ private struct DueMigration {
             var current = migration.storedSchema
             for step in path.steps {
                 // Code works with the classes of the version, whose properties may lie in another order.
-                if step.willMigrate != nil || step.transform != nil, current != step.source.stored {
+                if step.hasCode, current != step.source.stored {
                     try attempt(step, .mapping) { try migration.adapt(to: step.source.stored) }
-                    current = step.source.stored
                 }
-                if let transform = step.transform {
-                    try run(transform, of: step, migration, logger)
-                    current = step.target.stored
-                    continue
+                switch step.stage {
+                case .transform(let transform)?: try run(transform, of: step, migration, logger)
+                case .custom(_, _, let willMigrate, let didMigrate)?:
+                    try run(willMigrate, of: step, .willMigrate, under: step.source, migration, logger)
+                    try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
+                    try run(didMigrate, of: step, .didMigrate, under: step.target, migration, logger)
+                case .lightweight?, nil:
+                    try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
                 }
-                try run(step.willMigrate, of: step, .willMigrate, under: step.source, migration, logger)
-                try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
                 current = step.target.stored
-                try run(step.didMigrate, of: step, .didMigrate, under: step.target, migration, logger)
             }
             if let last = path.steps.last, current != target.stored {
                 try attempt(last, .mapping) { try migration.adapt(to: target.stored) }
@@ -132,7 +132,8 @@ private struct DueMigration {
         let old = container(of: before, step.source)
         defer { try? old.close() }
         let source = MigrationSource(before, old)
-        if let migrate = transform.migrate {
+        let code = transform as? CodedTransform
+        if let migrate = code?.migrate {
             try attempt(step, .migrate) {
                 let working = try migration.working(under: step.target)
                 let new = container(of: working, step.target)
@@ -143,7 +144,7 @@ private struct DueMigration {
                 try source.check()
             }
         }
-        if let validate = transform.validate {
+        if let validate = code?.validate {
             try attempt(step, .validate) {
                 let after = try migration.frozen(under: step.target)
                 let new = container(of: after, step.target)

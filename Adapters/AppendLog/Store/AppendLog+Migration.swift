@@ -5,6 +5,16 @@ extension AppendLogConfiguration: MigratableConfiguration {
     /// Whether the configuration allows saving.
     public var allowsMigration: Bool { allowsSave }
 
+    /// Reads the log, without its lock.
+    /// - Throws: as opening the store for reading does.
+    public func previewMigration() throws -> any StoreMigration {
+        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
+        var configuration = readOnly()
+        configuration.schema = Schema(stored: stored)
+        let store = try AppendLogStore(configuration, migrationPlan: nil)
+        return EngineMigration(previewing: store.engine.version, named: name) { try? store.close() }
+    }
+
     /// Takes the lock of the log and reads it. One frame is appended to the log in the end, with the schemas that the migration leads
     /// through and what its code has changed; the transactions before it stay, and so do history tokens. Where the new
     /// schema lacks something that the store holds, a copy of the store is kept beside it as `NAME.schema-VERSION-NUMBER`.

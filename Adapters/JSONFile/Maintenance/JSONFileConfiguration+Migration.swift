@@ -5,6 +5,16 @@ extension JSONFileConfiguration: MigratableConfiguration {
     /// Whether the configuration allows saving.
     public var allowsMigration: Bool { allowsSave }
 
+    /// Reads the file, without its lock.
+    /// - Throws: as opening the store for reading does.
+    public func previewMigration() throws -> any StoreMigration {
+        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
+        var configuration = readOnly()
+        configuration.schema = Schema(stored: stored)
+        let store = try JSONFileStore(configuration, migrationPlan: nil)
+        return EngineMigration(previewing: store.engine.version, named: name) { try? store.close() }
+    }
+
     /// Takes the lock of the file and reads it. The new text replaces the file in one step; before that, a copy of the file is kept
     /// beside it as `NAME.schema-VERSION-NUMBER`.
     /// - Throws: `MigrationError.openElsewhere`; as opening the store does.

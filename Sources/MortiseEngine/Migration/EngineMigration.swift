@@ -55,6 +55,18 @@ public final class EngineMigration: StoreMigration {
         engine = Engine(version)
     }
 
+    /// A migration that is only to show what it would do, and cannot be committed.
+    /// - Parameters:
+    ///   - version: the stored records, under the stored schema.
+    ///   - name: the store's name in errors and logs.
+    ///   - release: lets go of the store; called once.
+    public convenience init(
+        previewing version: EngineVersion, named name: String, release: @escaping () -> Void
+    ) {
+        self.init(
+            of: version, named: name, write: { _ in throw DataStoreError.unsupportedFeature }, release: release)
+    }
+
     deinit { abandon() }
 
     /// The records as they are now, to read from.
@@ -69,8 +81,9 @@ public final class EngineMigration: StoreMigration {
     }
 
     /// Brings the records to another schema.
+    /// - Returns: what the schema does not take of the records.
     /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read.
-    public func adapt(to schema: StoredSchema) throws {
+    public func adapt(to schema: StoredSchema) throws -> SchemaLoss {
         try noteChanges()
         let (next, loss, hasPairs) = try base.mapped(to: schema, completingPairs: true)
         // Who replays the steps completes nothing: what was completed counts as changed.
@@ -78,6 +91,7 @@ public final class EngineMigration: StoreMigration {
         engine = Engine(next)
         steps.append(.schema(schema))
         if !loss.isEmpty { losses.append(loss) }
+        return loss
     }
 
     /// Makes a step of what was changed since the last schema.

@@ -182,6 +182,49 @@ import Testing
     }
     nonisolated(unsafe) private static var keep: (ModelContext) throws -> Void = { _ in }
 
+    // MARK: Previews
+
+    @Test(arguments: MigrationWorld.Kind.allCases) func aPreviewSaysWhatWouldBeDone(_ kind: MigrationWorld.Kind) throws
+    {
+        let world = try MigrationWorld(kind)
+        _ = try world.fill(withDuplicates: false)
+        let before = try world.files()
+        func preview(_ version: any VersionedSchema.Type, _ plan: any SchemaMigrationPlan.Type) throws
+            -> MigrationPreview
+        {
+            let found = try ModelContainer.migrationPreview(
+                for: Schema(versionedSchema: version), migrationPlan: plan, configurations: [world.configuration()])
+            return try #require(found.first)
+        }
+        Plans.runs = []
+        let plain = try preview(V3.self, Plans.Plain.self)
+        #expect(plain.stages.map(\.hasCode) == [false, false])
+        #expect(plain.records == 8)
+        #expect(plain.stages[0].loss?.properties == [.init(entity: "Trip", name: "note", values: 4)])
+        #expect(plain.stages[1].loss?.properties == [.init(entity: "Traveler", name: "name", values: 4)])
+        #expect(plain.stages[0].changes.contains("Trip.note (optional string) is missing"))
+        #expect("\(plain)".contains("trips: version 1.0.0 to 3.0.0, 8 records"))
+        let coded = try preview(V3.self, Plans.Three.self)
+        #expect(coded.stages.map(\.hasCode) == [true, false] && coded.stages.allSatisfy { $0.refusal == nil })
+        // Nothing was run, locked or changed.
+        #expect(Plans.runs == [])
+        #expect(try world.files() == before)
+        let other = try MigrationWorld(kind)
+        _ = try other.fill()
+        let refused = try ModelContainer.migrationPreview(
+            for: Schema(versionedSchema: V3.self), migrationPlan: Plans.Plain.self,
+            configurations: [other.configuration()])
+        #expect(refused.first?.stages.count == 1)
+        #expect(refused.first?.stages.first?.refusal?.contains("mail") == true)
+        // A store that is new, or as it is to be, has nothing to do.
+        try world.open(V2.self, Plans.Two.self).close()
+        #expect(try preview(V2.self, Plans.Two.self).stages == [])
+        let none = try ModelContainer.migrationPreview(
+            for: Schema(versionedSchema: V2.self), migrationPlan: Plans.Two.self,
+            configurations: [world.at("/data/none").configuration()])
+        #expect(none.isEmpty)
+    }
+
     // MARK: Histories
 
     @Test func theHistoryGoesOnOverAMigration() throws {

@@ -13,11 +13,7 @@ extension ModelContainer {
         var due: [DueMigration] = []
         for configuration in configurations {
             guard let configuration = configuration as? any MigratableConfiguration else { continue }
-            let others = Set(
-                configurations.filter { $0.name != configuration.name }.flatMap {
-                    ($0.schema ?? schema).stored.entities.map(\.name)
-                }
-            ).subtracting((configuration.schema ?? schema).stored.entities.map(\.name))
+            let others = foreign(to: configuration, configurations, schema)
             if let found = try DueMigration(configuration, to: configuration.schema ?? schema, plan, without: others) {
                 due.append(found)
             }
@@ -29,6 +25,38 @@ extension ModelContainer {
             if let begun = try migration.run(logger) { ready.append(begun) }
         }
         for migration in ready { try migration.commit() }
+    }
+}
+
+extension ModelContainer {
+    /// What opening stores with a plan would do to those that exist and that containers migrate. Writes nothing, takes no lock and
+    /// runs no code of the plan; the values of records are read as the stages need them.
+    /// - Parameters: as for `init(for:migrationPlan:configurations:)`.
+    /// - Returns: one preview for each such store, in the order of the configurations.
+    /// - Throws: `SchemaError`; `MigrationError` for a plan that leads nowhere; the stores' errors for what cannot be read.
+    public static func migrationPreview(
+        for schema: Schema, migrationPlan plan: any SchemaMigrationPlan.Type,
+        configurations: [any DataStoreConfiguration]
+    ) throws -> [MigrationPreview] {
+        try schema.validate()
+        let schema = schema.numbered(by: plan)
+        return try configurations.compactMap { configuration in
+            guard let configuration = configuration as? any MigratableConfiguration else { return nil }
+            let others = foreign(to: configuration, configurations, schema)
+            let target = configuration.schema?.numbered(by: plan) ?? schema
+            return try DueMigration.preview(configuration, to: target, plan, without: others)
+        }
+    }
+
+    /// The entities that belong to other configurations alone.
+    private static func foreign(
+        to configuration: any DataStoreConfiguration, _ configurations: [any DataStoreConfiguration], _ schema: Schema
+    ) -> Set<String> {
+        Set(
+            configurations.filter { $0.name != configuration.name }.flatMap {
+                ($0.schema ?? schema).stored.entities.map(\.name)
+            }
+        ).subtracting((configuration.schema ?? schema).stored.entities.map(\.name))
     }
 }
 
@@ -58,6 +86,46 @@ private struct DueMigration {
     private func path(from stored: StoredSchema) throws -> MigrationPath? {
         let path = try MigrationPath.find(from: stored, to: target, plan, store: configuration.name)
         return path.isNeeded(from: stored, to: target.stored) ? path : nil
+    }
+
+    /// Looks at what the stages would do; nil for a store that does not exist yet.
+    static func preview(
+        _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
+        without others: Set<String>
+    ) throws -> MigrationPreview? {
+        guard try configuration.storedSchema() != nil else { return nil }
+        let migration = try configuration.previewMigration()
+        defer { migration.abandon() }
+        let stored = migration.storedSchema
+        let versions = try PlannedVersions(plan) { !others.contains($0) }
+        let path = try MigrationPath.find(from: stored, to: target, versions, store: configuration.name)
+        let rows = try migration.frozen(under: Schema(stored: stored)).currentVersion
+        let records = stored.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) }
+        var stages: [MigrationPreview.Stage] = []
+        for step in path.steps {
+            var (loss, refusal): (SchemaLoss?, String?) = (nil, nil)
+            do {
+                if case .transform(let transform)? = step.stage {
+                    try migration.adapt(to: step.source.stored)
+                    let run = TransformRun(step: step, transform: transform, migration: migration)
+                    _ = try run.map(from: step.source.stored)
+                } else {
+                    let found = try migration.adapt(to: step.target.stored)
+                    loss = found.isEmpty ? nil : found
+                }
+            } catch {
+                refusal = "\(error)"
+            }
+            stages.append(
+                MigrationPreview.Stage(
+                    from: step.source.version, to: step.target.version, hasCode: step.hasCode,
+                    changes: step.target.stored.storage.differences(fromExpected: step.source.stored.storage),
+                    loss: loss, refusal: refusal))
+            if refusal != nil { break }
+        }
+        return MigrationPreview(
+            store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
+            to: path.steps.last?.target.version ?? target.version, stages: stages, records: records)
     }
 
     /// Runs the stages.

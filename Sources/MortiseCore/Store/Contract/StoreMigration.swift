@@ -8,6 +8,10 @@ public protocol MigratableConfiguration: SelfDescribingConfiguration {
     /// - Throws: the adapter's errors for a store that is open elsewhere or cannot be read.
     func beginMigration() throws -> any StoreMigration
 
+    /// Begins a migration that is never committed, to find out what one would do: takes no lock and changes nothing.
+    /// - Throws: the adapter's errors for a store that cannot be read.
+    func previewMigration() throws -> any StoreMigration
+
     /// Whether the store may be changed. If false, a container does not open it while code of a plan is due.
     var allowsMigration: Bool { get }
 }
@@ -35,8 +39,10 @@ public protocol StoreMigration: AnyObject {
     func working(under schema: Schema) throws -> any VersionedDataStore
 
     /// Brings the records to another schema, as opening the store with it would.
+    /// - Returns: what the schema does not take of the records.
     /// - Throws: the adapter's errors for a schema to which records cannot be brought. The migration can only be abandoned then.
-    func adapt(to schema: StoredSchema) throws
+    @discardableResult
+    func adapt(to schema: StoredSchema) throws -> SchemaLoss
 
     /// Replaces what is stored, durably, and lets others open the store again.
     /// - Throws: why nothing was replaced, or why it is not known whether it was.

@@ -1,0 +1,65 @@
+/// What opening a store with a migration plan would do to it.
+public struct MigrationPreview: Sendable, Hashable {
+    /// One stage that is due.
+    public struct Stage: Sendable, Hashable {
+        /// The version before the stage.
+        public let from: Schema.Version
+        /// The version after it.
+        public let to: Schema.Version
+        /// Whether the stage has code. A preview runs none: what follows may come out otherwise when it has run.
+        public let hasCode: Bool
+        /// What differs in how records are stored after the stage, in words, by entity and property.
+        public let changes: [String]
+        /// Records and values that the stage has no place for; nil if it drops nothing.
+        public let loss: SchemaLoss?
+        /// Why the stage would be refused as the records are; nil if it would not. Stages after it were not looked at.
+        public let refusal: String?
+
+        init(
+            from: Schema.Version, to: Schema.Version, hasCode: Bool, changes: [String], loss: SchemaLoss?,
+            refusal: String?
+        ) {
+            self.from = from
+            self.to = to
+            self.hasCode = hasCode
+            self.changes = changes
+            self.loss = loss
+            self.refusal = refusal
+        }
+    }
+
+    /// The name of the store's configuration.
+    public let store: String
+    /// The version that the store holds, by the plan's numbers where the plan has it.
+    public let from: Schema.Version
+    /// The version that it would come to.
+    public let to: Schema.Version
+    /// The stages that are due, in order; empty if the store would be opened as it is.
+    public let stages: [Stage]
+    /// How many records the store has.
+    public let records: Int
+
+    init(store: String, from: Schema.Version, to: Schema.Version, stages: [Stage], records: Int) {
+        self.store = store
+        self.from = from
+        self.to = to
+        self.stages = stages
+        self.records = records
+    }
+}
+
+extension MigrationPreview: CustomStringConvertible {
+    /// The stages, one a line, with what each would drop or be refused for.
+    public var description: String {
+        let count = SchemaLoss.plural(records, "record")
+        if stages.isEmpty { return "\(store): version \(from), \(count), nothing to do" }
+        let lines = stages.map { stage in
+            var words = ["  \(stage.from) to \(stage.to)\(stage.hasCode ? ", with code" : "")"]
+            words += stage.changes.map { "    \($0)" }
+            if let loss = stage.loss { words.append("    drops \(loss)") }
+            if let refusal = stage.refusal { words.append("    is refused: \(refusal)") }
+            return words.joined(separator: "\n")
+        }
+        return (["\(store): version \(from) to \(to), \(count)"] + lines).joined(separator: "\n")
+    }
+}

@@ -39,26 +39,37 @@ public final class DefaultStore: EngineDataStore {
             base = try InMemoryStore(
                 InMemoryConfiguration(configuration.name, schema: schema), migrationPlan: migrationPlan)
         } else {
-            let path = configuration.url.path(percentEncoded: false)
             // SwiftData makes the folder of its default location, and so does this.
             if configuration.allowsSave {
                 try FileManager.default.createDirectory(
                     at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
             }
-            if try Self.isJSON(path) {
-                base = try JSONFileStore(
-                    JSONFileConfiguration(
-                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave,
-                        dropping: configuration.dropping),
-                    migrationPlan: migrationPlan)
-            } else {
-                base = try AppendLogStore(
-                    AppendLogConfiguration(
-                        configuration.name, schema: schema, path: path, allowsSave: configuration.allowsSave,
-                        dropping: configuration.dropping),
-                    migrationPlan: migrationPlan)
+            switch try Self.file(of: configuration) {
+            case .json(let file): base = try JSONFileStore(file, migrationPlan: migrationPlan)
+            case .log(let file): base = try AppendLogStore(file, migrationPlan: migrationPlan)
             }
         }
+    }
+
+    fileprivate enum File {
+        case json(JSONFileConfiguration)
+        case log(AppendLogConfiguration)
+    }
+
+    /// What opens the file of a configuration that has one.
+    /// - Throws: `FileError` where something is at the path that cannot be read.
+    fileprivate static func file(of configuration: ModelConfiguration) throws -> File {
+        let path = configuration.url.path(percentEncoded: false)
+        if try isJSON(path) {
+            return .json(
+                JSONFileConfiguration(
+                    configuration.name, schema: configuration.schema, path: path, allowsSave: configuration.allowsSave,
+                    dropping: configuration.dropping))
+        }
+        return .log(
+            AppendLogConfiguration(
+                configuration.name, schema: configuration.schema, path: path, allowsSave: configuration.allowsSave,
+                dropping: configuration.dropping))
     }
 
     /// - Throws: `FileError` where something is at the path that cannot be read.
@@ -134,5 +145,39 @@ extension DefaultStore: HistoryProviding {
     private func history() throws -> AppendLogStore {
         guard let log = base as? AppendLogStore else { throw DataStoreError.unsupportedFeature }
         return log
+    }
+}
+
+extension ModelConfiguration: MigratableConfiguration {
+    /// Nil for a store in memory.
+    private var file: (any MigratableConfiguration)? {
+        get throws {
+            if isStoredInMemoryOnly { return nil }
+            return switch try DefaultStore.file(of: self) {
+            case .json(let file): file
+            case .log(let file): file
+            }
+        }
+    }
+
+    /// The schema of the file; nil if there is none yet, and for a store in memory.
+    /// - Throws: what the store in the file throws.
+    public func storedSchema() throws -> StoredSchema? { try file?.storedSchema() }
+
+    /// Whether the configuration allows saving.
+    public var allowsMigration: Bool { allowsSave }
+
+    /// Begins a migration of the file.
+    /// - Throws: what the store in the file throws; `DataStoreError.unsupportedFeature` for a store in memory.
+    public func beginMigration() throws -> any StoreMigration {
+        guard let file = try file else { throw DataStoreError.unsupportedFeature }
+        return try file.beginMigration()
+    }
+
+    /// Begins a migration that is never committed.
+    /// - Throws: as `beginMigration()`.
+    public func previewMigration() throws -> any StoreMigration {
+        guard let file = try file else { throw DataStoreError.unsupportedFeature }
+        return try file.previewMigration()
     }
 }

@@ -141,7 +141,7 @@ extension ModelConfiguration: DataStoreConfiguration {
     /// The store that the configuration opens.
     public typealias Store = DefaultStore
 
-    /// True: the store refuses custom stages that are due, and those alone.
+    /// True: a container carries out the stages that are due before it opens the store.
     public var handlesMigrationPlans: Bool { true }
 
     /// The longest file name that common file systems take, in bytes, less what a log's checkpoint appends to it.

@@ -3,7 +3,11 @@
 ///
 /// Such a store is opened without a plan: the container has brought it to the configuration's schema before. Stages without
 /// code, where they come to the same as one, are left to the opening of the store itself, which adapts its records.
-public protocol MigratableConfiguration: SelfDescribingConfiguration {
+public protocol MigratableConfiguration: DataStoreConfiguration {
+    /// The schema of the stored data; nil if the store does not exist yet. Takes no lock and changes nothing.
+    /// - Throws: the adapter's errors for a store that cannot be read.
+    func storedSchema() throws -> StoredSchema?
+
     /// Begins a migration of the store, which holds data: takes what keeps other writers away.
     /// - Throws: the adapter's errors for a store that is open elsewhere or cannot be read.
     func beginMigration() throws -> any StoreMigration

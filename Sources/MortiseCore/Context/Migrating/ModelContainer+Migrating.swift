@@ -71,7 +71,8 @@ private struct DueMigration {
         _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
         without others: Set<String>
     ) throws {
-        guard let stored = try configuration.storedSchema() else { return nil }
+        // Most openings end here, before the plan's models are looked at.
+        guard let stored = try configuration.storedSchema(), stored != target.stored else { return nil }
         self.configuration = configuration
         self.target = target
         self.plan = try PlannedVersions(plan) { !others.contains($0) }

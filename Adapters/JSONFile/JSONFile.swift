@@ -27,6 +27,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
     let reader: JSONFileReader?
     /// Keeps the file as it was, before the first save under a schema that lacks what it holds.
     let changeover: SchemaChangeover?
+    /// Whether the file has its records under another schema than the one that it was opened with.
+    let isUnderOtherSchema: Bool
     /// Makes a complete copy of the store at a path where nothing exists.
     private let backUp: @Sendable (_ path: String) throws -> Void
     /// The stores that are open on the file.
@@ -38,9 +40,10 @@ final class JSONFile: CommitSink, @unchecked Sendable {
 
     private init(
         _ configuration: JSONFileConfiguration, path: String, catalog: Catalog, lock: FileLock?, claim: (any OpenFile)?,
-        identity: FileIdentity?, loss: SchemaLoss?
+        identity: FileIdentity?, loss: SchemaLoss?, isUnderOtherSchema: Bool
     ) {
         self.path = path
+        self.isUnderOtherSchema = isUnderOtherSchema
         name = configuration.name
         self.catalog = catalog
         self.lock = lock
@@ -95,7 +98,8 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             }
             let file = JSONFile(
                 configuration, path: path, catalog: version.catalog, lock: lock, claim: claim,
-                identity: content?.identity, loss: loaded?.loss)
+                identity: content?.identity, loss: loaded?.loss,
+                isUnderOtherSchema: loaded?.isUnderOtherSchema ?? false)
             if loaded == nil { external.makeStoreFirst { [weak file] in try file?.begin(with: version) } }
             return Engine(version, sink: file)
         } catch {
@@ -237,14 +241,21 @@ final class JSONFile: CommitSink, @unchecked Sendable {
         }
     }
 
-    /// Replaces the file by one under another schema, of which it keeps a copy before. Nothing can be saved here afterwards.
+    /// Replaces the file by one under another schema, and keeps a copy of it as it was. Nothing can be saved here afterwards.
+    /// - Returns: the path of the copy.
     func replace(with outcome: EngineMigration.Outcome) throws -> String {
         try writing.withLock {
             if let failure { throw EngineError.latched(store: path, cause: failure) }
             try checkUntouched()
             let copy = try SchemaChangeover.keepCopy(
                 of: path, version: catalog.schema.version, in: fileSystem, backUp: backUp)
-            try replace(with: outcome.result)
+            do {
+                try replace(with: outcome.result)
+            } catch {
+                // The file is what it was: each attempt would leave another copy of it.
+                if failure == nil { SchemaChangeover.removeCopy(copy, in: fileSystem) }
+                throw error
+            }
             failure = "it was brought to another version of the schema"
             return copy
         }

@@ -74,7 +74,6 @@ struct FormatReaderTests {
         let read = try FormatReader.read(path)
         let expected = try FormatReader.content(of: store)
         #expect(read.content == expected)
-        if read.content != expected { print("DBGA", read.content); print("DBGB", expected) }
         #expect("\(read.content)".contains(MigrationAuthor.name))
         try container.close()
     }

@@ -34,11 +34,19 @@ extension LogSurvey {
                 current = found.map { (LogCatalog($0, store: header.store.uuidString), Array(frame.payload)) }
                 return
             }
+            if frame.header.kind == .migration, current == nil {
+                current = lastSchema(of: frame, store: header.store.uuidString)
+                return
+            }
             let number = frame.header.transaction
             guard frame.header.kind.isTransaction, number > last, number <= base, let (catalog, payload) = current
             else { return }
             var following = (catalog: catalog, payload: payload)
-            guard (try? read(frame, &following)) != nil else { return }
+            guard (try? read(frame, &following)) != nil else {
+                // What comes after it is under another schema than what comes before.
+                if frame.header.kind == .migration { current = lastSchema(of: frame, store: header.store.uuidString) }
+                return
+            }
             do {
                 if writtenSchema != catalog.schema { try written.append(.schema, payload) }
                 try written.append(frame.header.kind, frame.payload, transaction: number)
@@ -55,6 +63,16 @@ extension LogSurvey {
         if let failure { throw failure }
         frames = written
         return (count, writtenSchema)
+    }
+
+    /// The schema after a migration; nil if it cannot be read.
+    private func lastSchema(
+        of frame: ScannedFrame, store: String
+    ) -> (catalog: LogCatalog, payload: [UInt8])? {
+        guard let part = try? frame.parts().last(where: { $0.header.kind == .schema }),
+            let schema = try? part.reading({ try $0.schema() })
+        else { return nil }
+        return (LogCatalog(schema, store: store), Array(part.payload))
     }
 
     /// Reads a transaction, or the parts of a migration, to see that it can be read. `current` is the schema in force, before and

@@ -18,71 +18,107 @@ extension AppendLogConfiguration: MigratableConfiguration {
     /// Takes the lock of the log and reads it. One frame is appended to the log in the end, with the schemas that the migration leads
     /// through and what its code has changed; the transactions before it stay, and so do history tokens. Where the new
     /// schema lacks something that the store holds, a copy of the store is kept beside it as `NAME.schema-VERSION-NUMBER`.
-    /// - Throws: `MigrationError.openElsewhere`; `EngineError.schemaMismatch` for a log that others share; as opening the store
-    ///   does.
+    /// - Throws: `MigrationError.openElsewhere`, `.sharedElsewhere`; as opening the store does.
     public func beginMigration() throws -> any StoreMigration {
-        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
-        if sharing == .shared {
-            throw EngineError.schemaMismatch(
-                store: name, differences: ["a shared log cannot be migrated; open it unshared once"])
-        }
-        var configuration = self
-        configuration.schema = Schema(stored: stored)
-        configuration.isMigrating = true
-        // They would write what is about to be another version.
-        configuration.checkpoints = .onCall
-        configuration.compaction = .onCall
-        let log: OpenLog
-        do {
-            log = try OpenLogs.shared.open(configuration, schema: stored)
-        } catch EngineError.openWithOtherOptions {
-            throw MigrationError.openElsewhere(store: name)
-        }
-        let writesCheckpoint = checkpoints == .automatic
-        return EngineMigration(of: log.engine.version, named: name) { outcome in
-            guard let sink = log.sink else { throw DataStoreError.unsupportedFeature }
-            if let copy = try sink.migrate(with: outcome, writingCheckpoint: writesCheckpoint) {
-                StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+        if sharing == .shared { throw MigrationError.sharedElsewhere(store: name) }
+        let log = try openingUnderStoredSchema { stored in
+            var configuration = self
+            configuration.schema = Schema(stored: stored)
+            configuration.isMigrating = true
+            // They would write what is about to be another version.
+            configuration.checkpoints = .onCall
+            configuration.compaction = .onCall
+            do {
+                let log = try OpenLogs.shared.open(configuration, schema: stored)
+                if log.sink?.hasOtherSchema != true { return log }
+                try? OpenLogs.shared.close(log)
+                return nil
+            } catch EngineError.openWithOtherOptions {
+                throw MigrationError.openElsewhere(store: name)
             }
-        } release: {
-            try? OpenLogs.shared.close(log)
         }
+        // The container opens a log that is whole already.
+        if let recovery = log.recovery {
+            StoreEvents.emit(.recovery(store: name, bytes: recovery.droppedBytes))
+        }
+        let migration = log.sink.map { LogMigration(of: $0, writesCheckpoint: checkpoints == .automatic) }
+        let adapter = EngineMigration.Adapter(
+            note: { try migration?.note($0) },
+            write: { outcome in
+                guard let migration else { throw DataStoreError.unsupportedFeature }
+                if let copy = try migration.commit(outcome) {
+                    StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+                }
+            },
+            release: { try? OpenLogs.shared.close(log) })
+        return EngineMigration(of: log.engine.version, named: name, adapter)
+    }
+}
+
+/// The parts of the frame that a migration appends to a log.
+private final class LogMigration {
+    private let log: AppendLog
+    private let writesCheckpoint: Bool
+    private var catalog: LogCatalog
+    private var parts: [(kind: FrameKind, payload: [UInt8])] = []
+
+    init(of log: AppendLog, writesCheckpoint: Bool) {
+        self.log = log
+        self.writesCheckpoint = writesCheckpoint
+        catalog = log.catalog
+    }
+
+    /// - Throws: `AppendLogError` for a schema or value that the log cannot take.
+    func note(_ step: EngineMigration.Step) throws {
+        try AppendLogError.naming(log.path) {
+            switch step {
+            case .schema(let schema):
+                catalog = LogCatalog(schema, store: catalog.store, external: catalog.external)
+                parts.append((.schema, try catalog.schemaPayload()))
+            case .changes(let changes, let before, let after):
+                parts.append((.transactionWithFiles, try log.payload(changes, from: before, to: after, catalog)))
+            }
+        }
+    }
+
+    /// - Returns: the path of the copy that was kept of the store as it was; nil if nothing is lost.
+    func commit(_ outcome: EngineMigration.Outcome) throws -> String? {
+        defer { parts = [] }
+        return try log.migrate(with: outcome, parts, under: catalog, writingCheckpoint: writesCheckpoint)
     }
 }
 
 extension AppendLog {
+    fileprivate func payload(
+        _ changes: ChangeSet, from before: EngineVersion, to after: EngineVersion, _ catalog: LogCatalog
+    ) throws -> [UInt8] {
+        var payload = ByteWriter()
+        payload.mostParts = configuration.mostParts
+        try payload.transaction(changes, from: before, to: after, catalog: catalog)
+        return payload.bytes
+    }
+
     /// Appends the frame of a migration and waits until it is on the disk. Nothing can be saved here afterwards.
     /// - Returns: the path of the copy that was kept of the store as it was; nil if nothing is lost.
     /// - Throws: `EngineError.latched`; `AppendLogError` for a schema or value that the log cannot take; `FileError`.
-    func migrate(
-        with outcome: EngineMigration.Outcome, writingCheckpoint writesCheckpoint: Bool
+    fileprivate func migrate(
+        with outcome: EngineMigration.Outcome, _ parts: [(kind: FrameKind, payload: [UInt8])],
+        under catalog: LogCatalog, writingCheckpoint writesCheckpoint: Bool
     ) throws -> String? {
-        guard case .changes(let changes, let before, let result)? = outcome.steps.last else {
-            throw DataStoreError.unsupportedFeature
-        }
-        var current = catalog
-        var parts: [(kind: FrameKind, payload: [UInt8])] = []
-        try AppendLogError.naming(path) {
-            for step in outcome.steps.dropLast() {
-                switch step {
-                case .schema(let schema):
-                    current = LogCatalog(schema, store: catalog.store, external: catalog.external)
-                    parts.append((.schema, try current.schemaPayload()))
-                case .changes(let changes, let before, let after):
-                    var payload = ByteWriter()
-                    payload.mostParts = configuration.mostParts
-                    try payload.transaction(changes, from: before, to: after, catalog: current)
-                    parts.append((.transactionWithFiles, payload.bytes))
-                }
-            }
-        }
         var copy: String?
         if !outcome.loss.isEmpty {
             copy = try SchemaChangeover.keepCopy(
-                of: path, version: catalog.schema.version, in: fileSystem, backUp: backUp)
+                of: path, version: self.catalog.schema.version, in: fileSystem, backUp: backUp)
         }
-        let append = try write(changes, from: before, to: result, current, behind: [], including: parts)
-        try writer.sync(upTo: append)
+        do {
+            let append = try write(
+                outcome.changes, from: outcome.base, to: outcome.result, catalog, behind: [], including: parts)
+            try writer.sync(upTo: append)
+        } catch {
+            // Where nothing was written each attempt would leave another copy.
+            if let copy, (try? writer.checkWritable()) != nil { SchemaChangeover.removeCopy(copy, in: fileSystem) }
+            throw error
+        }
         let (header, position) = writer.state
         if writesCheckpoint, position.end >= configuration.leastReplay {
             // So that the next opening need not bring each record to the schema again; the log has everything.

@@ -517,8 +517,15 @@ final class LogWriter: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Lets nothing be written any more.
-    func end(because reason: String) { locked { failure = failure ?? reason } }
+    /// Cuts off what was allocated ahead, and lets nothing be written any more.
+    func end(because reason: String) {
+        locked {
+            if failure == nil, !isShared, allocated > position.end, (try? checkUntouched()) != nil {
+                try? file.truncate(to: position.end)
+            }
+            failure = failure ?? reason
+        }
+    }
 
     /// Cuts off what was allocated ahead, and releases file and lock.
     func close() {

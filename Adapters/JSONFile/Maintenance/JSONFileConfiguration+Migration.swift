@@ -19,22 +19,30 @@ extension JSONFileConfiguration: MigratableConfiguration {
     /// beside it as `NAME.schema-VERSION-NUMBER`.
     /// - Throws: `MigrationError.openElsewhere`; as opening the store does.
     public func beginMigration() throws -> any StoreMigration {
-        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
-        var configuration = self
-        configuration.schema = Schema(stored: stored)
-        configuration.isMigrating = true
-        let engine: Engine
-        do {
-            engine = try OpenJSONFiles.shared.engine(for: configuration, schema: stored)
-        } catch EngineError.openWithOtherOptions {
-            throw MigrationError.openElsewhere(store: name)
+        let engine = try openingUnderStoredSchema { stored in
+            var configuration = self
+            configuration.schema = Schema(stored: stored)
+            configuration.isMigrating = true
+            do {
+                let engine = try OpenJSONFiles.shared.engine(for: configuration, schema: stored)
+                if (engine.sink as? JSONFile)?.isUnderOtherSchema != true { return engine }
+                try? OpenJSONFiles.shared.close(engine)
+                return nil
+            } catch EngineError.openWithOtherOptions {
+                throw MigrationError.openElsewhere(store: name)
+            }
         }
-        return EngineMigration(of: engine.version, named: name) { outcome in
-            guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
-            let copy = try file.replace(with: outcome)
-            StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
-        } release: {
-            try? OpenJSONFiles.shared.close(engine)
-        }
+        let adapter = EngineMigration.Adapter(
+            // The new file has the result whole.
+            note: { _ in },
+            write: { outcome in
+                guard let file = engine.sink as? JSONFile else { throw DataStoreError.unsupportedFeature }
+                let copy = try file.replace(with: outcome)
+                if !outcome.loss.isEmpty {
+                    StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+                }
+            },
+            release: { try? OpenJSONFiles.shared.close(engine) })
+        return EngineMigration(of: engine.version, named: name, adapter)
     }
 }

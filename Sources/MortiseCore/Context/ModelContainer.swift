@@ -185,7 +185,7 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         _ configuration: C, with schema: Schema, _ migrationPlan: (any SchemaMigrationPlan.Type)?
     ) throws -> C {
         var configuration = configuration
-        if let own = configuration.schema?.numbered(by: migrationPlan) {
+        if let own = configuration.schema?.numbered(by: migrationPlan, asPartOf: schema) {
             configuration.schema = own
             for entity in own.stored.entities where schema.stored.entity(named: entity.name) == nil {
                 throw SwiftDataError(

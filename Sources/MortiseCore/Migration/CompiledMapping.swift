@@ -12,11 +12,15 @@ struct CompiledMapping {
         let filling: (@Sendable (StoredRecord) throws -> StoredValue)?
     }
 
-    /// The old schema without properties whose names others take; nil if there are none.
-    private(set) var cleared: StoredSchema?
-    /// The new schema, without constraints, in which the properties may have no value; nil if nothing happens between.
-    private(set) var between: StoredSchema?
+    /// The schemas that the records come to one after another before values are made; the last of them is the new schema without
+    /// constraints, in which the properties may have no value. Empty if nothing happens between.
+    private(set) var schemas: [StoredSchema] = []
     private(set) var properties: [Property] = []
+    /// By entity of the old schema, the properties whose values are converted and not lost.
+    private(set) var converted: [String: Set<String>] = [:]
+
+    /// The schema in which values are made; nil if nothing happens between.
+    var between: StoredSchema? { schemas.last }
 
     /// - Throws: `MigrationError.invalidMapping`.
     init(
@@ -24,100 +28,82 @@ struct CompiledMapping {
     ) throws(MigrationError) {
         if mapping.rules.isEmpty, duplicates.isEmpty { return }
         var next = new
-        var dropped: [String: Set<String>] = [:]
-        var taken: Set<String> = []
-        for (name, rules) in Self.grouped(mapping.rules) {
+        var rules: [PropertyName: Rules] = [:]
+        for (name, found) in Self.grouped(mapping.rules) {
             let (place, property) = try Self.find(name, in: new)
-            let entity = new.entities[place].name
-            let found = new.entities[place].properties[property]
-            guard taken.insert("\(entity).\(found.name)").inserted else {
+            let (entity, described) = (new.entities[place].name, new.entities[place].properties[property])
+            let key = PropertyName(entity: entity, name: described.name)
+            guard rules[key] == nil else {
                 throw .invalidMapping(property: name, reason: "has a rule under another name already")
             }
-            let before = old.recordLayouts()[entity]
-            let origin = try Self.origin(of: found, rules, in: before, of: new, entity, rule: name)
-            var changed = found
-            if rules.isRenaming { changed.originalName = origin ?? found.name }
-            if rules.isFresh || rules.conversion != nil {
-                guard let attribute = found.attribute else {
-                    throw .invalidMapping(
-                        property: name, reason: "is a relationship: only attributes are converted or begin new")
-                }
-                changed.originalName = found.name
-                if let declaring = before?.slots.first(where: { $0.name == found.name })?.declaringEntity {
-                    dropped[declaring, default: []].insert(found.name)
-                }
-                if rules.conversion != nil || rules.filling != nil || attribute.defaultValue == nil {
-                    changed = changed.withoutDefault()
-                }
+            try found.check(described, rule: name)
+            rules[key] = found
+        }
+        let origins = try Origins(rules, from: old, to: new)
+        for (key, rules) in rules {
+            guard let place = next.entities.firstIndex(where: { $0.name == key.entity }),
+                let property = next.entities[place].properties.firstIndex(where: { $0.name == key.name }),
+                let attribute = next.entities[place].properties[property].attribute
+            else { continue }
+            var changed = next.entities[place].properties[property]
+            if rules.conversion != nil || rules.filling != nil && origins.isNew(key)
+                || rules.isFresh && attribute.defaultValue == nil
+            {
+                changed = changed.withoutDefault()
             } else if rules.filling != nil {
-                guard found.attribute != nil else {
-                    throw .invalidMapping(property: name, reason: "is a relationship: only attributes are filled")
-                }
-                changed = origin == nil ? changed.withoutDefault() : changed.optional()
+                changed = changed.optional()
             }
             next.entities[place].properties[property] = changed
-            guard rules.conversion != nil || rules.filling != nil, let attribute = found.attribute else { continue }
+            guard rules.conversion != nil || rules.filling != nil else { continue }
             properties.append(
                 Property(
-                    entity: entity, name: found.name, source: rules.conversion == nil ? nil : origin,
-                    kind: attribute.kind, fallback: attribute.defaultValue, conversion: rules.conversion,
-                    filling: rules.filling))
+                    entity: key.entity, name: key.name, source: origins.sources[key], kind: attribute.kind,
+                    fallback: attribute.defaultValue, conversion: rules.conversion, filling: rules.filling))
         }
-        let (before, after) = (old.recordLayouts(), next.recordLayouts())
+        properties.sort { ($0.entity, $0.name) < ($1.entity, $1.name) }
         for place in next.entities.indices {
-            let name = next.entities[place].name
-            // What has no value is looked at when duplicates are settled: some of it may go.
-            if let layout = after[name], let origins = before[name].map(layout.origins(in:)) {
-                for (slot, origin) in zip(layout.slots, origins) where slot.declaringEntity == name {
-                    guard let origin, before[name]?.slots[origin].property.isOptional == true,
-                        let index = next.entities[place].properties.firstIndex(where: { $0.name == slot.name }),
-                        next.entities[place].properties[index].relationship?.isToMany != true
-                    else { continue }
-                    next.entities[place].properties[index] = next.entities[place].properties[index].optional()
-                }
-            }
+            let entity = next.entities[place].name
             next.entities[place].uniquenessConstraints = []
-            next.entities[place].properties = next.entities[place].properties.map { $0.withoutUniqueness() }
-        }
-        between = next
-        try clear(dropped, in: old, before: next)
-    }
-
-    /// - Throws: `MigrationError.invalidMapping` where another property takes the values that would go.
-    private mutating func clear(
-        _ dropped: [String: Set<String>], in old: StoredSchema, before next: StoredSchema
-    ) throws(MigrationError) {
-        if dropped.isEmpty { return }
-        let (layouts, later) = (old.recordLayouts(), next.recordLayouts())
-        for (name, layout) in later {
-            guard let before = layouts[name] else { continue }
-            for (slot, origin) in zip(layout.slots, layout.origins(in: before)) {
-                guard let origin, before.slots[origin].name != slot.name,
-                    dropped[before.slots[origin].declaringEntity]?.contains(before.slots[origin].name) == true
-                else { continue }
-                throw .invalidMapping(
-                    property: "\(slot.declaringEntity).\(before.slots[origin].name)",
-                    reason: "takes the name of a property whose values \(slot.name) takes: do it in two versions")
+            // What has no value is looked at when duplicates are settled: some of it may go.
+            next.entities[place].properties = next.entities[place].properties.map { property in
+                let isRelaxed = property.relationship?.isToMany != true
+                    && origins.isOptional(PropertyName(entity: entity, name: property.name))
+                return (isRelaxed ? property.optional() : property).withoutUniqueness()
             }
         }
-        var cleared = old
-        for place in cleared.entities.indices {
-            guard let names = dropped[cleared.entities[place].name] else { continue }
-            cleared.entities[place].properties.removeAll { names.contains($0.name) }
-            for other in cleared.entities.indices {
-                cleared.entities[other].uniquenessConstraints.removeAll { !names.isDisjoint(with: $0) }
-                cleared.entities[other].indices.removeAll { !names.isDisjoint(with: $0.properties) }
-            }
-        }
-        self.cleared = cleared
+        schemas = try origins.way(to: next)
+        converted = origins.converted
     }
 
-    private struct Rules {
+    fileprivate struct PropertyName: Hashable {
+        let entity: String
+        let name: String
+
+        var text: String { "\(entity).\(name)" }
+    }
+
+    fileprivate struct Rules {
         var renamedFrom: String?
         var isFresh = false
         var conversion: MigrationMapping.Conversion?
         var filling: (@Sendable (StoredRecord) throws -> StoredValue)?
-        var isRenaming: Bool { renamedFrom != nil && conversion == nil }
+        /// Takes no stored value as it is.
+        var beginsNew: Bool { isFresh || conversion != nil }
+
+        func check(_ property: StoredProperty, rule: String) throws(MigrationError) {
+            if isFresh, renamedFrom != nil || conversion != nil {
+                throw .invalidMapping(
+                    property: rule, reason: "both begins new and takes values of the old schema")
+            }
+            guard property.attribute == nil else { return }
+            if isFresh || conversion != nil {
+                throw .invalidMapping(
+                    property: rule, reason: "is a relationship: only attributes are converted or begin new")
+            }
+            if filling != nil {
+                throw .invalidMapping(property: rule, reason: "is a relationship: only attributes are filled")
+            }
+        }
     }
 
     private static func grouped(
@@ -154,27 +140,182 @@ struct CompiledMapping {
         else { throw .invalidMapping(property: name, reason: "names a property that the new schema lacks") }
         return (entity, property)
     }
+}
 
-    /// The name of the old property that a new one comes from; nil for one that is new.
-    private static func origin(
-        of property: StoredProperty, _ rules: Rules, in old: RecordLayout?, of new: StoredSchema, _ entity: String,
-        rule: String
-    ) throws(MigrationError) -> String? {
-        if let name = rules.renamedFrom {
-            guard old?.slot(named: name) != nil else {
-                throw .invalidMapping(property: rule, reason: "is to come from \(name), which the old schema lacks")
+/// Which property of the old schema each property of the new one takes its values from.
+private struct Origins {
+    typealias PropertyName = CompiledMapping.PropertyName
+
+    private let old: StoredSchema
+    private let new: StoredSchema
+    private let rules: [PropertyName: CompiledMapping.Rules]
+    /// By entity that both schemas have and slot of the new layout, the slot of the old one; nil for what begins new.
+    private let wanted: [String: [Int?]]
+    private let layouts: [String: RecordLayout]
+    private let oldLayouts: [String: RecordLayout]
+    /// The names of the old properties whose values are converted.
+    let sources: [PropertyName: String]
+    /// By entity of the old schema, the properties whose values are converted and not lost.
+    let converted: [String: Set<String>]
+
+    init(
+        _ rules: [PropertyName: CompiledMapping.Rules], from old: StoredSchema, to new: StoredSchema
+    ) throws(MigrationError) {
+        (self.old, self.new, self.rules) = (old, new, rules)
+        var wanted: [String: [Int?]] = [:]
+        var sources: [PropertyName: String] = [:]
+        var converted: [String: Set<String>] = [:]
+        (layouts, oldLayouts) = (new.recordLayouts(), old.recordLayouts())
+        for (name, layout) in layouts {
+            guard let before = oldLayouts[name] else { continue }
+            let found = layout.slots.map { rules[PropertyName(entity: $0.declaringEntity, name: $0.name)] }
+            // Where the schemas alone have to say it.
+            let undecided = found.indices.filter { found[$0]?.isFresh != true && found[$0]?.renamedFrom == nil }
+            var origins: [Int?] = Array(repeating: nil, count: layout.slots.count)
+            for (slot, origin) in zip(undecided, layout.origins(of: undecided, in: before)) { origins[slot] = origin }
+            /// The old slots whose values rules take to another name.
+            var taken: Set<Int> = []
+            for (slot, rule) in found.enumerated() {
+                guard let original = rule?.renamedFrom else { continue }
+                origins[slot] = before.slot(named: original)
+                if let origin = origins[slot] { taken.insert(origin) }
             }
-            return name
+            for (slot, rule) in found.enumerated() {
+                let described = layout.slots[slot]
+                let key = PropertyName(entity: described.declaringEntity, name: described.name)
+                if let original = rule?.renamedFrom, origins[slot] == nil {
+                    throw .invalidMapping(
+                        property: key.text, reason: "is to come from \(original), which the old schema lacks")
+                }
+                guard let conversion = rule?.conversion else {
+                    if rule?.renamedFrom == nil, let origin = origins[slot], taken.contains(origin),
+                        before.slots[origin].name == described.name
+                    {
+                        origins[slot] = nil
+                    }
+                    continue
+                }
+                guard let origin = origins[slot] else {
+                    throw .invalidMapping(
+                        property: key.text, reason: "is to be converted, and comes from no property of the old schema")
+                }
+                let source = before.slots[origin]
+                if let known = sources.updateValue(source.name, forKey: key), known != source.name {
+                    throw .invalidMapping(
+                        property: key.text,
+                        reason: "comes from \(known) in one entity and from \(source.name) in another")
+                }
+                if conversion.isLossless { converted[source.declaringEntity, default: []].insert(source.name) }
+                origins[slot] = nil
+            }
+            wanted[name] = origins
         }
-        var found: String?
-        if let old, let layout = new.recordLayouts()[entity], let slot = layout.slot(named: property.name) {
-            found = layout.origins(in: old)[slot].map { old.slots[$0].name }
+        (self.wanted, self.sources, self.converted) = (wanted, sources, converted)
+    }
+
+    /// The old slots that a property takes its values from, one for each entity that both schemas have.
+    private func origins(of property: PropertyName) -> [RecordLayout.Slot] {
+        wanted.compactMap { name, origins in
+            guard let layout = layouts[name],
+                let slot = layout.slots.firstIndex(where: {
+                    $0.name == property.name && $0.declaringEntity == property.entity
+                }), let origin = origins[slot]
+            else { return nil }
+            return oldLayouts[name]?.slots[origin]
         }
-        if found == nil, rules.conversion != nil {
-            throw .invalidMapping(
-                property: rule, reason: "is to be converted, and comes from no property of the old schema")
+    }
+
+    /// Whether no record of the old schema has a value for a property.
+    func isNew(_ property: PropertyName) -> Bool { origins(of: property).isEmpty }
+
+    /// Whether records of the old schema may lack a value for a property.
+    func isOptional(_ property: PropertyName) -> Bool { origins(of: property).contains { $0.property.isOptional } }
+
+    /// Schemas one after another, at the end one with the properties of `last`, that take values as wanted by nothing but names and
+    /// original names.
+    ///
+    /// Stores know no other way to say where values come from: each schema is one that they could be opened with.
+    func way(to last: StoredSchema) throws(MigrationError) -> [StoredSchema] {
+        let renamed = last.mapping { property, key, _ in
+            guard let rule = rules[key] else { return }
+            property.originalName = rule.renamedFrom ?? (rule.beginsNew ? property.name : property.originalName)
         }
-        return found
+        var reduced = renamed.withoutIndices()
+        for place in reduced.entities.indices {
+            let entity = reduced.entities[place].name
+            reduced.entities[place].properties.removeAll {
+                rules[PropertyName(entity: entity, name: $0.name)]?.beginsNew == true
+            }
+        }
+        let parked = renamed.withoutIndices().mapping { property, key, number in
+            if property.attribute == nil { return }
+            property.name = Self.parkedName(number)
+            property.originalName = origins(of: key).first?.name ?? property.name
+        }
+        // A property that keeps its name has it again; one that changes it is found by its original name.
+        let prepared = last.withoutIndices().mapping { property, _, number in
+            if property.attribute == nil { return }
+            if property.originalName == property.name {
+                property.originalName = Self.parkedName(number)
+            } else {
+                property.name = Self.parkedName(number)
+            }
+        }
+        for way in [[renamed], [reduced, renamed], [reduced, last], [parked, prepared, last]] where leads(way) {
+            return way
+        }
+        throw .invalidMapping(
+            property: rules.keys.map(\.text).sorted().joined(separator: ", "),
+            reason: "cannot be applied in one step, because other properties have the same names before or after it; make it two "
+                + "versions")
+    }
+
+    /// No name of a Swift property.
+    private static func parkedName(_ number: Int) -> String { "mortise migration \(number)" }
+
+    private func leads(_ way: [StoredSchema]) -> Bool {
+        var later = layouts
+        // Back from the new schema, whose slots are all to come from their own place.
+        var origins = later.mapValues { $0.slots.indices.map { Optional($0) } }
+        for (distance, schema) in ([old] + way).reversed().enumerated() {
+            let earlier = schema.recordLayouts()
+            for (name, layout) in later {
+                guard let before = earlier[name] else {
+                    origins[name] = nil
+                    continue
+                }
+                let step = layout.origins(in: before)
+                if distance == 0, step != layout.slots.indices.map({ Optional($0) }) { return false }
+                // Only the old schema has values that two properties may take.
+                let taken = step.compactMap(\.self)
+                if distance < way.count, Set(taken).count != taken.count { return false }
+                origins[name] = origins[name]?.map { $0.flatMap { step[$0] } }
+            }
+            later = earlier
+        }
+        return wanted.allSatisfy { origins[$0] == $1 }
+    }
+}
+
+extension StoredSchema {
+    /// The schema with its properties changed, which are numbered.
+    fileprivate func mapping(_ body: (inout StoredProperty, CompiledMapping.PropertyName, Int) -> Void) -> StoredSchema {
+        var (schema, number) = (self, 0)
+        for entity in schema.entities.indices {
+            for property in schema.entities[entity].properties.indices {
+                let key = CompiledMapping.PropertyName(
+                    entity: schema.entities[entity].name, name: schema.entities[entity].properties[property].name)
+                body(&schema.entities[entity].properties[property], key, number)
+                number += 1
+            }
+        }
+        return schema
+    }
+
+    fileprivate func withoutIndices() -> StoredSchema {
+        var schema = self
+        for entity in schema.entities.indices { schema.entities[entity].indices = [] }
+        return schema
     }
 }
 

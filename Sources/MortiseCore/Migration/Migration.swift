@@ -7,6 +7,13 @@ public protocol SchemaMigrationPlan {
 }
 
 extension Schema {
+    /// As `numbered(by:)`; a schema that has some of the entities of another one, as they are there, has the other's number.
+    func numbered(by plan: (any SchemaMigrationPlan.Type)?, asPartOf whole: Schema) -> Schema {
+        if plan == nil || hasChosenVersion { return numbered(by: plan) }
+        guard stored.entities.allSatisfy({ whole.stored.entity(named: $0.name) == $0 }) else { return numbered(by: plan) }
+        return Schema(self, version: whole.version, isChosen: true)
+    }
+
     /// The schema with the number of the plan's newest version that has the same entities; see `numbered(as:)`.
     func numbered(by plan: (any SchemaMigrationPlan.Type)?) -> Schema {
         numbered(as: (plan?.schemas ?? []).map { Schema(versionedSchema: $0).stored })
@@ -24,6 +31,9 @@ public enum MigrationStage {
     /// A container runs the code on the thread that makes it, for stores whose configuration is a `MigratableConfiguration`. It
     /// refuses the plan for every other store that does not say that it takes care of plans
     /// (`DataStoreConfiguration.handlesMigrationPlans`).
+    ///
+    /// In a container of several stores the code runs once for each store that the stage is due for, and sees the entities of that
+    /// store alone. A stage that changes entities of other stores only is passed over.
     case custom(
         fromVersion: any VersionedSchema.Type, toVersion: any VersionedSchema.Type,
         willMigrate: ((_ context: ModelContext) throws -> Void)?,

@@ -37,20 +37,35 @@ extension MigrationMapping.Conversion {
             switch value {
             case .string(let text): return UInt64(plain: text).map(StoredValue.unsigned)
             case .decimal(let decimal): return UInt64(exactly: decimal).map(StoredValue.unsigned)
+            case .float(let number): return UInt64(exactly: number).map(StoredValue.unsigned)
+            case .double(let number): return UInt64(exactly: number).map(StoredValue.unsigned)
             default: return integer(value).flatMap(UInt64.init(exactly:)).map(StoredValue.unsigned)
             }
-        case .float: return double(value).flatMap { Float(same: $0) }.map(StoredValue.float)
+        case .float:
+            switch value {
+            case .string(let text): return Float(plain: text).map(StoredValue.float)
+            case .decimal(let decimal): return Float(plain: DecimalText.text(of: decimal)).map(StoredValue.float)
+            default: return double(value).flatMap { Float(same: $0) }.map(StoredValue.float)
+            }
         case .double: return double(value).map(StoredValue.double)
         case .decimal: return decimal(value).map(StoredValue.decimal)
         case .date:
             switch value {
             case .string(let text):
-                let seconds = Double(plain: text).map(Date.init(timeIntervalSinceReferenceDate:))
-                return (TimestampText.date(text) ?? seconds).map(StoredValue.date)
+                if let date = TimestampText.date(text) {
+                    return fraction(of: text) == fraction(of: TimestampText.text(of: date)) ? .date(date) : nil
+                }
+                return Double(plain: text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
             default: return double(value).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
             }
         case .uuid: if case .string(let text) = value { return UUID(uuidString: text).map(StoredValue.uuid) }
-        case .url: if case .string(let text) = value { return URL(string: text).map(StoredValue.url) }
+        case .url:
+            // Without the escapes that would make a URL of any text.
+            if case .string(let text) = value, let url = URL(string: text, encodingInvalidCharacters: false),
+                url.absoluteString == text
+            {
+                return .url(url)
+            }
         case .data:
             if case .string(let text) = value { return Data(base64Encoded: text).map(StoredValue.data) }
         case .coded: break
@@ -77,6 +92,13 @@ extension MigrationMapping.Conversion {
         }
     }
 
+    /// The digits behind the seconds of a time, without zeros at the end.
+    private static func fraction(of text: String) -> String {
+        guard let point = text.firstIndex(where: { $0 == "." || $0 == "," }) else { return "" }
+        let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
+        return String(digits.reversed().drop { $0 == "0" }.reversed())
+    }
+
     private static func integer(_ value: StoredValue) -> Int64? {
         switch value {
         case .bool(let flag): flag ? 1 : 0
@@ -85,6 +107,7 @@ extension MigrationMapping.Conversion {
         case .float(let number): Int64(exactly: number)
         case .double(let number): Int64(exactly: number)
         case .decimal(let number): Int64(exactly: number)
+        case .date(let date): Int64(exactly: date.timeIntervalSinceReferenceDate)
         case .string(let text): Int64(plain: text)
         default: nil
         }
@@ -99,7 +122,7 @@ extension MigrationMapping.Conversion {
         case .date(let date): date.timeIntervalSinceReferenceDate
         case .decimal(let number):
             // Most fractions of ten have no exact form: the one that comes back as the same decimal counts.
-            Double(DecimalText.text(of: number)).flatMap { DecimalText.decimal(from: "\($0)") == number ? $0 : nil }
+            Double(plain: DecimalText.text(of: number))
         case .string(let text): Double(plain: text)
         default: nil
         }
@@ -117,18 +140,23 @@ extension MigrationMapping.Conversion {
     }
 
     private static func rounded(_ value: StoredValue, _ kind: StorageKind, clamping: Bool) -> StoredValue? {
-        if kind == .float, case .double(let number) = value {
-            let near = Float(number)
+        if case .string(let text) = value {
+            return DecimalText.decimal(from: text).flatMap {
+                exact(.decimal($0), kind) ?? rounded(.decimal($0), kind, clamping: clamping)
+            }
+        }
+        switch kind {
+        case .float:
+            guard let number = near(value) else { return nil }
+            // Once: rounding to a double first could round twice.
+            let near = Self.nearFloat(value) ?? Float(number)
             guard near.isInfinite, number.isFinite else { return .float(near) }
             return clamping ? .float(number < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude) : nil
-        }
-        if kind == .double {
-            switch value {
-            case .integer(let number): return .double(Double(number))
-            case .unsigned(let number): return .double(Double(number))
-            case .decimal(let number): return Double(DecimalText.text(of: number)).map(StoredValue.double)
-            default: return nil
-            }
+        case .double: return near(value).map(StoredValue.double)
+        case .decimal:
+            guard let number = near(value), number.isFinite, clamping else { return nil }
+            return .decimal(number < 0 ? -Decimal.greatestFiniteMagnitude : .greatestFiniteMagnitude)
+        default: break
         }
         guard let number = nearest(value) else { return nil }
         if kind == .uint64 {
@@ -138,6 +166,27 @@ extension MigrationMapping.Conversion {
         guard let range = kind.integerRange else { return nil }
         if let fitting = Int64(exactly: number), range.contains(fitting) { return .integer(fitting) }
         return clamping ? .integer(number < 0 ? range.lowerBound : range.upperBound) : nil
+    }
+
+    /// The nearest double; nil for what is no number.
+    private static func near(_ value: StoredValue) -> Double? {
+        switch value {
+        case .integer(let number): Double(number)
+        case .unsigned(let number): Double(number)
+        case .float(let number): Double(number)
+        case .double(let number): number
+        case .decimal(let number): number.isNaN ? nil : Double(DecimalText.text(of: number))
+        default: nil
+        }
+    }
+
+    private static func nearFloat(_ value: StoredValue) -> Float? {
+        switch value {
+        case .integer(let number): Float(number)
+        case .unsigned(let number): Float(number)
+        case .decimal(let number): Float(DecimalText.text(of: number))
+        default: nil
+        }
     }
 
     /// The nearest whole number; nil for what is no number.
@@ -185,13 +234,21 @@ extension Float {
     }
 }
 
-extension Double {
-    /// A finite number in plain or exponential notation; nil for other texts, and for those that no `Double` has.
+extension BinaryFloatingPoint where Self: LosslessStringConvertible {
+    /// A finite number in plain or exponential notation; nil for other texts, and for those of which another number would come
+    /// back.
     fileprivate init?(plain text: String) {
         let allowed = text.utf8.allSatisfy {
             (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x65 || $0 == 0x45 || $0 == 0x2B
         }
-        guard allowed, let number = Double(text), number.isFinite else { return nil }
+        guard allowed, let number = Self(text), number.isFinite else { return nil }
+        // Beyond the range of decimals only the text that the number itself has.
+        guard let given = DecimalText.decimal(from: text), let found = DecimalText.decimal(from: number.description) else {
+            if number.description != text { return nil }
+            self = number
+            return
+        }
+        guard given == found else { return nil }
         self = number
     }
 }

@@ -60,6 +60,13 @@ public struct MigrationMapping: Sendable {
             case made(@Sendable (StoredRecord) throws -> StoredValue)
         }
         let way: Way
+        /// Whether the old values can be had back from the new ones.
+        var isLossless: Bool {
+            switch way {
+            case .exactly: true
+            case .rawValues, .rounding, .clamping, .nilIfNot, .orDefault, .made: false
+            }
+        }
 
         /// Values that the new kind can have exactly: numbers of other sizes and kinds, numbers, dates, identifiers and URLs as
         /// text and back. If a record has another, the migration fails and says how many do.

@@ -72,6 +72,15 @@ extension MigrationPath {
         let numbers = Set(plan.versions.map(\.version))
         let isNumbered = stored.version != target.version && numbers.isSuperset(of: [stored.version, target.version])
         if storage == wanted, !isNumbered, !target.stored.hasPendingRenames(from: stored) {
+            // Which of several versions the store is at decides on whether code runs.
+            if !numbers.contains(stored.version), numbers.contains(target.version) {
+                let equal = plan.versions.map(\.version).filter { plan.hasStorage(storage, $0) && $0 <= target.version }
+                if equal.count > 1, let steps = try? plan.steps(from: equal[0], to: target.version),
+                    steps.contains(where: \.hasCode)
+                {
+                    throw .ambiguousVersion(store: store, stored: stored.version, candidates: equal)
+                }
+            }
             return MigrationPath(steps: [])
         }
         do throws(MigrationError) {
@@ -121,8 +130,13 @@ struct PlannedVersions {
         for stage in plan.stages {
             let (from, to) = (try add(stage.source), try add(stage.target))
             guard from < to else { throw .backwardStage(from: from, to: to) }
-            if stage.hasCode { hasCode = true }
-            stages[from, default: []].append((to, stage))
+            // A stage that changes nothing of this store, but something of others, is theirs.
+            let isForeign =
+                storages[from] == storages[to]
+                && Schema(versionedSchema: stage.source).stored.storage
+                    != Schema(versionedSchema: stage.target).stored.storage
+            if stage.hasCode, !isForeign { hasCode = true }
+            stages[from, default: []].append((to, isForeign ? nil : stage))
         }
         versions = found.values.sorted { $0.version < $1.version }
         // Neighbours need no stage where nothing is to be done but what each opening does.
@@ -132,6 +146,10 @@ struct PlannedVersions {
         self.storages = storages
         self.stages = stages
         self.hasCode = hasCode
+    }
+
+    fileprivate func hasStorage(_ storage: StoredSchema.Storage, _ version: Schema.Version) -> Bool {
+        storages[version] == storage
     }
 
     fileprivate func start(

@@ -69,6 +69,12 @@ public enum MigrationRecordError: Error, Hashable, Sendable {
     case noSuchRecord(PersistentIdentifier)
     /// The value is none of the type, or of another kind than the property's.
     case otherType(record: PersistentIdentifier, property: String, expected: String)
+    /// The relationship is kept at the records of the other side, under the name `inverse`.
+    case keptElsewhere(record: PersistentIdentifier, property: String, inverse: String)
+    /// A required one-to-one relationship would lead nowhere: of two partners of records that become one, that record can keep one.
+    case wouldLackPartner(record: PersistentIdentifier, property: String)
+    /// The closure of the stage has returned.
+    case stageEnded
 }
 
 extension MigrationRecordError: CustomStringConvertible, ClassifiedStoreError {
@@ -81,6 +87,12 @@ extension MigrationRecordError: CustomStringConvertible, ClassifiedStoreError {
         case .otherType(let record, let property, let expected):
             "\(property) of \(record) has a value that is no \(expected). Ask for the type that the property has in this version, "
                 + "or look at the stored value by its name."
+        case .keptElsewhere(let record, let property, let inverse):
+            "\(property) of \(record) is kept at the records of the other side. Change \(inverse) of those records."
+        case .wouldLackPartner(let record, let property):
+            "\(property) of \(record) is required, and the record that it led to becomes one with another, which leads to another "
+                + "record. Settle one of the two in code before the duplicates are removed, or make the property optional."
+        case .stageEnded: "The stage of the migration has ended. Change its records in its closure only."
         }
     }
     /// `usage`: the names and types are the program's.

@@ -10,6 +10,11 @@ extension RecordLayout {
         Self.origins(of: slots.map(Name.init), in: old.slots.map(Name.init))
     }
 
+    /// As `origins(in:)` of a layout that has some of the slots only.
+    func origins(of slots: [Int], in old: RecordLayout) -> [Int?] {
+        Self.origins(of: slots.map { Name(self.slots[$0]) }, in: old.slots.map(Name.init))
+    }
+
     /// What properties are told apart by.
     struct Name {
         let name: String

@@ -89,9 +89,9 @@ public final class Schema: Codable, Hashable, Sendable {
     /// by mistake: nothing could ever be saved.
     private let opensWithoutModels: Bool
     /// Whether the version is somebody's choice. One that was made of types alone has its version because it needs one.
-    private let hasChosenVersion: Bool
+    let hasChosenVersion: Bool
 
-    private init(_ other: Schema, version: Version, isChosen: Bool) {
+    init(_ other: Schema, version: Version, isChosen: Bool) {
         hasChosenVersion = isChosen
         encodingVersion = other.encodingVersion
         self.version = version

@@ -135,6 +135,9 @@ package final class ExternalFiles: Sendable {
         settle(names)
     }
 
+    /// The names of the files that were written here.
+    var writtenNames: Set<ExternalReference.Name> { state.withLock { $0.written } }
+
     /// Takes a copy back that was begun in the folder and failed: the files, and the mark where nothing else is left.
     package func abandon(_ names: [ExternalReference.Name]) {
         discard(names)

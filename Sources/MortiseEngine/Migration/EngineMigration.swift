@@ -3,7 +3,7 @@ public import MortiseCore
 
 /// A migration of a store over an engine: the versions in between are in memory, and the adapter writes the last.
 public final class EngineMigration: StoreMigration {
-    /// A part of what an adapter has to make durable.
+    /// A part of what leads from the stored records to the result.
     public enum Step {
         /// Changes without values, and the versions before and after them.
         case changes(ChangeSet, from: EngineVersion, to: EngineVersion)
@@ -13,12 +13,38 @@ public final class EngineMigration: StoreMigration {
 
     /// What an adapter has to make durable as one.
     public struct Outcome {
-        /// What leads from the stored records to the result, in order; the last are changes, perhaps none.
-        public let steps: [Step]
+        /// The last changes, perhaps none, from a version under the last schema.
+        public let changes: ChangeSet
+        /// The records before the last changes.
+        public let base: EngineVersion
         /// The records as they are to be. Their number is the one after that of the stored version.
         public let result: EngineVersion
         /// What the schemas do not take of the records.
         public let loss: SchemaLoss
+    }
+
+    /// What an adapter does in a migration.
+    public struct Adapter {
+        /// Takes a step; nothing is durable yet. The versions of the step are let go of when it returns.
+        let note: (Step) throws -> Void
+        /// Makes all steps and the outcome durable, or nothing, and throws why it did not.
+        let write: (Outcome) throws -> Void
+        /// Lets others open the store again. Called once, after `write` or instead of it.
+        let release: () -> Void
+
+        /// What an adapter does.
+        /// - Parameters:
+        ///   - note: takes a step before the outcome; nothing is durable yet. The versions of the step are let go of when it returns.
+        ///   - write: makes all steps and the outcome durable, or nothing, and throws why it did not.
+        ///   - release: lets others open the store again. Called once, after `write` or instead of it.
+        public init(
+            note: @escaping (Step) throws -> Void, write: @escaping (Outcome) throws -> Void,
+            release: @escaping () -> Void
+        ) {
+            self.note = note
+            self.write = write
+            self.release = release
+        }
     }
 
     /// The schema that the store holds.
@@ -29,30 +55,22 @@ public final class EngineMigration: StoreMigration {
     private var engine: Engine
     /// What the steps so far lead to: the records without the changes since the last schema.
     private var base: EngineVersion
-    private var steps: [Step] = []
     private var losses: [SchemaLoss] = []
     private let origin = ChangeSet.Commit(
         number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle)
-    private let write: (Outcome) throws -> Void
-    private var release: (() -> Void)?
+    private var adapter: Adapter?
+    private let isPreview: Bool
+    /// The files of data that were there before: those that a migration writes go with it if it comes to nothing.
+    private let files: Set<ExternalReference.Name>
+    private var mayNameFiles = false
 
     /// Begins with what is stored.
     /// - Parameters:
     ///   - version: the stored records, under the stored schema. Nobody else may change them until the migration ends.
     ///   - name: the store's name in errors and logs.
-    ///   - write: makes the outcome durable, all of it or nothing, and throws why it did not.
-    ///   - release: lets others open the store again; called once, after `write` or instead of it.
-    public init(
-        of version: EngineVersion, named name: String, write: @escaping (Outcome) throws -> Void,
-        release: @escaping () -> Void
-    ) {
-        storedSchema = version.catalog.schema
-        self.name = name
-        self.write = write
-        self.release = release
-        initial = version
-        base = version
-        engine = Engine(version)
+    ///   - adapter: what makes it durable.
+    public convenience init(of version: EngineVersion, named name: String, _ adapter: Adapter) {
+        self.init(version, name, adapter, isPreview: false)
     }
 
     /// A migration that is only to show what it would do, and cannot be committed.
@@ -63,8 +81,20 @@ public final class EngineMigration: StoreMigration {
     public convenience init(
         previewing version: EngineVersion, named name: String, release: @escaping () -> Void
     ) {
-        self.init(
-            of: version, named: name, write: { _ in throw DataStoreError.unsupportedFeature }, release: release)
+        let adapter = Adapter(
+            note: { _ in }, write: { _ in throw DataStoreError.unsupportedFeature }, release: release)
+        self.init(version, name, adapter, isPreview: true)
+    }
+
+    private init(_ version: EngineVersion, _ name: String, _ adapter: Adapter, isPreview: Bool) {
+        storedSchema = version.catalog.schema
+        self.name = name
+        self.adapter = adapter
+        self.isPreview = isPreview
+        initial = version
+        base = version
+        engine = Engine(version)
+        files = version.catalog.external?.writtenNames ?? []
     }
 
     deinit { abandon() }
@@ -82,60 +112,78 @@ public final class EngineMigration: StoreMigration {
 
     /// Brings the records to another schema.
     /// - Returns: what the schema does not take of the records.
-    /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read.
-    public func adapt(to schema: StoredSchema) throws -> SchemaLoss {
+    /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read; the adapter's errors for
+    ///   changes that it cannot write.
+    public func adapt(to schema: StoredSchema, converting converted: [String: Set<String>]) throws -> SchemaLoss {
         try noteChanges()
-        let (next, loss, hasPairs) = try base.mapped(to: schema, completingPairs: true)
+        let (next, loss, hasPairs) = try base.mapped(
+            to: schema, writingExternal: !isPreview, completingPairs: true)
         // Who replays the steps completes nothing: what was completed counts as changed.
-        base = hasPairs ? try base.mapped(to: schema, completingPairs: false).version : next
+        base =
+            hasPairs
+            ? try base.mapped(to: schema, writingExternal: !isPreview, completingPairs: false).version : next
         engine = Engine(next)
-        steps.append(.schema(schema))
-        if !loss.isEmpty { losses.append(loss) }
-        return loss
+        try adapter?.note(.schema(schema))
+        let lost = SchemaLoss(
+            stored: loss.stored, opened: loss.opened, entities: loss.entities,
+            properties: loss.properties.filter { converted[$0.entity]?.contains($0.name) != true })
+        losses.append(lost)
+        return lost
+    }
+
+    /// Deletes records of the working store, and the references to them.
+    /// - Throws: `EngineError.noSuchRecord`; `EngineError.danglingReference` for references that are required.
+    public func delete(_ records: [PersistentIdentifier]) throws {
+        try engine.write(onTopOf: nil, author: MigrationAuthor.name) { try $0.deleteWithReferences(records) }
     }
 
     /// Makes a step of what was changed since the last schema.
     private func noteChanges() throws {
         let current = engine.version
         if current === base { return }
-        var changes = try base.netChanges(to: current)
-        if !changes.isEmpty {
-            note(&changes)
-            steps.append(.changes(changes, from: base, to: current))
-        }
+        let changes = try changes(to: current)
+        if !changes.isEmpty { try adapter?.note(.changes(changes, from: base, to: current)) }
         base = current
     }
 
-    private func note(_ changes: inout ChangeSet) {
+    private func changes(to version: EngineVersion) throws -> ChangeSet {
+        var changes = version === base ? ChangeSet() : try base.netChanges(to: version)
         changes.author = MigrationAuthor.name
         changes.commit = origin
         changes.commit?.number = initial.number + 1
+        return changes
     }
 
     /// Makes the records as they are now the store's.
     public func commit() throws {
-        guard release != nil else { throw DataStoreError.unsupportedFeature }
+        guard let adapter else { throw DataStoreError.unsupportedFeature }
         defer { abandon() }
-        try noteChanges()
-        let result = base.numbered(initial.number + 1, nextSequence: base.nextSequence)
-        if case .changes(let changes, let before, _)? = steps.last {
-            steps[steps.count - 1] = .changes(changes, from: before, to: result)
-        } else {
-            var nothing = ChangeSet()
-            note(&nothing)
-            steps.append(.changes(nothing, from: base, to: result))
-        }
-        try write(
-            Outcome(
-                steps: steps, result: result,
-                loss: SchemaLoss(
-                    stored: storedSchema.version, opened: result.catalog.schema.version,
-                    entities: losses.flatMap(\.entities), properties: losses.flatMap(\.properties))))
+        let last = engine.version
+        let changes = try changes(to: last)
+        let outcome = Outcome(
+            changes: changes, base: base, result: last.numbered(initial.number + 1, nextSequence: last.nextSequence),
+            loss: loss(under: last.catalog.schema.version))
+        mayNameFiles = true
+        try adapter.write(outcome)
+    }
+
+    private func loss(under version: Schema.Version) -> SchemaLoss {
+        func sums<K: Hashable>(_ counts: [(K, Int)]) -> [K: Int] { Dictionary(counts, uniquingKeysWith: +) }
+        let entities = sums(losses.flatMap { $0.entities.map { ($0.name, $0.records) } })
+        let properties = sums(losses.flatMap { $0.properties.map { ([$0.entity, $0.name], $0.values) } })
+        return SchemaLoss(
+            stored: storedSchema.version, opened: version,
+            entities: entities.map { SchemaLoss.Entity(name: $0.key, records: $0.value) },
+            properties: properties.map { SchemaLoss.Property(entity: $0.key[0], name: $0.key[1], values: $0.value) })
     }
 
     /// Leaves the store as it was. Does nothing after `commit()`.
     public func abandon() {
-        release?()
-        release = nil
+        guard let adapter else { return }
+        self.adapter = nil
+        if !isPreview, !mayNameFiles, let external = initial.catalog.external {
+            external.discard(Array(external.writtenNames.subtracting(files)))
+        }
+        adapter.release()
     }
 }

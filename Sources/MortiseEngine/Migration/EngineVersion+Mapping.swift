@@ -4,15 +4,17 @@ extension EngineVersion {
     /// The records under another schema, as a lightweight stage brings them there. Numbers and the order of insertion stay.
     /// - Parameters:
     ///   - schema: the schema to come to.
+    ///   - writesExternal: whether later changes may write files.
     ///   - completesPairs: whether both sides of one-to-one relationships that are new get values.
     /// - Returns: the version, with the number of this one, and what the schema does not take.
     /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read.
     func mapped(
-        to schema: StoredSchema, completingPairs completesPairs: Bool
+        to schema: StoredSchema, writingExternal writesExternal: Bool, completingPairs completesPairs: Bool
     ) throws -> (version: EngineVersion, loss: SchemaLoss, hasPairs: Bool) {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.storeIdentifier)
         let target = Catalog(
-            schema: schema, storeIdentifier: catalog.storeIdentifier, external: catalog.external)
+            schema: schema, storeIdentifier: catalog.storeIdentifier, external: catalog.external,
+            writesExternal: writesExternal)
         let loader = EngineLoader(target)
         var released = ReleasedLinks(mapping)
         var pairs = PairedLinks(mapping)

@@ -1,37 +1,37 @@
 import MortiseCore
 
 /// Opens nothing: the stores of a migration are made by it.
-public struct MigrationStoreConfiguration: DataStoreConfiguration, Sendable {
+struct MigrationStoreConfiguration: DataStoreConfiguration, Sendable {
     /// The store that has the configuration.
-    public typealias Store = MigrationStore
+    typealias Store = MigrationStore
 
     /// The name of the store that is migrated.
-    public let name: String
+    let name: String
     /// The models of one of the versions that the migration leads through.
-    public var schema: Schema?
+    var schema: Schema?
 
     /// Two configurations are equal if they have the same name and schema.
-    public static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.schema == rhs.schema }
+    static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.schema == rhs.schema }
     /// Consistent with `==`.
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// The records of a store while it is migrated, under the schema of one version: what saves change stays in memory until the
 /// migration is committed.
-public final class MigrationStore: EngineDataStore {
+final class MigrationStore: EngineDataStore {
     /// Snapshots by slot.
-    public typealias Snapshot = DefaultSnapshot
+    typealias Snapshot = DefaultSnapshot
     /// A configuration that opens nothing.
-    public typealias Configuration = MigrationStoreConfiguration
+    typealias Configuration = MigrationStoreConfiguration
 
     /// The name of the store that is migrated, with the schema of a version.
-    public let configuration: MigrationStoreConfiguration
+    let configuration: MigrationStoreConfiguration
     /// The models of the version.
-    public let schema: Schema
+    let schema: Schema
     /// The engine that holds the records.
-    public let engine: Engine
+    let engine: Engine
     /// False for the store as it was.
-    public let allowsSave: Bool
+    let allowsSave: Bool
 
     init(_ engine: Engine, _ schema: Schema, name: String, allowsSave: Bool) {
         self.engine = engine
@@ -42,10 +42,10 @@ public final class MigrationStore: EngineDataStore {
 
     /// Not to be called: a migration makes its stores itself.
     /// - Throws: `DataStoreError.unsupportedFeature`, always.
-    public init(_ configuration: MigrationStoreConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
+    init(_ configuration: MigrationStoreConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         throw DataStoreError.unsupportedFeature
     }
 
     /// Does nothing: the engine goes on with the migration.
-    public func close() throws {}
+    func close() throws {}
 }

@@ -20,6 +20,8 @@ public final class Catalog: Sendable {
     let relationships: [[RelationshipSlot]]
     /// Where external data are; nil if the store has no such place.
     package let external: ExternalFiles?
+    /// Whether new data are written there; if not, they stay in their records.
+    let writesExternal: Bool
     private let entitiesByNamespace: [UInt32: Int]
     /// By the layouts, which these keep, so that no other gets the address of one.
     let arrangements = Mutex<[ObjectIdentifier: Arrangement]>([:])
@@ -61,8 +63,12 @@ public final class Catalog: Sendable {
     }
 
     /// Creates the catalog of a schema. `external` takes longer data of attributes with the option `.externalStorage`.
-    package init(schema: StoredSchema, storeIdentifier: String, external: ExternalFiles?) {
+    /// With `writesExternal` false it is only read from.
+    package init(
+        schema: StoredSchema, storeIdentifier: String, external: ExternalFiles?, writesExternal: Bool = true
+    ) {
         self.external = external
+        self.writesExternal = writesExternal
         self.schema = schema
         self.storeIdentifier = storeIdentifier
         let layouts = schema.recordLayouts()

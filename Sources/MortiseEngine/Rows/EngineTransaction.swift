@@ -176,7 +176,7 @@ final class EngineTransaction {
         // Nobody but the store itself knows what is in its files.
         case .array where column.kind == .data: return false
         case .data(let data) where column.storesExternally && data.count >= ExternalFiles.threshold:
-            guard let external = catalog.external else { break }
+            guard let external = catalog.external, catalog.writesExternal else { break }
             let reference = try external.write(data)
             outside.append(reference.name)
             return table.write(reference.storedForm, row, column, isNew: isNew)
@@ -224,6 +224,14 @@ final class EngineTransaction {
         deleted.append((entity, sequence))
         changes.deleted.append(.init(record: catalog.identifier(sequence, entity), layout: table.plan.layout))
         isChanged = true
+    }
+
+    /// Deletes records and clears the references to them, whatever delete rules say.
+    func deleteWithReferences(_ records: [PersistentIdentifier]) throws {
+        for record in records { try delete(record) }
+        try clearReferencesToDeleted(shown: true)
+        try settle()
+        changes.mergeUpdates()
     }
 
     func deleteAll(ofEntity name: String, includingSubentities: Bool) throws {

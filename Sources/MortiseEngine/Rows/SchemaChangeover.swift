@@ -50,6 +50,14 @@ package final class SchemaChangeover: Sendable {
 }
 
 extension SchemaChangeover {
+    /// Removes a copy that was kept for nothing, as far as the disk lets it be removed.
+    package static func removeCopy(_ path: String, in fileSystem: any FileSystem) {
+        let files = StoreFiles(resolved: path)
+        ExternalFiles(beside: path, in: fileSystem).clear()
+        try? fileSystem.unlink(files.checkpoint)
+        try? fileSystem.unlink(path)
+    }
+
     /// Removes what is left of copies of a store whose process died while it made them. Whoever has the store's lock alone
     /// knows that nobody makes one; what another process has locked stays all the same.
     package static func removeRemains(of path: String, in fileSystem: any FileSystem) {

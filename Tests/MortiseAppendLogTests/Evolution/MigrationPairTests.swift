@@ -185,7 +185,7 @@ extension MigrationTests {
             guard let rows = version.rows(ofEntity: entity) else { continue }
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 var values: [String: RandomStage.Content.Value] = [:]
-                for (place, slot) in layout.slots.enumerated() {
+                for (place, slot) in layout.slots.enumerated() where slot.role != .toManyDerived {
                     let value = try rows.readValue(row: row, slot: place)
                     let target = slot.property.relationship?.destination ?? ""
                     switch value {

@@ -77,6 +77,7 @@ struct RandomStage {
     var deleted: [String: Set<UInt64>] = [:]
     private(set) var kinds: [String: Int] = [:]
     private var touched: Set<String> = []
+    private var begun: Set<String> = []
     private let old: StoredSchema
 
     // MARK: Schemas and records to begin with
@@ -97,7 +98,7 @@ struct RandomStage {
                     properties.append(link(name("r"), to: entities.randomElement(using: &random) ?? entity, &random))
                 }
                 return StoredEntity(name: entity, properties: properties)
-            })
+            }.addingInverses(&random, &names))
     }
 
     private static let kindsOfValues: [StorageKind] = [
@@ -154,11 +155,13 @@ struct RandomStage {
         for entity in schema.entities {
             for number in content.records[entity.name]?.keys.sorted() ?? [] {
                 for property in entity.properties {
+                    if property.relationship?.inverse != nil { continue }
                     let value = Self.value(of: property, in: content, &random)
                     content.records[entity.name]?[number]?[property.name] = value
                 }
             }
         }
+        for pair in schema.pairs { content.fill(pair, &random) }
         return content
     }
 
@@ -196,6 +199,17 @@ struct RandomStage {
             }
         }
         for _ in 0..<Int.random(in: 1...6, using: &random) where refusal == nil { change(&random, &names) }
+        // Of two with one original name, where values come from only one of them, no schema could say which is which.
+        for place in schema.entities.indices {
+            let entity = schema.entities[place]
+            for (index, property) in entity.properties.enumerated()
+            where begun.contains("\(entity.name).\(property.name)") {
+                let isShared = entity.properties.contains {
+                    $0.name != property.name && $0.name != $0.originalName && $0.originalName == property.originalName
+                }
+                if isShared { schema.entities[place].properties[index].originalName = property.name }
+            }
+        }
         if refusal == nil, random.chance(3), let entity = schema.entities.randomElement(using: &random) {
             note("code deletes")
             let gone = Set((self.content.records[entity.name] ?? [:]).keys.filter { $0 % 3 == 0 })
@@ -233,13 +247,14 @@ struct RandomStage {
     private mutating func change(_ random: inout SeededGenerator, _ names: inout Int) {
         names += 1
         let fresh = "n\(names)"
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
+        case 14, 15: takeFreedName(&random)
         case 0: add(fresh, &random)
         case 1, 2: drop(&random)
         case 3: rename(fresh, isDeclared: true, &random)
         case 4: rename(fresh, isDeclared: false, &random)
         case 5: swap(&random)
-        case 6, 7, 8: retype(&random)
+        case 6, 7, 8: retype(&random, &names)
         case 9: require(&random)
         case 10: relax(&random)
         case 11: unique(&random)
@@ -248,8 +263,11 @@ struct RandomStage {
         }
     }
 
-    private mutating func add(_ name: String, _ random: inout SeededGenerator) {
-        guard let place = schema.entities.indices.randomElement(using: &random) else { return }
+    private mutating func add(_ name: String, to wanted: String? = nil, _ random: inout SeededGenerator) {
+        guard
+            let place = wanted.map({ name in schema.entities.firstIndex { $0.name == name } })
+                ?? schema.entities.indices.randomElement(using: &random)
+        else { return }
         let entity = schema.entities[place].name
         var property = Self.attribute(name, &random)
         guard var attribute = property.attribute else { return }
@@ -267,10 +285,31 @@ struct RandomStage {
             first = value
         }
         if first.isNull, !property.isOptional { property.isOptional = true }
+        // An original name of a property that is new says nothing of it.
+        let others = old.entity(named: entity)?.properties.filter { $0.attribute != nil } ?? []
+        if random.chance(3), let other = others.randomElement(using: &random) {
+            note("add with an original name")
+            property.originalName = other.name
+            if begun.insert("\(entity).\(name)").inserted { mapping = mapping.fresh("\(entity).\(name)") }
+        }
         note("add")
         touched.insert("\(entity).\(name)")
         schema.entities[place].properties.append(property)
         forEach(entity) { $0[name] = .value(first) }
+    }
+
+    /// A property that was dropped or has another name in this stage leaves its name to a new one.
+    private mutating func takeFreedName(_ random: inout SeededGenerator) {
+        guard let entity = schema.entities.randomElement(using: &random)?.name,
+            let place = schema.entities.firstIndex(where: { $0.name == entity })
+        else { return }
+        let used = Set(schema.entities[place].properties.map(\.name))
+        let freed = (old.entity(named: entity)?.properties ?? []).filter { $0.attribute != nil && !used.contains($0.name) }
+        guard let name = freed.randomElement(using: &random)?.name, !begun.contains("\(entity).\(name)") else { return }
+        note("take a freed name")
+        begun.insert("\(entity).\(name)")
+        mapping = mapping.fresh("\(entity).\(name)")
+        add(name, to: entity, &random)
     }
 
     private mutating func drop(_ random: inout SeededGenerator) {
@@ -361,22 +400,38 @@ struct RandomStage {
             (.int32, .decimal, .exactly, { if case .integer(let n) = $0 { .decimal(Decimal(n)) } else { nil } }),
         ]
 
-    private mutating func retype(_ random: inout SeededGenerator) {
+    private mutating func retype(_ random: inout SeededGenerator, _ names: inout Int) {
         let kinds = Set(Self.retypes.map(\.0))
         guard let (place, index) = attribute(&random, where: { kinds.contains($0.attribute?.kind ?? .coded) }),
             var attribute = schema.entities[place].properties[index].attribute,
             let way = Self.retypes.filter({ $0.0 == attribute.kind }).randomElement(using: &random)
         else { return }
         let entity = schema.entities[place].name
-        let name = schema.entities[place].properties[index].name
-        guard !schema.entities[place].uniquenessConstraints.joined().contains(name) else { return }
+        let original = schema.entities[place].properties[index].name
+        guard !schema.entities[place].uniquenessConstraints.joined().contains(original) else { return }
         note("retype")
         attribute.kind = way.1
         attribute.defaultValue = nil
         schema.entities[place].properties[index].content = .attribute(attribute)
         schema.entities[place].properties[index].isOptional = true
+        names += 1
+        let name = random.chance(3) ? "n\(names)" : original
+        if name != original {
+            note("retype and rename")
+            schema.entities[place].properties[index].name = name
+            if random.chance(2) {
+                schema.entities[place].properties[index].originalName = original
+            } else {
+                schema.entities[place].properties[index].originalName = name
+                mapping = mapping.renaming("\(entity).\(name)", from: original)
+            }
+            forEach(entity) { values in
+                values[name] = values[original]
+                values[original] = nil
+            }
+        }
         mapping = mapping.converting("\(entity).\(name)", way.2)
-        touched.insert("\(entity).\(name)")
+        touched.formUnion(["\(entity).\(name)", "\(entity).\(original)"])
         var refused = 0
         forEach(entity) { values in
             guard case .value(let old)? = values[name], !old.isNull else { return }
@@ -444,6 +499,12 @@ struct RandomStage {
             return
         }
         rules.append(.keep(isLast ? .last : .first, on: entity, [name]))
+        var survivors: [UInt64: UInt64] = [:]
+        for group in groups {
+            guard let survivor = isLast ? group.last : group.first else { continue }
+            for number in group where number != survivor { survivors[number] = survivor }
+        }
+        let partners = content.partners(of: entity, schema, survivors)
         for group in groups where group.count > 1 {
             guard let survivor = isLast ? group.last : group.first else { continue }
             let gone = Set(group).subtracting([survivor])
@@ -457,6 +518,10 @@ struct RandomStage {
                 content.records[entity]?[number] = nil
             }
             content.relink { target, number in target == entity && gone.contains(number) ? survivor : number }
+        }
+        for (owner, property, value) in partners {
+            if content.records[owner.0]?[owner.1] == nil { continue }
+            content.records[owner.0]?[owner.1]?[property] = value
         }
     }
 
@@ -496,5 +561,109 @@ struct RandomStage {
         schema.entities.append(StoredEntity(name: name, properties: [Self.attribute("p", &random)]))
         touched.insert("\(name).p")
         schema = StoredSchema(version: schema.version, entities: schema.entities)
+    }
+}
+
+// MARK: Relationships with inverses
+
+/// Two relationships that are each other's inverse; the first leads to one record and is stored.
+struct RandomPair {
+    let entity: String
+    let name: String
+    let destination: String
+    let inverse: String
+    /// Whether the inverse leads to one record, too.
+    let isOneToOne: Bool
+}
+
+extension StoredSchema {
+    /// The pairs, each once.
+    var pairs: [RandomPair] {
+        entities.flatMap { entity in
+            entity.properties.compactMap { property -> RandomPair? in
+                guard let relationship = property.relationship, !relationship.isToMany,
+                    let name = relationship.inverse,
+                    let back = self.entity(named: relationship.destination)?.properties.first(where: { $0.name == name })?
+                        .relationship
+                else { return nil }
+                // Of two that lead to one record each, the first by name.
+                if !back.isToMany, name < property.name { return nil }
+                return RandomPair(
+                    entity: entity.name, name: property.name, destination: relationship.destination, inverse: name,
+                    isOneToOne: !back.isToMany)
+            }
+        }
+    }
+}
+
+extension [StoredEntity] {
+    fileprivate func addingInverses(_ random: inout SeededGenerator, _ names: inout Int) -> [StoredEntity] {
+        var entities = self
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            guard let first = indices.randomElement(using: &random), let second = indices.randomElement(using: &random)
+            else { continue }
+            names += 2
+            let (name, inverse, isToMany) = ("r\(names - 1)", "r\(names)", random.chance(2))
+            entities[first].properties.append(
+                StoredProperty(
+                    name: name, isOptional: true,
+                    content: .relationship(
+                        StoredRelationship(destination: self[second].name, isToMany: false, inverse: inverse))))
+            entities[second].properties.append(
+                StoredProperty(
+                    name: inverse, isOptional: !isToMany,
+                    content: .relationship(
+                        StoredRelationship(destination: self[first].name, isToMany: isToMany, inverse: name))))
+        }
+        return entities
+    }
+}
+
+extension RandomStage.Content {
+    fileprivate mutating func fill(_ pair: RandomPair, _ random: inout SeededGenerator) {
+        let owners = records[pair.entity]?.keys.sorted() ?? []
+        var free = Set(records[pair.destination]?.keys.sorted() ?? [])
+        for owner in owners { records[pair.entity]?[owner]?[pair.name] = .value(.null) }
+        if pair.isOneToOne {
+            for number in free { records[pair.destination]?[number]?[pair.inverse] = .value(.null) }
+        }
+        for owner in owners where !random.chance(3) {
+            guard let target = free.sorted().randomElement(using: &random) else { continue }
+            records[pair.entity]?[owner]?[pair.name] = .link(pair.destination, target)
+            guard pair.isOneToOne else { continue }
+            free.remove(target)
+            records[pair.destination]?[target]?[pair.inverse] = .link(pair.entity, owner)
+        }
+    }
+
+    /// What one-to-one relationships lead to when records become one with others: a survivor without a partner gets the first
+    /// partner of those that go, and the other partners have none any more.
+    fileprivate func partners(
+        of entity: String, _ schema: StoredSchema, _ survivors: [UInt64: UInt64]
+    ) -> [(owner: (String, UInt64), property: String, value: Value)] {
+        var changes: [(owner: (String, UInt64), property: String, value: Value)] = []
+        for pair in schema.pairs where pair.isOneToOne {
+            var sides: [(String, String, String, String)] = []
+            if pair.entity == entity { sides.append((pair.entity, pair.name, pair.destination, pair.inverse)) }
+            if pair.destination == entity { sides.append((pair.destination, pair.inverse, pair.entity, pair.name)) }
+            for (own, name, other, back) in sides {
+                var given: [UInt64: UInt64] = [:]
+                for (gone, survivor) in survivors.sorted(by: { $0.key < $1.key }) {
+                    guard case .link(_, let partner)? = records[own]?[gone]?[name],
+                        other != entity || survivors[partner] == nil
+                    else { continue }
+                    if case .link? = records[own]?[survivor]?[name] {
+                        changes.append(((other, partner), back, .value(.null)))
+                    } else if given[survivor] == nil {
+                        given[survivor] = partner
+                        changes.append(((own, survivor), name, .link(other, partner)))
+                        changes.append(((other, partner), back, .link(own, survivor)))
+                    } else {
+                        changes.append(((other, partner), back, .value(.null)))
+                    }
+                }
+            }
+        }
+        return changes
     }
 }

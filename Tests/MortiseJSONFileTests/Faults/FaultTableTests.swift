@@ -39,7 +39,7 @@ import Testing
         text.matches(of: /`([A-Za-z]+Tests\/[A-Za-z0-9]+)`/).map { String($0.output.1) }
     }
 
-    /// Every test below a folder, as `Suite/test`. Each suite of this package is one struct, with its tests inside.
+    /// Every test below a folder, as `Suite/test`. Each suite is one struct, with its tests inside.
     private static func declared(below folder: URL) throws -> Set<String> {
         var found: Set<String> = []
         for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
@@ -49,7 +49,7 @@ import Testing
             var isTest = false
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 // The expressions are slow; most lines need neither.
-                if line.contains("struct "), let name = line.firstMatch(of: /^(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
+                if line.contains("struct "), let name = line.firstMatch(of: /^ *(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
                 {
                     suite = String(name.output.1)
                 }
@@ -73,7 +73,7 @@ import Testing
             var (suite, test, isTest) = ("", String?.none, false)
             var (listed, fromLists) = (Set<String>(), Set<String>())
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                if line.contains("struct "), let name = line.firstMatch(of: /^(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
+                if line.contains("struct "), let name = line.firstMatch(of: /^ *(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
                 {
                     suite = String(name.output.1)
                 }

@@ -62,7 +62,13 @@ import Testing
         try expectRefused(Retyped.Note.self, saying: "Note.pages", "int64", "string")
     }
 
-    @Test func anOptionalPropertyThatBecomesRequiredNeedsADefault() throws {
+    @Test func anOptionalPropertyThatBecomesRequiredNeedsADefaultWhereARecordHasNoValue() throws {
+        let container = try folder.open()
+        let context = ModelContext(container)
+        let note = try #require(try context.fetch(FetchDescriptor<Original.Note>()).first)
+        note.body = nil
+        try context.save()
+        try container.close()
         try expectRefused(Stricter.Note.self, saying: "Note.body", "default value")
     }
 

@@ -59,8 +59,8 @@ public final class MigrationSource {
 
 /// The records after a stage of a migration, in the making.
 ///
-/// It is valid in the closure that gets it, on its thread. What it is told to change is part of the migration: nobody else sees it
-/// before the whole migration succeeds.
+/// It is valid in the closure that gets it, on its thread; later calls throw. What it changes is part of the migration: nobody else
+/// sees it before the whole migration succeeds.
 public final class MigrationTarget {
     private let store: any VersionedDataStore
     private let layouts: [String: RecordLayout]
@@ -68,9 +68,12 @@ public final class MigrationTarget {
     private let author: EditingState
     /// For models: what is changed in it is saved by `flush()`, and when the closure returns.
     public let context: ModelContext
+    private let migration: any StoreMigration
+    private var isClosed = false
 
-    init(_ store: any VersionedDataStore, _ container: ModelContainer) {
+    init(_ store: any VersionedDataStore, _ container: ModelContainer, in migration: any StoreMigration) {
         self.store = store
+        self.migration = migration
         schema = container.schema.stored
         layouts = schema.recordLayouts()
         context = ModelContext(container)
@@ -102,6 +105,7 @@ public final class MigrationTarget {
     /// - Throws: `MigrationRecordError`; what the store throws, such as `EngineError.notUnique`.
     @discardableResult
     public func insert(_ entity: String, _ values: [String: StoredValue]) throws -> PersistentIdentifier {
+        try checkOpen()
         guard let layout = layouts[entity] else { throw MigrationRecordError.unknownEntity(entity) }
         let temporary = PersistentIdentifier.temporary(entityName: entity)
         let defaults = ContiguousArray(
@@ -119,6 +123,7 @@ public final class MigrationTarget {
     /// Changes values of a record at once; the others stay.
     /// - Throws: as `insert(_:_:)`, and `MigrationRecordError.noSuchRecord`.
     public func update(_ identifier: PersistentIdentifier, _ values: [String: StoredValue]) throws {
+        try checkOpen()
         let record = try record(identifier)
         let (all, slots) = try Self.values(values, over: record.values(), record.layout, record: identifier)
         _ = try store.save(
@@ -128,22 +133,24 @@ public final class MigrationTarget {
     }
 
     /// Deletes a record at once, and references to it; delete rules do not apply.
-    /// - Throws: as `update(_:_:)`.
+    /// - Throws: as `update(_:_:)`; the store's error where a reference to the record is required.
     public func delete(_ identifier: PersistentIdentifier) throws {
-        let record = try record(identifier)
-        _ = try store.save(
-            DataStoreSaveChangesRequest(
-                deleted: [
-                    DefaultSnapshot(
-                        persistentIdentifier: identifier, layout: record.layout, values: try record.values())
-                ], editingState: author))
+        try checkOpen()
+        _ = try record(identifier)
+        try migration.delete([identifier])
     }
 
-    /// Saves what was changed in `context`, which then lets go of its models.
+    /// Saves what was changed in models.
     /// - Throws: what `ModelContext.save()` throws.
     public func flush() throws {
+        try checkOpen()
         if context.hasChanges { try context.save() }
     }
+
+    /// From now on nothing can be changed by it.
+    func close() { isClosed = true }
+
+    private func checkOpen() throws(MigrationRecordError) { if isClosed { throw .stageEnded } }
 
     /// - Throws: `CancellationError` if the task that makes the container is cancelled. A closure that takes long calls it from
     ///   time to time.
@@ -169,9 +176,7 @@ public final class MigrationTarget {
                 throw MigrationRecordError.unknownProperty(entity: layout.entityName, property: name)
             }
             guard value.fits(layout.slots[slot]) else {
-                throw MigrationRecordError.otherType(
-                    record: record, property: name,
-                    expected: layout.slots[slot].property.attribute?.kind.rawValue ?? "reference")
+                throw MigrationRecordError.unfit(value, layout.slots[slot], record: record)
             }
             all[slot] = value
             slots.insert(slot)
@@ -180,14 +185,29 @@ public final class MigrationTarget {
     }
 }
 
+extension MigrationRecordError {
+    /// Why a value may not be in a slot.
+    static func unfit(_ value: StoredValue, _ slot: RecordLayout.Slot, record: PersistentIdentifier) -> Self {
+        if slot.role == .toManyDerived, let relationship = slot.property.relationship {
+            return .keptElsewhere(
+                record: record, property: slot.name,
+                inverse: "\(relationship.destination).\(relationship.inverse ?? "")")
+        }
+        return .otherType(
+            record: record, property: slot.name,
+            expected: slot.property.attribute?.kind.rawValue ?? (slot.role.isToMany ? "list of references" : "reference"))
+    }
+}
+
 extension StoredValue {
     /// Whether the value may be in a slot.
-    fileprivate func fits(_ slot: RecordLayout.Slot) -> Bool {
+    func fits(_ slot: RecordLayout.Slot) -> Bool {
+        if slot.role == .toManyDerived { return false }
         if isNull { return slot.property.isOptional }
         if let attribute = slot.property.attribute { return fits(attribute.kind) }
         return switch self {
         case .identifier: slot.role == .toOne
-        case .identifiers: slot.role.isToMany
+        case .identifiers: slot.role == .toManyStored
         default: false
         }
     }

@@ -13,7 +13,7 @@ extension ModelContainer {
         var due: [DueMigration] = []
         for configuration in configurations {
             guard let configuration = configuration as? any MigratableConfiguration else { continue }
-            let others = foreign(to: configuration, configurations, schema)
+            let others = try foreign(to: configuration, configurations, schema)
             if let found = try DueMigration(configuration, to: configuration.schema ?? schema, plan, without: others) {
                 due.append(found)
             }
@@ -30,7 +30,8 @@ extension ModelContainer {
 
 extension ModelContainer {
     /// What opening stores with a plan would do to those that exist and that containers migrate. Writes nothing, takes no lock and
-    /// runs no code of the plan; the values of records are read as the stages need them.
+    /// runs none of the closures that take a context, a source or a target: what these would change does not show. Closures of
+    /// mappings and of rules for duplicates run, as the values that they make decide whether a stage can succeed.
     /// - Parameters: as for `init(for:migrationPlan:configurations:)`.
     /// - Returns: one preview for each such store, in the order of the configurations.
     /// - Throws: `SchemaError`; `MigrationError` for a plan that leads nowhere; the stores' errors for what cannot be read.
@@ -42,21 +43,26 @@ extension ModelContainer {
         let schema = schema.numbered(by: plan)
         return try configurations.compactMap { configuration in
             guard let configuration = configuration as? any MigratableConfiguration else { return nil }
-            let others = foreign(to: configuration, configurations, schema)
-            let target = configuration.schema?.numbered(by: plan) ?? schema
+            let others = try foreign(to: configuration, configurations, schema)
+            let target = configuration.schema?.numbered(by: plan, asPartOf: schema) ?? schema
             return try DueMigration.preview(configuration, to: target, plan, without: others)
         }
     }
 
-    /// The entities that belong to other configurations alone.
+    /// The entities that belong to other configurations alone, now or in what is stored.
     private static func foreign(
-        to configuration: any DataStoreConfiguration, _ configurations: [any DataStoreConfiguration], _ schema: Schema
-    ) -> Set<String> {
-        Set(
-            configurations.filter { $0.name != configuration.name }.flatMap {
-                ($0.schema ?? schema).stored.entities.map(\.name)
+        to configuration: any MigratableConfiguration, _ configurations: [any DataStoreConfiguration], _ schema: Schema
+    ) throws -> Set<String> {
+        let others = configurations.filter { $0.name != configuration.name }
+        if others.isEmpty { return [] }
+        func names(_ schemas: [StoredSchema?]) -> Set<String> {
+            Set(schemas.flatMap { $0?.entities.map(\.name) ?? [] })
+        }
+        return names(
+            try others.flatMap { other in
+                [(other.schema ?? schema).stored, try (other as? any MigratableConfiguration)?.storedSchema()]
             }
-        ).subtracting((configuration.schema ?? schema).stored.entities.map(\.name))
+        ).subtracting(names([(configuration.schema ?? schema).stored, try configuration.storedSchema()]))
     }
 }
 
@@ -104,24 +110,27 @@ private struct DueMigration {
         let records = stored.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) }
         var stages: [MigrationPreview.Stage] = []
         for step in path.steps {
-            var (loss, refusal): (SchemaLoss?, String?) = (nil, nil)
+            var refusal: String?
+            var losses: [SchemaLoss] = []
             do {
                 if case .transform(let transform)? = step.stage {
-                    try migration.adapt(to: step.source.stored)
-                    let run = TransformRun(step: step, transform: transform, migration: migration)
+                    losses.append(try migration.adapt(to: step.source.stored))
+                    let run = TransformRun(step: step, transform: transform, migration: migration) { losses.append($0) }
                     _ = try run.map(from: step.source.stored)
                 } else {
-                    let found = try migration.adapt(to: step.target.stored)
-                    loss = found.isEmpty ? nil : found
+                    losses.append(try migration.adapt(to: step.target.stored))
                 }
             } catch {
                 refusal = "\(error)"
             }
+            let loss = SchemaLoss(
+                stored: step.source.version, opened: step.target.version, entities: losses.flatMap(\.entities),
+                properties: losses.flatMap(\.properties))
             stages.append(
                 MigrationPreview.Stage(
                     from: step.source.version, to: step.target.version, hasCode: step.hasCode,
                     changes: step.target.stored.storage.differences(fromExpected: step.source.stored.storage),
-                    loss: loss, refusal: refusal))
+                    loss: loss.isEmpty ? nil : loss, refusal: refusal))
             if refusal != nil { break }
         }
         return MigrationPreview(
@@ -207,7 +216,8 @@ private struct DueMigration {
                 let working = try migration.working(under: step.target)
                 let new = container(of: working, step.target)
                 defer { try? new.close() }
-                let target = MigrationTarget(working, new)
+                let target = MigrationTarget(working, new, in: migration)
+                defer { target.close() }
                 try migrate(source, target)
                 try target.flush()
                 try source.check()
@@ -226,6 +236,7 @@ private struct DueMigration {
         }
     }
 
+    @discardableResult
     private func attempt<R>(
         _ step: MigrationPath.Step, _ part: MigrationStageFailure.Part, _ body: () throws -> R
     ) throws -> R {

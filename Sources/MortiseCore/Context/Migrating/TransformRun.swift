@@ -1,8 +1,12 @@
+import Foundation
+
 /// Carries out a stage that sees both versions.
 struct TransformRun {
     let step: MigrationPath.Step
     let transform: MigrationTransform
     let migration: any StoreMigration
+    /// Takes what the schemas do not take of the records.
+    var note: (SchemaLoss) -> Void = { _ in }
 
     private static let batchSize = 1_000
     private static let mostExamples = 10
@@ -15,14 +19,15 @@ struct TransformRun {
         let before = try migration.frozen(under: step.source)
         let mapping = try CompiledMapping(
             transform.mapping, transform.duplicates, from: current, to: step.target.stored)
-        if let cleared = mapping.cleared { try migration.adapt(to: cleared) }
+        for (place, schema) in mapping.schemas.enumerated() {
+            note(try migration.adapt(to: schema, converting: place == 0 ? mapping.converted : [:]))
+        }
         if let between = mapping.between {
-            try migration.adapt(to: between)
             let working = try migration.working(under: Schema(stored: between))
             try makeValues(mapping.properties, in: working, between, before)
             for rule in transform.duplicates { try settle(rule, in: working, between) }
         }
-        try migration.adapt(to: step.target.stored)
+        note(try migration.adapt(to: step.target.stored))
         return before
     }
 
@@ -146,11 +151,15 @@ struct TransformRun {
                 property: "\(rule.entity).\(name)", reason: "is no attribute of the new schema")
         }
         let version = working.currentVersion
+        let defaults = step.target.stored.defaults(in: schema.subtree(of: rule.entity))
         var first: [[StoredValue]: PersistentIdentifier] = [:]
         var removed: [(record: PersistentIdentifier, survivor: PersistentIdentifier)] = []
         var groups: Set<PersistentIdentifier> = []
         for record in try StoredRecords(ofEntity: rule.entity, in: version, schema, layouts) {
-            let key = rule.properties.map { record[$0] ?? .null }
+            let key = rule.properties.map { name in
+                let value = record[name] ?? .null
+                return (value.isNull ? defaults[record.entity]?[name] ?? .null : value).uniqueForm
+            }
             if key.contains(where: \.isNull) { continue }
             guard let known = first[key] else {
                 first[key] = record.id
@@ -170,13 +179,7 @@ struct TransformRun {
         if case .last = rule.keep { removed = Self.keepingLast(removed) }
         if let merge = rule.merge { try self.merge(removed, merge, in: working, layouts) }
         try relink(removed, in: working, schema, layouts)
-        for start in stride(from: 0, to: removed.count, by: Self.batchSize) {
-            let gone = removed[start..<min(start + Self.batchSize, removed.count)]
-            _ = try working.save(
-                DataStoreSaveChangesRequest(
-                    deleted: try gone.map { try Self.snapshot(of: $0.record, in: working, layouts) },
-                    editingState: EditingState(author: MigrationAuthor.name)))
-        }
+        try migration.delete(removed.map(\.record))
     }
 
     /// The last of each group takes the place of the first.
@@ -212,6 +215,9 @@ struct TransformRun {
                 guard let slot = layout.slot(named: name) else {
                     throw MigrationRecordError.unknownProperty(entity: layout.entityName, property: name)
                 }
+                guard value.fits(layout.slots[slot]) else {
+                    throw MigrationRecordError.unfit(value, layout.slots[slot], record: survivor)
+                }
                 values[slot] = value
                 changed.insert(slot)
             }
@@ -230,21 +236,30 @@ struct TransformRun {
         let version = working.currentVersion
         // By survivor and slot, the members that come from those that go.
         var inherited: [PersistentIdentifier: [Int: [PersistentIdentifier]]] = [:]
+        var partners = Partners(layouts)
         for (record, survivor) in removed {
             guard let layout = layouts[record.entityName], let own = layouts[survivor.entityName],
-                let found = Self.record(record, in: working, layouts)
+                let found = Self.record(record, in: working, layouts),
+                let kept = Self.record(survivor, in: working, layouts)
             else { continue }
-            for slot in layout.slots where slot.role == .toManyStored {
-                guard let place = own.slot(named: slot.name), case .identifiers(let members)? = found[slot.name],
-                    !members.isEmpty
-                else { continue }
-                inherited[survivor, default: [:]][place, default: []] += members
+            for slot in layout.slots {
+                guard let place = own.slot(named: slot.name) else { continue }
+                switch found[slot.name] {
+                case .identifiers(let members)? where slot.role == .toManyStored && !members.isEmpty:
+                    inherited[survivor, default: [:]][place, default: []] += members
+                case .identifier(let partner)? where partners.isPaired(layout, slot.name):
+                    // A survivor keeps the partner that it has.
+                    guard survivors[partner] == nil, kept[slot.name]?.isNull == true else { continue }
+                    partners.give(partner, to: survivor, place)
+                default: continue
+                }
             }
         }
         for entity in schema.entities {
             guard let layout = layouts[entity.name], let rows = version.rows(ofEntity: entity.name) else { continue }
             let links = layout.slots.indices.filter { [.toOne, .toManyStored].contains(layout.slots[$0].role) }
             if links.isEmpty { continue }
+            let paired = SlotSet(links.filter { partners.isPaired(layout, layout.slots[$0].name) })
             var batch = Batch(layout, working)
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 let identifier = rows.identifier(ofRow: row)
@@ -253,14 +268,55 @@ struct TransformRun {
                 var changed = SlotSet()
                 for slot in links {
                     let value = try rows.readValue(row: row, slot: slot)
-                    let moved = value.leading(by: survivors, adding: inherited[identifier]?[slot] ?? [])
+                    let moved =
+                        paired.contains(slot)
+                        ? partners.partner(of: identifier, slot, value, survivors)
+                        : value.leading(by: survivors, adding: inherited[identifier]?[slot] ?? [])
                     if moved.isIdentical(to: value) { continue }
+                    if moved.isNull, !layout.slots[slot].property.isOptional {
+                        throw MigrationRecordError.wouldLackPartner(record: identifier, property: layout.slots[slot].name)
+                    }
                     values[slot] = moved
                     changed.insert(slot)
                 }
                 if !changed.slots.isEmpty { try batch.update(identifier, values, changed) }
             }
             try batch.save()
+        }
+    }
+
+    /// What one-to-one relationships of records that stay lead to, where they led to some that go.
+    private struct Partners {
+        private let layouts: [String: RecordLayout]
+        private var given: [PersistentIdentifier: [Int: PersistentIdentifier]] = [:]
+        /// By partner, who has it now.
+        private var owners: [PersistentIdentifier: Set<PersistentIdentifier>] = [:]
+
+        init(_ layouts: [String: RecordLayout]) { self.layouts = layouts }
+
+        /// Whether a relationship and its inverse lead to one record each.
+        func isPaired(_ layout: RecordLayout, _ name: String) -> Bool {
+            guard let slot = layout.slot(named: name), layout.slots[slot].role == .toOne,
+                let relationship = layout.slots[slot].property.relationship, let inverse = relationship.inverse,
+                let other = layouts[relationship.destination], let back = other.slot(named: inverse)
+            else { return false }
+            return other.slots[back].role == .toOne
+        }
+
+        mutating func give(_ partner: PersistentIdentifier, to survivor: PersistentIdentifier, _ slot: Int) {
+            if given[survivor]?[slot] != nil { return }
+            given[survivor, default: [:]][slot] = partner
+            owners[partner, default: []].insert(survivor)
+        }
+
+        func partner(
+            of record: PersistentIdentifier, _ slot: Int, _ value: StoredValue,
+            _ survivors: [PersistentIdentifier: PersistentIdentifier]
+        ) -> StoredValue {
+            if let partner = given[record]?[slot] { return .identifier(partner) }
+            guard case .identifier(let other) = value, let survivor = survivors[other] else { return value }
+            // The survivor has another partner, and one can have only one.
+            return owners[record]?.contains(survivor) == true ? .identifier(survivor) : .null
         }
     }
 
@@ -272,14 +328,37 @@ struct TransformRun {
         else { return nil }
         return StoredRecord(rows, row: row, layout)
     }
+}
 
-    private static func snapshot(
-        of identifier: PersistentIdentifier, in store: any VersionedDataStore, _ layouts: [String: RecordLayout]
-    ) throws -> DefaultSnapshot {
-        guard let record = record(identifier, in: store, layouts), let layout = layouts[identifier.entityName] else {
-            throw MigrationRecordError.noSuchRecord(identifier)
+extension StoredSchema {
+    /// By entity and property, the values that records without one get where the property is required.
+    fileprivate func defaults(in entities: [String]) -> [String: [String: StoredValue]] {
+        let layouts = recordLayouts()
+        return Dictionary(
+            entities.map { entity in
+                (
+                    entity,
+                    Dictionary(
+                        (layouts[entity]?.slots ?? []).compactMap { slot in
+                            slot.property.isOptional ? nil : slot.property.attribute?.defaultValue.map { (slot.name, $0) }
+                        }, uniquingKeysWith: { first, _ in first })
+                )
+            }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension StoredValue {
+    /// One form of all values that are the same in a unique constraint.
+    fileprivate var uniqueForm: StoredValue {
+        func number(_ number: Double) -> Double { number.isNaN ? .nan : number == 0 ? 0 : number }
+        return switch self {
+        case .float(let value): .float(value.isNaN ? .nan : value == 0 ? 0 : value)
+        case .double(let value): .double(number(value))
+        case .date(let value):
+            .date(Date(timeIntervalSinceReferenceDate: number(value.timeIntervalSinceReferenceDate)))
+        case .url(let value): .string(value.absoluteString)
+        default: self
         }
-        return DefaultSnapshot(persistentIdentifier: identifier, layout: layout, values: try record.values())
     }
 }
 

@@ -26,6 +26,10 @@ public enum MigrationError: Error, Hashable, Sendable {
     case migrationNeeded(store: String, from: Schema.Version, to: Schema.Version)
     /// The store is open in this process, so that it cannot be brought to another version.
     case openElsewhere(store: String)
+    /// Other processes may have the store open, so that it cannot be brought to another version.
+    case sharedElsewhere(store: String)
+    /// The store was removed while it was being opened.
+    case storeGone(store: String)
 
     // MARK: The plan
 
@@ -147,12 +151,18 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "with a plan in which one version has the number \(stored)."
         case .migrationNeeded(let store, let from, let to):
             return
-                "The store \"\(store)\" holds version \(from) of the schema, and code of the migration plan leads to version "
+                "The store \"\(store)\" holds version \(from) of the schema, and stages of the migration plan lead to version "
                 + "\(to), but the store was opened for reading only. Open it once for writing."
         case .openElsewhere(let store):
             return
                 "The store \"\(store)\" is open in this process, so it cannot be brought to another version of the schema. Close "
                 + "its containers first."
+        case .sharedElsewhere(let store):
+            return
+                "The store \"\(store)\" is shared with other processes, so it cannot be brought to another version of the schema. Close "
+                + "it in all of them, open it once unshared (without ?shared in a store URL), and share it again."
+        case .storeGone(let store):
+            return "The store \"\(store)\" was removed while it was being opened. Open it again to make a new one."
         case .targetNotInPlan(let program, let nearest, let differences):
             return
                 "The migration plan has no version with the models of the container, whose schema has version \(program). Compared "
@@ -209,7 +219,8 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
     public var errorClass: StoreErrorClass {
         switch self {
         case .customStage, .plansNotRun: .unsupported
-        case .openElsewhere: .locked
+        case .openElsewhere, .sharedElsewhere: .locked
+        case .storeGone: .missing
         case .stageFailed(let failure): (failure.underlying as? any ClassifiedStoreError)?.errorClass ?? .conflict
         default: .conflict
         }

@@ -43,10 +43,18 @@ public protocol StoreMigration: AnyObject {
     func working(under schema: Schema) throws -> any VersionedDataStore
 
     /// Brings the records to another schema, as opening the store with it would.
+    /// - Parameters:
+    ///   - schema: the schema.
+    ///   - converted: by entity, names of properties of the schema before whose values were taken in another form: they are not
+    ///     lost where the schema lacks them.
     /// - Returns: what the schema does not take of the records.
     /// - Throws: the adapter's errors for a schema to which records cannot be brought. The migration can only be abandoned then.
     @discardableResult
-    func adapt(to schema: StoredSchema) throws -> SchemaLoss
+    func adapt(to schema: StoredSchema, converting converted: [String: Set<String>]) throws -> SchemaLoss
+
+    /// Deletes records of the working store. References to them are cleared, on both sides; delete rules do not apply.
+    /// - Throws: the adapter's errors for records that it does not have, and for references that are required.
+    func delete(_ records: [PersistentIdentifier]) throws
 
     /// Replaces what is stored, durably, and lets others open the store again.
     /// - Throws: why nothing was replaced, or why it is not known whether it was.
@@ -54,6 +62,12 @@ public protocol StoreMigration: AnyObject {
 
     /// Leaves the store as it was, and lets others open it again. Does nothing after `commit()`.
     func abandon()
+}
+
+extension StoreMigration {
+    /// `adapt(to:converting:)` where no value was converted.
+    @discardableResult
+    public func adapt(to schema: StoredSchema) throws -> SchemaLoss { try adapt(to: schema, converting: [:]) }
 }
 
 /// The author of what migrations change, in histories.

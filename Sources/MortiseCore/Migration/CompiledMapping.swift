@@ -273,9 +273,12 @@ private struct Origins {
     /// No name of a Swift property.
     private static func parkedName(_ number: Int) -> String { "mortise migration \(number)" }
 
+    /// Whether all properties of the new schema take their values as wanted. On the way each is to come from itself alone: what looks
+    /// like another has another kind or default.
     private func leads(_ way: [StoredSchema]) -> Bool {
+        let names = Dictionary(
+            new.numbered.map { (Self.parkedName($0.number), $0.name) }, uniquingKeysWith: { first, _ in first })
         var later = layouts
-        // Back from the new schema, whose slots are all to come from their own place.
         var origins = later.mapValues { $0.slots.indices.map { Optional($0) } }
         for (distance, schema) in ([old] + way).reversed().enumerated() {
             let earlier = schema.recordLayouts()
@@ -285,11 +288,14 @@ private struct Origins {
                     continue
                 }
                 let step = layout.origins(in: before)
-                if distance == 0, step != layout.slots.indices.map({ Optional($0) }) { return false }
-                // Only the old schema has values that two properties may take.
-                let taken = step.compactMap(\.self)
-                if distance < way.count, Set(taken).count != taken.count { return false }
                 origins[name] = origins[name]?.map { $0.flatMap { step[$0] } }
+                // The new schema has to find all of its own at the end of the way.
+                if distance == 0, step.contains(nil) { return false }
+                if distance == way.count { continue }
+                for (slot, origin) in zip(layout.slots, step) {
+                    guard let found = origin.map({ before.slots[$0].name }) else { continue }
+                    if names[found] ?? found != names[slot.name] ?? slot.name { return false }
+                }
             }
             later = earlier
         }
@@ -300,16 +306,20 @@ private struct Origins {
 extension StoredSchema {
     /// The schema with its properties changed, which are numbered.
     fileprivate func mapping(_ body: (inout StoredProperty, CompiledMapping.PropertyName, Int) -> Void) -> StoredSchema {
-        var (schema, number) = (self, 0)
-        for entity in schema.entities.indices {
-            for property in schema.entities[entity].properties.indices {
-                let key = CompiledMapping.PropertyName(
-                    entity: schema.entities[entity].name, name: schema.entities[entity].properties[property].name)
-                body(&schema.entities[entity].properties[property], key, number)
-                number += 1
-            }
+        var schema = self
+        for found in numbered {
+            let key = CompiledMapping.PropertyName(entity: entities[found.entity].name, name: found.name)
+            body(&schema.entities[found.entity].properties[found.property], key, found.number)
         }
         return schema
+    }
+
+    /// The properties of all entities, numbered through.
+    fileprivate var numbered: [(number: Int, entity: Int, property: Int, name: String)] {
+        let places = entities.indices.flatMap { entity in
+            entities[entity].properties.indices.map { (entity, $0, entities[entity].properties[$0].name) }
+        }
+        return places.enumerated().map { ($0.offset, $0.element.0, $0.element.1, $0.element.2) }
     }
 
     fileprivate func withoutIndices() -> StoredSchema {

@@ -78,6 +78,8 @@ struct RandomStage {
     private(set) var kinds: [String: Int] = [:]
     private var touched: Set<String> = []
     private var begun: Set<String> = []
+    /// Old properties whose values have another name now.
+    private var moved: Set<String> = []
     private let old: StoredSchema
 
     // MARK: Schemas and records to begin with
@@ -263,7 +265,9 @@ struct RandomStage {
         }
     }
 
-    private mutating func add(_ name: String, to wanted: String? = nil, _ random: inout SeededGenerator) {
+    private mutating func add(
+        _ name: String, to wanted: String? = nil, mayHaveOriginal: Bool = true, _ random: inout SeededGenerator
+    ) {
         guard
             let place = wanted.map({ name in schema.entities.firstIndex { $0.name == name } })
                 ?? schema.entities.indices.randomElement(using: &random)
@@ -287,7 +291,7 @@ struct RandomStage {
         if first.isNull, !property.isOptional { property.isOptional = true }
         // An original name of a property that is new says nothing of it.
         let others = old.entity(named: entity)?.properties.filter { $0.attribute != nil } ?? []
-        if random.chance(3), let other = others.randomElement(using: &random) {
+        if mayHaveOriginal, random.chance(3), let other = others.randomElement(using: &random) {
             note("add with an original name")
             property.originalName = other.name
             if begun.insert("\(entity).\(name)").inserted { mapping = mapping.fresh("\(entity).\(name)") }
@@ -308,8 +312,10 @@ struct RandomStage {
         guard let name = freed.randomElement(using: &random)?.name, !begun.contains("\(entity).\(name)") else { return }
         note("take a freed name")
         begun.insert("\(entity).\(name)")
-        mapping = mapping.fresh("\(entity).\(name)")
-        add(name, to: entity, &random)
+        // Where its values have gone to another name the new one need not say that it begins with none.
+        let isSaid = !moved.contains("\(entity).\(name)") || random.chance(2)
+        if isSaid { mapping = mapping.fresh("\(entity).\(name)") }
+        add(name, to: entity, mayHaveOriginal: isSaid, &random)
     }
 
     private mutating func drop(_ random: inout SeededGenerator) {
@@ -334,6 +340,7 @@ struct RandomStage {
         }
         if !isDeclared { mapping = mapping.renaming("\(entity).\(name)", from: old) }
         touched.formUnion(["\(entity).\(name)", "\(entity).\(old)"])
+        moved.insert("\(entity).\(old)")
         forEach(entity) { values in
             values[name] = values[old]
             values[old] = nil
@@ -432,6 +439,7 @@ struct RandomStage {
         }
         mapping = mapping.converting("\(entity).\(name)", way.2)
         touched.formUnion(["\(entity).\(name)", "\(entity).\(original)"])
+        if name != original { moved.insert("\(entity).\(original)") }
         var refused = 0
         forEach(entity) { values in
             guard case .value(let old)? = values[name], !old.isNull else { return }

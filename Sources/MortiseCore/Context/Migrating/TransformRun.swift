@@ -250,26 +250,29 @@ struct TransformRun {
                 case .identifier(let partner)? where partners.isPaired(layout, slot.name):
                     // A survivor keeps the partner that it has.
                     guard survivors[partner] == nil, kept[slot.name]?.isNull == true else { continue }
-                    partners.give(partner, to: survivor, place)
+                    partners.give(partner, to: survivor, place, slot)
                 default: continue
                 }
             }
         }
+        // Both sides of a pair change in one save.
+        var paired: (updated: [DefaultSnapshot], slots: [SlotSet]) = ([], [])
         for entity in schema.entities {
             guard let layout = layouts[entity.name], let rows = version.rows(ofEntity: entity.name) else { continue }
             let links = layout.slots.indices.filter { [.toOne, .toManyStored].contains(layout.slots[$0].role) }
             if links.isEmpty { continue }
-            let paired = SlotSet(links.filter { partners.isPaired(layout, layout.slots[$0].name) })
+            let pairedSlots = SlotSet(links.filter { partners.isPaired(layout, layout.slots[$0].name) })
             var batch = Batch(layout, working)
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 let identifier = rows.identifier(ofRow: row)
                 if survivors[identifier] != nil { continue }
+                var isPaired = false
                 var values = ContiguousArray<StoredValue>(repeating: .null, count: layout.slots.count)
                 var changed = SlotSet()
                 for slot in links {
                     let value = try rows.readValue(row: row, slot: slot)
                     let moved =
-                        paired.contains(slot)
+                        pairedSlots.contains(slot)
                         ? partners.partner(of: identifier, slot, value, survivors)
                         : value.leading(by: survivors, adding: inherited[identifier]?[slot] ?? [])
                     if moved.isIdentical(to: value) { continue }
@@ -278,19 +281,32 @@ struct TransformRun {
                     }
                     values[slot] = moved
                     changed.insert(slot)
+                    if pairedSlots.contains(slot) { isPaired = true }
                 }
-                if !changed.slots.isEmpty { try batch.update(identifier, values, changed) }
+                if changed.slots.isEmpty { continue }
+                if isPaired {
+                    paired.updated.append(
+                        DefaultSnapshot(persistentIdentifier: identifier, layout: layout, values: values))
+                    paired.slots.append(changed)
+                } else {
+                    try batch.update(identifier, values, changed)
+                }
             }
             try batch.save()
         }
+        if paired.updated.isEmpty { return }
+        _ = try working.save(
+            DataStoreSaveChangesRequest(
+                updated: paired.updated, editingState: EditingState(author: MigrationAuthor.name),
+                changedSlots: paired.slots))
     }
 
     /// What one-to-one relationships of records that stay lead to, where they led to some that go.
     private struct Partners {
         private let layouts: [String: RecordLayout]
         private var given: [PersistentIdentifier: [Int: PersistentIdentifier]] = [:]
-        /// By partner, who has it now.
-        private var owners: [PersistentIdentifier: Set<PersistentIdentifier>] = [:]
+        /// By partner and its slot, who has it now.
+        private var owners: [PersistentIdentifier: [Int: PersistentIdentifier]] = [:]
 
         init(_ layouts: [String: RecordLayout]) { self.layouts = layouts }
 
@@ -303,10 +319,14 @@ struct TransformRun {
             return other.slots[back].role == .toOne
         }
 
-        mutating func give(_ partner: PersistentIdentifier, to survivor: PersistentIdentifier, _ slot: Int) {
-            if given[survivor]?[slot] != nil { return }
+        mutating func give(
+            _ partner: PersistentIdentifier, to survivor: PersistentIdentifier, _ slot: Int, _ described: RecordLayout.Slot
+        ) {
+            guard given[survivor]?[slot] == nil, let inverse = described.property.relationship?.inverse,
+                let back = layouts[partner.entityName]?.slot(named: inverse)
+            else { return }
             given[survivor, default: [:]][slot] = partner
-            owners[partner, default: []].insert(survivor)
+            owners[partner, default: [:]][back] = survivor
         }
 
         func partner(
@@ -316,7 +336,7 @@ struct TransformRun {
             if let partner = given[record]?[slot] { return .identifier(partner) }
             guard case .identifier(let other) = value, let survivor = survivors[other] else { return value }
             // The survivor has another partner, and one can have only one.
-            return owners[record]?.contains(survivor) == true ? .identifier(survivor) : .null
+            return owners[record]?[slot] == survivor ? .identifier(survivor) : .null
         }
     }
 

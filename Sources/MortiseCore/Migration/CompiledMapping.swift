@@ -66,7 +66,8 @@ struct CompiledMapping {
             next.entities[place].uniquenessConstraints = []
             // What has no value is looked at when duplicates are settled: some of it may go.
             next.entities[place].properties = next.entities[place].properties.map { property in
-                let isRelaxed = property.relationship?.isToMany != true
+                let isRelaxed =
+                    property.relationship?.isToMany != true
                     && origins.isOptional(PropertyName(entity: entity, name: property.name))
                 return (isRelaxed ? property.optional() : property).withoutUniqueness()
             }
@@ -266,7 +267,8 @@ private struct Origins {
         }
         throw .invalidMapping(
             property: rules.keys.map(\.text).sorted().joined(separator: ", "),
-            reason: "cannot be applied in one step, because other properties have the same names before or after it; make it two "
+            reason:
+                "cannot be applied in one step, because other properties have the same names before or after it; make it two "
                 + "versions")
     }
 
@@ -305,7 +307,8 @@ private struct Origins {
 
 extension StoredSchema {
     /// The schema with its properties changed, which are numbered.
-    fileprivate func mapping(_ body: (inout StoredProperty, CompiledMapping.PropertyName, Int) -> Void) -> StoredSchema {
+    fileprivate func mapping(_ body: (inout StoredProperty, CompiledMapping.PropertyName, Int) -> Void) -> StoredSchema
+    {
         var schema = self
         for found in numbered {
             let key = CompiledMapping.PropertyName(entity: entities[found.entity].name, name: found.name)

@@ -10,7 +10,9 @@ extension Schema {
     /// As `numbered(by:)`; a schema that has some of the entities of another one, as they are there, has the other's number.
     func numbered(by plan: (any SchemaMigrationPlan.Type)?, asPartOf whole: Schema) -> Schema {
         if plan == nil || hasChosenVersion { return numbered(by: plan) }
-        guard stored.entities.allSatisfy({ whole.stored.entity(named: $0.name) == $0 }) else { return numbered(by: plan) }
+        guard stored.entities.allSatisfy({ whole.stored.entity(named: $0.name) == $0 }) else {
+            return numbered(by: plan)
+        }
         return Schema(self, version: whole.version, isChosen: true)
     }
 

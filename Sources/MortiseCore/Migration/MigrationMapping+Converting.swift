@@ -243,7 +243,8 @@ extension BinaryFloatingPoint where Self: LosslessStringConvertible {
         }
         guard allowed, let number = Self(text), number.isFinite else { return nil }
         // Beyond the range of decimals only the text that the number itself has.
-        guard let given = DecimalText.decimal(from: text), let found = DecimalText.decimal(from: number.description) else {
+        guard let given = DecimalText.decimal(from: text), let found = DecimalText.decimal(from: number.description)
+        else {
             if number.description != text { return nil }
             self = number
             return

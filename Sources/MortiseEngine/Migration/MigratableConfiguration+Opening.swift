@@ -3,6 +3,7 @@ package import MortiseCore
 extension MigratableConfiguration {
     /// Opens the store under the schema that it holds, which another process may change between looking and locking.
     /// - Parameter open: opens the store; returns nil if it holds another schema than that by now.
+    /// - Returns: what `open` returned.
     /// - Throws: `MigrationError.storeGone`, `.openElsewhere` for a store that others change again and again; what opening throws.
     package func openingUnderStoredSchema<R>(_ open: (StoredSchema) throws -> R?) throws -> R {
         for _ in 0..<16 {

@@ -308,7 +308,9 @@ struct RandomStage {
             let place = schema.entities.firstIndex(where: { $0.name == entity })
         else { return }
         let used = Set(schema.entities[place].properties.map(\.name))
-        let freed = (old.entity(named: entity)?.properties ?? []).filter { $0.attribute != nil && !used.contains($0.name) }
+        let freed = (old.entity(named: entity)?.properties ?? []).filter {
+            $0.attribute != nil && !used.contains($0.name)
+        }
         guard let name = freed.randomElement(using: &random)?.name, !begun.contains("\(entity).\(name)") else { return }
         note("take a freed name")
         begun.insert("\(entity).\(name)")
@@ -591,8 +593,9 @@ extension StoredSchema {
             entity.properties.compactMap { property -> RandomPair? in
                 guard let relationship = property.relationship, !relationship.isToMany,
                     let name = relationship.inverse,
-                    let back = self.entity(named: relationship.destination)?.properties.first(where: { $0.name == name })?
-                        .relationship
+                    let back = self.entity(named: relationship.destination)?.properties.first(where: { $0.name == name }
+                    )?
+                    .relationship
                 else { return nil }
                 // Of two that lead to one record each, the first by name.
                 if !back.isToMany, name < property.name { return nil }

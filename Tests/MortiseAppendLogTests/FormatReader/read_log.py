@@ -80,6 +80,10 @@ def read_log(path):
         found = transaction(r, schema, replayed, path + ".external")
         if begun:
             for what in ("inserted", "updated", "deleted"): found[what] = {**begun[what], **found[what]}
+            passing = set(found["inserted"]) & set(found["deleted"])
+            for what in ("inserted", "updated", "deleted"):
+                found[what] = {k: v for k, v in found[what].items() if k not in passing and (
+                    what != "updated" or k not in found["inserted"] and k not in found["deleted"])}
         begun = found if continued else None
         if continued: continue
         transactions.append(dict(number=number, author=found["author"], process=found["process"], updated=found["updated"],

@@ -49,7 +49,8 @@ import Testing
             var isTest = false
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 // The expressions are slow; most lines need neither.
-                if line.contains("struct "), let name = line.firstMatch(of: /^ *(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
+                if line.contains("struct "),
+                    let name = line.firstMatch(of: /^ *(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
                 {
                     suite = String(name.output.1)
                 }
@@ -73,7 +74,8 @@ import Testing
             var (suite, test, isTest) = ("", String?.none, false)
             var (listed, fromLists) = (Set<String>(), Set<String>())
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                if line.contains("struct "), let name = line.firstMatch(of: /^ *(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
+                if line.contains("struct "),
+                    let name = line.firstMatch(of: /^ *(?:@Suite.* )?struct ([A-Za-z]+Tests)\b/)
                 {
                     suite = String(name.output.1)
                 }

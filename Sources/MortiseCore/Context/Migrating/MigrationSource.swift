@@ -195,7 +195,8 @@ extension MigrationRecordError {
         }
         return .otherType(
             record: record, property: slot.name,
-            expected: slot.property.attribute?.kind.rawValue ?? (slot.role.isToMany ? "list of references" : "reference"))
+            expected: slot.property.attribute?.kind.rawValue
+                ?? (slot.role.isToMany ? "list of references" : "reference"))
     }
 }
 

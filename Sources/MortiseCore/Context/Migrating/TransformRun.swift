@@ -277,7 +277,8 @@ struct TransformRun {
                         : value.leading(by: survivors, adding: inherited[identifier]?[slot] ?? [])
                     if moved.isIdentical(to: value) { continue }
                     if moved.isNull, !layout.slots[slot].property.isOptional {
-                        throw MigrationRecordError.wouldLackPartner(record: identifier, property: layout.slots[slot].name)
+                        throw MigrationRecordError.wouldLackPartner(
+                            record: identifier, property: layout.slots[slot].name)
                     }
                     values[slot] = moved
                     changed.insert(slot)
@@ -320,7 +321,8 @@ struct TransformRun {
         }
 
         mutating func give(
-            _ partner: PersistentIdentifier, to survivor: PersistentIdentifier, _ slot: Int, _ described: RecordLayout.Slot
+            _ partner: PersistentIdentifier, to survivor: PersistentIdentifier, _ slot: Int,
+            _ described: RecordLayout.Slot
         ) {
             guard given[survivor]?[slot] == nil, let inverse = described.property.relationship?.inverse,
                 let back = layouts[partner.entityName]?.slot(named: inverse)
@@ -360,7 +362,8 @@ extension StoredSchema {
                     entity,
                     Dictionary(
                         (layouts[entity]?.slots ?? []).compactMap { slot in
-                            slot.property.isOptional ? nil : slot.property.attribute?.defaultValue.map { (slot.name, $0) }
+                            slot.property.isOptional
+                                ? nil : slot.property.attribute?.defaultValue.map { (slot.name, $0) }
                         }, uniquingKeysWith: { first, _ in first })
                 )
             }, uniquingKeysWith: { first, _ in first })

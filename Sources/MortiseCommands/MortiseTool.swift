@@ -22,15 +22,20 @@ public struct MortiseTool: Sendable {
     private let registry: StoreRegistry
     private let settings: ToolSettings
     private let version: String
+    private let models: Schema?
 
     /// - Parameters:
     ///   - registry: the stores that the tool knows.
     ///   - settings: where stores are that are called by a name, as in `mortise info @library`.
     ///   - version: what `--version` prints.
-    public init(registry: StoreRegistry, settings: ToolSettings = ToolSettings(), version: String = "") {
+    ///   - models: the schema of the models that are linked into the tool, for `mortise schema check`; nil for a tool without models.
+    public init(
+        registry: StoreRegistry, settings: ToolSettings = ToolSettings(), version: String = "", models: Schema? = nil
+    ) {
         self.registry = registry
         self.settings = settings
         self.version = version
+        self.models = models
     }
 
     /// Does what the process's arguments say, and ends the process with an exit status of `ToolExitStatus`.
@@ -39,7 +44,8 @@ public struct MortiseTool: Sendable {
     /// Does what the arguments say.
     /// - Returns: the exit status.
     public func run(_ arguments: [String]) -> Int32 {
-        let context = ToolContext(registry: registry, settings: settings, output: Output(1), errors: Output(2))
+        let context = ToolContext(
+            registry: registry, settings: settings, models: models?.stored, output: Output(1), errors: Output(2))
         return context.whileCurrent {
             do {
                 if arguments == ["--version"], !version.isEmpty {
@@ -80,6 +86,7 @@ public struct MortiseTool: Sendable {
                 return ToolExitStatus.success
             } catch { return ToolExitStatus.of(error) }
         }
+        if error is SchemasDiffer { return ToolExitStatus.different }
         if case ToolError.findings? = error as? ToolError { return ToolExitStatus.of(error) }
         let message = Self.message(error)
         let mark = context.errors.styled("error:", .red)
@@ -102,7 +109,7 @@ public struct MortiseTool: Sendable {
 public enum ToolExitStatus {
     /// Everything went well.
     public static let success: Int32 = 0
-    /// The compared stores differ.
+    /// The compared stores or schemas differ, or a check has found errors.
     public static let different: Int32 = 1
     /// The command line is not understood: a verb, an option, a URL, a predicate, an entity.
     public static let usage: Int32 = 64
@@ -129,7 +136,7 @@ public enum ToolExitStatus {
 
     static func of(_ error: any Error) -> Int32 {
         if case .interrupted? = error as? ToolError { return interrupted }
-        if error is StoresDiffer { return different }
+        if error is StoresDiffer || error is SchemasDiffer { return different }
         if let classified = error as? any ClassifiedStoreError { return of(classified.errorClass) }
         return isOfArguments(error) ? usage : internalError
     }

@@ -9,12 +9,16 @@ struct ToolContext: @unchecked Sendable {
 
     let registry: StoreRegistry
     let settings: ToolSettings
+    /// The schema of the models in the tool; nil for a tool without models.
+    let models: StoredSchema?
     let output: Output
     let errors: Output
 
     /// The context of the run that is going on.
     static var current: ToolContext {
-        bound ?? ToolContext(registry: StoreRegistry(), settings: ToolSettings(), output: Output(1), errors: Output(2))
+        bound
+            ?? ToolContext(
+                registry: StoreRegistry(), settings: ToolSettings(), models: nil, output: Output(1), errors: Output(2))
     }
 
     func whileCurrent<R>(_ body: () throws -> R) rethrows -> R {

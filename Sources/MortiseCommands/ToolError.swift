@@ -25,6 +25,12 @@ public enum ToolError: Error, Hashable, Sendable {
     case interrupted(String)
     /// An argument is not valid.
     case usage(String)
+    /// What was given as a schema cannot be read as one.
+    case notASchema(source: String, detail: String)
+    /// There is no schema where one was named.
+    case missingSchema(source: String, detail: String)
+    /// Something may have been renamed or dropped, and nobody said which. The questions have been printed.
+    case unansweredQuestions([String])
     /// The output could not be written; `code` is the system's error number.
     case output(code: Int32)
     /// The findings have been printed already; only the exit status follows from them.
@@ -56,6 +62,11 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
             "another program deleted \(record) while the store was read; run the command again"
         case .interrupted(let what): what
         case .usage(let message): message
+        case .notASchema(let source, let detail): "\(source) is not a schema: \(detail)"
+        case .missingSchema(let source, let detail): "no schema was found at \(source): \(detail)"
+        case .unansweredQuestions(let renames):
+            "what may have been renamed has to be said: pass --rename or --drop for each, or --answers with a file; "
+                + "the first: --rename \((renames.first ?? "").shown(limit: 200))"
         case .output(let code): "the output cannot be written (error \(code))"
         case .findings: ""
         }
@@ -64,10 +75,11 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
     /// The class of the error, which decides the exit status.
     public var errorClass: StoreErrorClass {
         switch self {
-        case .missing: .missing
+        case .missing, .missingSchema: .missing
+        case .notASchema: .damaged
         case .unsupported: .unsupported
         case .holdsRecords, .alreadyThere: .alreadyExists
-        case .sameStore, .usage: .usage
+        case .sameStore, .usage, .unansweredQuestions: .usage
         case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted: .conflict
         case .output: .failedInputOutput
         case .findings(let errorClass): errorClass

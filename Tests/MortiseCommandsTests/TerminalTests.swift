@@ -1,16 +1,19 @@
 #if Tool
 import Foundation
 @testable import MortiseCommands
+import MortiseCore
 import Testing
 
 /// Color and progress on a terminal, and nowhere else. The program `script` makes the terminal.
 @Suite(.enabled(if: ProgramScript.isThere, "needs the program script of util-linux"))
 struct TerminalTests {
     /// Runs the tool from a shell whose standard streams are a terminal.
-    /// - Parameter arguments: as the shell reads them, with redirections.
+    /// - Parameters:
+    ///   - arguments: as the shell reads them, with redirections.
+    ///   - text: what is typed.
     /// - Returns: what came to the terminal.
     private func onTerminal(
-        _ arguments: String, in folder: ToolFolder, environment: [String: String] = [:]
+        _ arguments: String, in folder: ToolFolder, environment: [String: String] = [:], typing text: String? = nil
     ) throws -> String {
         let process = Process()
         let output = Pipe()
@@ -18,13 +21,15 @@ struct TerminalTests {
         process.arguments = ["script", "-qec", "'\(try ToolRun.executable().path)' \(arguments)", "/dev/null"]
         process.currentDirectoryURL = folder.url
         process.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        let input = Pipe()
+        process.standardInput = text == nil ? FileHandle.nullDevice as Any : input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        if let text { input.fileHandleForWriting.write(Data(text.utf8)) }
+        let shown = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return text
+        return shown
     }
 
     private func file(_ name: String, _ folder: ToolFolder) throws -> String {
@@ -50,6 +55,20 @@ struct TerminalTests {
         #expect(try onTerminal(arguments + " > out", in: folder) == "")
         let written = try file("out", folder)
         #expect(!written.isEmpty && !written.contains(Self.escape), "\(written)")
+    }
+
+    @Test(arguments: [
+        ("y", "note is notes"), ("n", "dropped"), ("", "note is notes"), ("what\nNO", "new: optional string"),
+    ])
+    func whatMayBeARenameIsAsked(_ answer: String, _ found: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.json", 3)
+        let text = try SchemaDocument(TripStore.schema).text()
+        let new = text.replacingOccurrences(of: "\"note\", \"kind\"", with: "\"notes\", \"kind\"")
+        try Data(new.utf8).write(to: folder.url.appending(path: "new.json"))
+        let shown = try onTerminal("schema diff \(store) new.json", in: folder, typing: answer + "\n")
+        #expect(shown.contains("Was Trip.note renamed to notes? (89 of 100) [Y/n]"), "\(shown)")
+        #expect(shown.contains(found), "\(shown)")
     }
 
     @Test func progressIsShownOnTheStandardErrorAlone() throws {

@@ -85,7 +85,7 @@ enum Suggestion {
     }
 
     /// How many characters have to be exchanged, added or removed.
-    private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var row = Array(0...b.count)
         for (i, x) in a.enumerated() {
             var diagonal = row[0]

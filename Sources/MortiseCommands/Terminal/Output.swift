@@ -57,6 +57,12 @@ final class Output {
     }
 }
 
+/// The terminal that the tool runs on.
+enum Terminal {
+    /// Whether somebody is there to answer: both sides of the conversation are a terminal.
+    static var isInteractive: Bool { isatty(0) == 1 && ToolContext.current.errors.isTerminal }
+}
+
 /// How a terminal shows a text.
 enum TextStyle: String {
     case bold = "1"

@@ -12,7 +12,7 @@ struct MortiseCommand: ParsableCommand {
             configuration: the URL of "@library" is the setting stores.library.url, in the environment \
             MORTISE_STORES_LIBRARY_URL.
 
-            Exit status: 0 success, 1 the compared stores differ, 64 invalid command line, 65 damaged store, 66 no such \
+            Exit status: 0 success, 1 the compared stores or schemas differ, 64 invalid command line, 65 damaged store, 66 no such \
             store, 69 not supported by this kind of store, 70 an error of the tool itself, 73 the target exists, 74 device \
             failure, 75 the store is locked, 77 permission denied, 78 the stores do not match, 130 interrupted.
 
@@ -20,7 +20,7 @@ struct MortiseCommand: ParsableCommand {
             """,
         subcommands: [
             Info.self, Fetch.self, Explain.self, Copy.self, Compare.self, Verify.self, Compact.self, Salvage.self,
-            Reseal.self, Backup.self, Watch.self, NewAdapter.self,
+            Reseal.self, Backup.self, Watch.self, SchemaCommand.self, NewAdapter.self,
         ])
 }
 

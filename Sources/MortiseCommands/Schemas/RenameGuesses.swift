@@ -31,11 +31,11 @@ struct RenameGuess: Hashable {
         let taken = Set(comparison.counterparts.values)
         let gone = old.schema.entities.filter { !taken.contains($0.name) && !drops.contains($0.name) }
         let added = new.schema.entities.filter { comparison.counterparts[$0.name] == nil }
-        var guesses = guesses(nil, gone.map(\.name), added.map(\.name)) { a, b in
-            RenameScore.of(gone[a], in: old.schema, added[b], in: new.schema)
-        }
+        let (leaving, coming) = (RenameScore.shapes(gone, in: old.schema), RenameScore.shapes(added, in: new.schema))
+        var guesses = guesses(nil, gone.map(\.name), added.map(\.name)) { RenameScore.of(leaving[$0], coming[$1]) }
+        let entities = Dictionary(old.schema.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for entity in new.schema.entities {
-            guard let source = comparison.counterparts[entity.name], let before = old.schema.entity(named: source)
+            guard let source = comparison.counterparts[entity.name], let before = entities[source]
             else { continue }
             var (added, dropped) = comparison.strangers(of: entity.name)
             dropped.removeAll { drops.contains("\(entity.name).\($0.name)") || drops.contains("\(source).\($0.name)") }

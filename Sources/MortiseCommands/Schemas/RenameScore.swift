@@ -28,18 +28,40 @@ enum RenameScore {
         return min(100, Int(score.rounded()))
     }
 
+    /// What entities are compared by.
+    struct Shape {
+        let name: String
+        /// Names and kinds of its properties.
+        let properties: Set<String>
+        /// The relationships of others that lead to it.
+        let links: Set<String>
+    }
+
+    static func shapes(_ entities: [StoredEntity], in schema: StoredSchema) -> [Shape] {
+        var links: [String: Set<String>] = [:]
+        for entity in schema.entities {
+            for property in entity.properties {
+                guard let destination = property.relationship?.destination, destination != entity.name else { continue }
+                links[destination, default: []].insert("\(entity.name).\(property.name)")
+            }
+        }
+        return entities.map { entity in
+            Shape(
+                name: entity.name, properties: Set(entity.properties.map(shape)), links: links[entity.name] ?? [])
+        }
+    }
+
     /// Of entities: what they have in common, their names, and what leads to them.
-    static func of(
-        _ a: StoredEntity, in old: StoredSchema, _ b: StoredEntity, in new: StoredSchema
-    ) -> Int {
-        let (x, y) = (Set(a.properties.map(shape)), Set(b.properties.map(shape)))
-        let union = x.union(y).count
-        var score = union == 0 ? 60 : 60 * Double(x.intersection(y).count) / Double(union)
-        score += 25 * nearness(a.name, b.name)
-        let (to, from) = (links(to: a.name, in: old), links(to: b.name, in: new))
-        let all = to.union(from).count
-        score += all == 0 ? 15 : 15 * Double(to.intersection(from).count) / Double(all)
+    static func of(_ a: Shape, _ b: Shape) -> Int {
+        let score =
+            60 * share(a.properties, b.properties) + 25 * nearness(a.name, b.name) + 15 * share(a.links, b.links)
         return min(100, Int(score.rounded()))
+    }
+
+    /// How much of both sets is in both.
+    private static func share(_ a: Set<String>, _ b: Set<String>) -> Double {
+        let all = a.union(b).count
+        return all == 0 ? 1 : Double(a.intersection(b).count) / Double(all)
     }
 
     private static func shape(_ property: StoredProperty) -> String {
@@ -47,14 +69,6 @@ enum RenameScore {
         case .attribute(let attribute): "\(property.name) \(attribute.kind.rawValue)"
         case .relationship(let relationship): "\(property.name) \(relationship.isToMany ? "to-many" : "to-one")"
         }
-    }
-
-    private static func links(to name: String, in schema: StoredSchema) -> Set<String> {
-        Set(
-            schema.entities.flatMap { entity in
-                entity.properties.filter { $0.relationship?.destination == name && entity.name != name }
-                    .map { "\(entity.name).\($0.name)" }
-            })
     }
 
     // MARK: Names

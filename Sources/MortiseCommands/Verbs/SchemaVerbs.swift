@@ -62,7 +62,12 @@ struct SchemaShow: ParsableCommand {
         for row in rows { table.measure(row) }
         if let width = output.width { table.fit(width) }
         try output.line(output.styled(table.heading(), .dim))
-        for row in rows { try output.line(table.line(row)) }
+        for row in rows {
+            // The last column may be empty.
+            var line = table.line(row)
+            while line.last == " " { line.removeLast() }
+            try output.line(line)
+        }
     }
 
     private static func notes(_ property: StoredProperty, _ details: SchemaDocument.PropertyDetails) -> String {

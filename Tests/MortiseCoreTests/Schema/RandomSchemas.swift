@@ -72,7 +72,7 @@ struct RandomSchemas {
         let index = Int.random(in: 0..<schema.entities.count, using: &generator)
         let count = schema.entities[index].properties.count
         let place = count == 0 ? nil : Int.random(in: 0..<count, using: &generator)
-        switch Int.random(in: 0..<9, using: &generator) {
+        switch Int.random(in: 0..<13, using: &generator) {
         case 0:
             schema.entities[index].properties.append(
                 attribute("n\(index)\(Int.random(in: 0..<100_000, using: &generator))"))
@@ -115,12 +115,52 @@ struct RandomSchemas {
             default: relationship.maximumCount = 7
             }
             schema.entities[index].properties[place].content = .relationship(relationship)
-        case 7: schema.entities[index].properties.shuffle(using: &generator)
+        case 7, 8:
+            if let place { rename(place, of: index, in: &schema) }
+        case 9, 10:
+            if let place { part(place, of: index, in: &schema) }
+        case 11: schema.entities[index].properties.shuffle(using: &generator)
         default:
             if let place {
                 schema.entities[index].indices.append(
                     StoredIndex(properties: [schema.entities[index].properties[place].name]))
             }
         }
+    }
+
+    /// Gives a relationship another name, which may be what decides on the side that keeps the links.
+    private mutating func rename(_ place: Int, of index: Int, in schema: inout StoredSchema) {
+        let property = schema.entities[index].properties[place]
+        guard let relationship = property.relationship, property.originalName == property.name else { return }
+        let name = pick(["a", "z"]) + property.name
+        schema.entities[index].properties[place].name = name
+        let isRenamed = generator.chance(4)
+        schema.entities[index].properties[place].originalName = isRenamed ? name : property.name
+        schema.entities[index].indices = schema.entities[index].indices.map {
+            StoredIndex(kind: $0.kind, properties: $0.properties.map { $0 == property.name ? name : $0 })
+        }
+        guard let inverse = relationship.inverse else { return }
+        change(inverse, of: relationship.destination, in: &schema) { $0.inverse = name }
+    }
+
+    /// Makes two sides of a relationship two relationships.
+    private func part(_ place: Int, of index: Int, in schema: inout StoredSchema) {
+        guard case .relationship(var relationship) = schema.entities[index].properties[place].content,
+            let inverse = relationship.inverse
+        else { return }
+        change(inverse, of: relationship.destination, in: &schema) { $0.inverse = nil }
+        relationship.inverse = nil
+        schema.entities[index].properties[place].content = .relationship(relationship)
+    }
+
+    private func change(
+        _ property: String, of entity: String, in schema: inout StoredSchema, _ body: (inout StoredRelationship) -> Void
+    ) {
+        guard let index = schema.entities.firstIndex(where: { $0.name == entity }),
+            let place = schema.entities[index].properties.firstIndex(where: { $0.name == property }),
+            case .relationship(var relationship) = schema.entities[index].properties[place].content
+        else { return }
+        body(&relationship)
+        schema.entities[index].properties[place].content = .relationship(relationship)
     }
 }

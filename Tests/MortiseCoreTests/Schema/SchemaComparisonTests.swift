@@ -234,7 +234,7 @@ import Testing
     /// said to be refused whatever the records are.
     @Test func whatIsSaidIsWhatStoresDo() throws {
         var schemas = RandomSchemas(seed: testSeed())
-        var (refused, equal) = (0, 0)
+        var (refused, equal, moved) = (0, 0, 0)
         for _ in 0..<1_500 {
             let old = schemas.schema()
             let new = schemas.changed(old)
@@ -253,7 +253,8 @@ import Testing
             #expect(isMapped == !isRefused, "\(old)\n\(new)\n\(changes)")
             if isRefused { refused += 1 }
             if old == new { equal += 1 }
+            if changes.contains(where: { $0.kind == .keptSideChanged }) { moved += 1 }
         }
-        #expect(refused > 50 && equal > 5)
+        #expect(refused > 50 && equal > 5 && moved > 20)
     }
 }

@@ -198,7 +198,7 @@ extension SchemaComparison {
 
 extension SchemaComparison {
     mutating func compareConstraints(of entity: StoredEntity) {
-        guard let source = counterparts[entity.name], let before = old.schema.entity(named: source),
+        guard let source = counterparts[entity.name], let before = oldEntities[source],
             let layout = newLayouts[entity.name], let origins = origins[entity.name], let old = oldLayouts[source]
         else { return }
         // By name of the new property.

@@ -6,6 +6,7 @@ public struct SchemaComparison: Sendable {
 
     let old: SchemaDocument
     let new: SchemaDocument
+    let oldEntities: [String: StoredEntity]
     let oldLayouts: [String: RecordLayout]
     let newLayouts: [String: RecordLayout]
     /// By name of a new entity, the name of the old one that it comes from.
@@ -26,6 +27,7 @@ public struct SchemaComparison: Sendable {
     public init(from old: SchemaDocument, to new: SchemaDocument) {
         self.old = old
         self.new = new
+        oldEntities = Dictionary(old.schema.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         oldLayouts = old.schema.recordLayouts()
         newLayouts = new.schema.recordLayouts()
         var counterparts: [String: String] = [:]
@@ -120,7 +122,7 @@ public struct SchemaComparison: Sendable {
                             "insert records of \(entity.name) in a stage with code, made of old.records(\"\(origin)\")",
                         measure: .init(.all, [origin])))
             }
-            compare(entity, with: old.schema.entity(named: origin))
+            compare(entity, with: oldEntities[origin])
         }
     }
 

@@ -46,8 +46,15 @@ import Testing
         #expect(guesses(document([attribute("note")]), document([attribute("notes", .data)])) == [])
     }
 
-    /// Two that are equally near: a rename is not likely for either.
-    @Test func rivalsMakeAGuessUnlikely() {
+    /// One that may come from either of two is likely from neither.
+    @Test func aRivalMakesAGuessUnlikely() {
+        let found = guesses(document([attribute("note1"), attribute("note2")]), document([attribute("note")]))
+        #expect(found.count == 1)
+        #expect((80...100).contains(found.first?.score ?? 0) && found.first?.isLikely == false)
+    }
+
+    /// Two that may come from two are two questions.
+    @Test func eachPairIsAQuestion() {
         let found = guesses(
             document([attribute("note1"), attribute("note2")]), document([attribute("noteA"), attribute("noteB")]))
         #expect(found.count == 2 && found.allSatisfy { !$0.isLikely })

@@ -206,6 +206,25 @@ import Testing
         #expect(back.kind == .versionChanged && back.changeClass == .refused)
     }
 
+    /// Where both sides have kept links of their own, neither takes over the other's. A side that is new takes them over.
+    @Test(arguments: [true, false]) func linksMoveToASideThatHadNone(_ hadLinks: Bool) {
+        func schema(inverse: Bool, both: Bool) -> StoredSchema {
+            let (one, other) = (inverse ? "one" : nil, inverse ? "other" : nil)
+            let second = Make.relationship("one", "B", toMany: true, optional: false, inverse: other)
+            return StoredSchema(entities: [
+                StoredEntity(name: "A", properties: both ? [second] : []),
+                StoredEntity(
+                    name: "B",
+                    properties: [Make.relationship("other", "A", toMany: true, optional: false, inverse: one)]),
+            ])
+        }
+        let (old, new) = (schema(inverse: false, both: hadLinks), schema(inverse: true, both: true))
+        let changes = SchemaComparison(from: SchemaDocument(old), to: SchemaDocument(new)).changes
+        let moved = changes.filter { $0.kind == .keptSideChanged }
+        #expect(moved.map(\.subject) == ["B.other"] && moved.map(\.changeClass) == [hadLinks ? .refused : .rewritten])
+        #expect(((try? SchemaMapping(from: old, to: new, store: "")) == nil) == hadLinks)
+    }
+
     @Test func detailsAreCompared() {
         let old = SchemaDocuments.full
         var new = old

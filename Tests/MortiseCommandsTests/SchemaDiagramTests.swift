@@ -97,6 +97,11 @@ import Testing
                 """)
         let dot = SchemaDiagram(schema).dot
         #expect(dot.contains(#""a\"b{}|<>\\ \n;é" [label="{a\"b\{\}\|\<\>\\\ \n;é|"#), "\(dot)")
+        let control = SchemaDiagram(StoredSchema(entities: [StoredEntity(name: "a\u{9B}\u{1B}", properties: [])]))
+        for text in [control.mermaid, control.dot] {
+            #expect(
+                text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }, "\(text)")
+        }
         // Quotation marks that are not escaped come in pairs.
         for line in dot.split(separator: "\n") {
             let plain = line.replacing("\\\\", with: "").replacing("\\\"", with: "")

@@ -122,7 +122,7 @@ struct SchemaDiagram {
     private static func mermaidText(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
-            if scalar.value < 0x20 || "\"#;%\\<>&".unicodeScalars.contains(scalar) {
+            if scalar.properties.generalCategory == .control || "\"#;%\\<>&".unicodeScalars.contains(scalar) {
                 result += "#\(scalar.value);"
             } else {
                 result.unicodeScalars.append(scalar)
@@ -172,7 +172,7 @@ struct SchemaDiagram {
         for scalar in text.unicodeScalars {
             if scalar == "\n" {
                 result += "\\n"
-            } else if scalar.value < 0x20 {
+            } else if scalar.properties.generalCategory == .control {
                 result += " "
             } else {
                 if "\"\\".unicodeScalars.contains(scalar) || characters.unicodeScalars.contains(scalar) {

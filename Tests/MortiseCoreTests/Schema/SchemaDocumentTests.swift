@@ -29,6 +29,17 @@ import Testing
         #expect(lines.count == document.schema.entities.reduce(0) { $0 + $1.properties.count })
     }
 
+    /// A terminal obeys none of it.
+    @Test func controlCharactersAreEscaped() throws {
+        let name = "a\u{1B}[2J\u{7F}\u{9B}\u{85}\u{A0}\u{8}\u{C}\r\t\n"
+        let document = SchemaDocument(
+            StoredSchema(entities: [StoredEntity(name: name, properties: [SchemaDocuments.attribute(name, .string)])]))
+        let text = try document.text()
+        #expect(text.contains(#""a\u001b[2J\u007f\u009b\u0085\u{A0}\b\f\r\t\n""#.replacing(#"\u{A0}"#, with: "\u{A0}")))
+        #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control })
+        #expect(try read(text) == document)
+    }
+
     @Test func theOrderOfEntitiesDoesNotMatter() throws {
         let document = SchemaDocuments.full
         var other = document

@@ -47,23 +47,25 @@ enum SchemaValueText {
 
     private static func quoted(_ text: String?) -> String? { text.map { quoted($0) } }
 
-    /// A string of JSON.
+    /// A string of JSON. Characters that a terminal may obey are escaped as well.
     static func quoted(_ text: String) -> String {
-        var result: [UInt8] = [UInt8(ascii: "\"")]
-        let digits = Array("0123456789abcdef".utf8)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
-            case 0x08: result += Array("\\b".utf8)
-            case 0x09: result += Array("\\t".utf8)
-            case 0x0A: result += Array("\\n".utf8)
-            case 0x0C: result += Array("\\f".utf8)
-            case 0x0D: result += Array("\\r".utf8)
-            case 0..<0x20: result += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: result.append(byte)
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\u{8}": result += "\\b"
+            case "\t": result += "\\t"
+            case "\n": result += "\\n"
+            case "\u{C}": result += "\\f"
+            case "\r": result += "\\r"
+            case "\u{0}"..<"\u{20}", "\u{7F}"..."\u{9F}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            default: result.unicodeScalars.append(scalar)
             }
         }
-        return String(decoding: result + [UInt8(ascii: "\"")], as: UTF8.self)
+        return result + "\""
     }
 }
 

@@ -182,7 +182,7 @@ public final class EngineMigration: StoreMigration {
         guard let adapter else { return }
         self.adapter = nil
         if !isPreview, !mayNameFiles, let external = initial.catalog.external {
-            external.discard(Array(external.writtenNames.subtracting(files)))
+            external.abandon(Array(external.writtenNames.subtracting(files)))
         }
         adapter.release()
     }

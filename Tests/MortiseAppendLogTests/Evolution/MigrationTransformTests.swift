@@ -344,5 +344,28 @@ extension MigrationTests {
         #expect(convert(.string("done"), .string, .rawValues(["open": "active"])) == .string("done"))
         #expect(convert(.bool(true), .int16) == .integer(1))
         #expect(convert(.integer(2), .bool) == nil)
+        // Nothing changes on the way without a word.
+        #expect(convert(.string("9007199254740993"), .double) == nil)
+        #expect(convert(.string("9007199254740993"), .double, .rounding) == .double(9_007_199_254_740_992))
+        #expect(convert(.string("0.10000000000000000000001"), .double) == nil)
+        #expect(convert(.string("0.1"), .float) == .float(0.1))
+        #expect(convert(.string("1e200"), .double) == nil)
+        #expect(convert(.double(1e200), .string).flatMap { convert($0, .double) } == .double(1e200))
+        #expect(convert(.string("2026-02-03T04:05:06.1234567890123Z"), .date) == nil)
+        #expect(convert(.string("2026-02-03T04:05:06.500Z"), .date) != nil)
+        #expect(convert(.string("hello world"), .url) == nil)
+        #expect(convert(.string("hello world"), .url, .nilIfNot) == .null)
+        #expect(convert(.string("https://a.b/c?d=e%20f"), .url) == .url(URL(string: "https://a.b/c?d=e%20f")!))
+        #expect(convert(.double(1e19), .uint64) == .unsigned(10_000_000_000_000_000_000))
+        #expect(convert(.date(Date(timeIntervalSinceReferenceDate: 7)), .int64) == .integer(7))
+        #expect(convert(.date(Date(timeIntervalSinceReferenceDate: 7.5)), .int64) == nil)
+        // To the nearest, at once.
+        #expect(convert(.integer(16_777_217), .float) == nil)
+        #expect(convert(.integer(16_777_217), .float, .rounding) == .float(16_777_216))
+        #expect(convert(.integer(1_152_921_573_326_323_713), .float, .rounding) == .float(1_152_921_642_045_800_448))
+        #expect(convert(.decimal(Decimal(string: "0.1")!), .float) == .float(0.1))
+        #expect(convert(.decimal(Decimal(string: "0.123456789")!), .float, .rounding) == .float(0.123456789))
+        #expect(convert(.double(1e300), .decimal) == nil)
+        #expect(convert(.double(1e300), .decimal, .clamping) == .decimal(.greatestFiniteMagnitude))
     }
 }

@@ -46,7 +46,7 @@ extension AppendLogConfiguration: MigratableConfiguration {
             note: { try migration?.note($0) },
             write: { outcome in
                 guard let migration else { throw DataStoreError.unsupportedFeature }
-                if let copy = try migration.commit(outcome) {
+                if let copy = try migration.commit(outcome), !outcome.loss.isEmpty {
                     StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
                 }
             },
@@ -106,7 +106,7 @@ extension AppendLog {
         under catalog: LogCatalog, writingCheckpoint writesCheckpoint: Bool
     ) throws -> String? {
         var copy: String?
-        if !outcome.loss.isEmpty {
+        if !outcome.loss.isEmpty || outcome.keepsCopy {
             copy = try SchemaChangeover.keepCopy(
                 of: path, version: self.catalog.schema.version, in: fileSystem, backUp: backUp)
         }

@@ -16,8 +16,9 @@ struct CompiledMapping {
     /// constraints, in which the properties may have no value. Empty if nothing happens between.
     private(set) var schemas: [StoredSchema] = []
     private(set) var properties: [Property] = []
-    /// By entity of the old schema, the properties whose values are converted and not lost.
+    /// By entity of the old schema, the properties whose values are converted, and those of which nothing is lost by that.
     private(set) var converted: [String: Set<String>] = [:]
+    private(set) var kept: [String: Set<String>] = [:]
 
     /// The schema in which values are made; nil if nothing happens between.
     var between: StoredSchema? { schemas.last }
@@ -26,6 +27,7 @@ struct CompiledMapping {
     init(
         _ mapping: MigrationMapping, _ duplicates: [DuplicateRule], from old: StoredSchema, to new: StoredSchema
     ) throws(MigrationError) {
+        try Self.check(mapping.dropped, from: old, to: new)
         if mapping.rules.isEmpty, duplicates.isEmpty { return }
         var next = new
         var rules: [PropertyName: Rules] = [:]
@@ -74,6 +76,28 @@ struct CompiledMapping {
         }
         schemas = try origins.way(to: next)
         converted = origins.converted
+        kept = origins.kept
+    }
+
+    private static func check(
+        _ dropped: Set<String>, from old: StoredSchema, to new: StoredSchema
+    ) throws(MigrationError) {
+        if dropped.isEmpty { return }
+        func names(_ schema: StoredSchema) -> Set<String> {
+            Set(
+                schema.recordLayouts().flatMap { entity, layout in
+                    [entity] + layout.slots.map { "\(entity).\($0.name)" }
+                })
+        }
+        let (before, after) = (names(old), names(new))
+        for name in dropped.sorted() {
+            if !before.contains(name) {
+                throw .invalidMapping(property: name, reason: "is to be dropped, and the old schema lacks it")
+            }
+            if !name.contains("."), after.contains(name) {
+                throw .invalidMapping(property: name, reason: "is to be dropped, and the new schema has the entity")
+            }
+        }
     }
 
     fileprivate struct PropertyName: Hashable {
@@ -156,8 +180,9 @@ private struct Origins {
     private let oldLayouts: [String: RecordLayout]
     /// The names of the old properties whose values are converted.
     let sources: [PropertyName: String]
-    /// By entity of the old schema, the properties whose values are converted and not lost.
+    /// By entity of the old schema, the properties whose values are converted, and those of which nothing is lost by that.
     let converted: [String: Set<String>]
+    let kept: [String: Set<String>]
 
     init(
         _ rules: [PropertyName: CompiledMapping.Rules], from old: StoredSchema, to new: StoredSchema
@@ -166,6 +191,7 @@ private struct Origins {
         var wanted: [String: [Int?]] = [:]
         var sources: [PropertyName: String] = [:]
         var converted: [String: Set<String>] = [:]
+        var kept: [String: Set<String>] = [:]
         (layouts, oldLayouts) = (new.recordLayouts(), old.recordLayouts())
         for (name, layout) in layouts {
             guard let before = oldLayouts[name] else { continue }
@@ -206,12 +232,13 @@ private struct Origins {
                         property: key.text,
                         reason: "comes from \(known) in one entity and from \(source.name) in another")
                 }
-                if conversion.isLossless { converted[source.declaringEntity, default: []].insert(source.name) }
+                converted[name, default: []].insert(source.name)
+                if conversion.isLossless { kept[name, default: []].insert(source.name) }
                 origins[slot] = nil
             }
             wanted[name] = origins
         }
-        (self.wanted, self.sources, self.converted) = (wanted, sources, converted)
+        (self.wanted, self.sources, self.converted, self.kept) = (wanted, sources, converted, kept)
     }
 
     /// The old slots that a property takes its values from, one for each entity that both schemas have.

@@ -4,6 +4,13 @@ public protocol SchemaMigrationPlan {
     static var schemas: [any VersionedSchema.Type] { get }
     /// The stages from each version to the next, in order.
     static var stages: [MigrationStage] { get }
+    /// What the plan asks for besides; the defaults if it does not say.
+    static var migrationOptions: MigrationOptions { get }
+}
+
+extension SchemaMigrationPlan {
+    /// The defaults.
+    public static var migrationOptions: MigrationOptions { MigrationOptions() }
 }
 
 extension Schema {

@@ -10,6 +10,8 @@ public struct MigrationMapping: Sendable {
         case fresh
     }
 
+    /// Properties and entities of the old schema that may go.
+    private(set) var dropped: Set<String> = []
     /// By name of the new property.
     private(set) var rules: [(property: String, rule: Rule)] = []
 
@@ -47,6 +49,14 @@ public struct MigrationMapping: Sendable {
 
     /// Has a property begin new, although the old schema has one of that name, or of its original name.
     public func fresh(_ property: String) -> Self { adding(property, .fresh) }
+
+    /// Says that a property of the old schema, `"Trip.note"`, or all records of an entity, `"Note"`, go with this stage. It changes
+    /// nothing but what `MigrationOptions.LossPolicy.declared` takes.
+    public func dropping(_ name: String) -> Self {
+        var mapping = self
+        mapping.dropped.insert(name)
+        return mapping
+    }
 
     /// How values of one kind become values of another.
     public struct Conversion: Sendable {

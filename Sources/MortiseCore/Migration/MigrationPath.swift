@@ -6,6 +6,8 @@ struct MigrationPath {
         let target: Schema
         /// Nil between neighbours that need none.
         let stage: MigrationStage?
+        /// Whether a schema that the plan lacks is taken for one that it has: nothing may be lost by that.
+        var isAdoption = false
 
         var hasCode: Bool { stage?.hasCode ?? false }
     }
@@ -18,7 +20,8 @@ struct MigrationPath {
 
     /// Whether opening the store under the last schema alone would come to other records than the stages one by one.
     func isNeeded(from stored: StoredSchema, to target: StoredSchema) -> Bool {
-        hasCode || (steps.count > 1 && !Self.isDirect([stored] + steps.map(\.target.stored), target))
+        hasCode || steps.contains(where: \.isAdoption)
+            || (steps.count > 1 && !Self.isDirect([stored] + steps.map(\.target.stored), target))
     }
 
     /// Whether properties come from the same ones on the way as from end to end. Where it is hard to say it is false, which costs
@@ -62,11 +65,13 @@ extension MigrationPath {
     ///   - stored: the schema that the store holds.
     ///   - target: the schema to open it with.
     ///   - plan: the stages to choose from.
+    ///   - adopted: the version that a store with a schema of its own is taken for; nil for none.
     ///   - store: the store's name in errors.
     /// - Returns: the stages, none if opening the store is all that it takes.
     /// - Throws: `MigrationError`. A plan without code is not refused for what the store itself can tell: then its opening does.
     static func find(
-        from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, store: String
+        from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, adopting adopted: Schema.Version? = nil,
+        store: String
     ) throws(MigrationError) -> MigrationPath {
         let (storage, wanted) = (stored.storage, target.stored.storage)
         let numbers = Set(plan.versions.map(\.version))
@@ -84,10 +89,20 @@ extension MigrationPath {
             return MigrationPath(steps: [])
         }
         do throws(MigrationError) {
-            let start = try plan.start(of: stored, storage, store: store)
             let end = try plan.end(target, wanted)
+            let start: Schema.Version
+            var steps: [Step] = []
+            do {
+                start = try plan.start(of: stored, storage, store: store)
+            } catch {
+                guard let adopted, error.isUnknownSchema,
+                    let version = plan.versions.first(where: { $0.version == adopted })
+                else { throw error }
+                start = adopted
+                steps.append(Step(source: Schema(stored: stored), target: version, stage: nil, isAdoption: true))
+            }
             if start > end { throw MigrationError.newerStore(store: store, stored: start, program: end) }
-            return MigrationPath(steps: try plan.steps(from: start, to: end))
+            return MigrationPath(steps: steps + (try plan.steps(from: start, to: end)))
         } catch {
             // Without code nothing would be skipped that only the plan knows.
             if plan.hasCode { throw error }

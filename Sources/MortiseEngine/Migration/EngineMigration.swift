@@ -21,6 +21,8 @@ public final class EngineMigration: StoreMigration {
         public let result: EngineVersion
         /// What the schemas do not take of the records.
         public let loss: SchemaLoss
+        /// Whether a copy of the store as it was stays, also where nothing is lost.
+        public let keepsCopy: Bool
     }
 
     /// What an adapter does in a migration.
@@ -60,6 +62,8 @@ public final class EngineMigration: StoreMigration {
         number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle)
     private var adapter: Adapter?
     private let isPreview: Bool
+    /// Is told of records that were gone through; see `StoreMigration`.
+    public var advance: (_ records: Int) throws -> Void = { _ in }
     /// The files of data that were there before: those that a migration writes go with it if it comes to nothing.
     private let files: Set<ExternalReference.Name>
     private var mayNameFiles = false
@@ -117,7 +121,7 @@ public final class EngineMigration: StoreMigration {
     public func adapt(to schema: StoredSchema, converting converted: [String: Set<String>]) throws -> SchemaLoss {
         try noteChanges()
         let (next, loss, hasPairs) = try base.mapped(
-            to: schema, writingExternal: !isPreview, completingPairs: true)
+            to: schema, writingExternal: !isPreview, completingPairs: true, advance)
         // Who replays the steps completes nothing: what was completed counts as changed.
         base =
             hasPairs
@@ -155,14 +159,14 @@ public final class EngineMigration: StoreMigration {
     }
 
     /// Makes the records as they are now the store's.
-    public func commit() throws {
+    public func commit(keepingCopy keepsCopy: Bool) throws {
         guard let adapter else { throw DataStoreError.unsupportedFeature }
         defer { abandon() }
         let last = engine.version
         let changes = try changes(to: last)
         let outcome = Outcome(
             changes: changes, base: base, result: last.numbered(initial.number + 1, nextSequence: last.nextSequence),
-            loss: loss(under: last.catalog.schema.version))
+            loss: loss(under: last.catalog.schema.version), keepsCopy: keepsCopy)
         mayNameFiles = true
         try adapter.write(outcome)
     }
@@ -177,7 +181,7 @@ public final class EngineMigration: StoreMigration {
             properties: properties.map { SchemaLoss.Property(entity: $0.key[0], name: $0.key[1], values: $0.value) })
     }
 
-    /// Leaves the store as it was. Does nothing after `commit()`.
+    /// Leaves the store as it was. Does nothing after `commit(keepingCopy:)`.
     public func abandon() {
         guard let adapter else { return }
         self.adapter = nil

@@ -6,10 +6,12 @@ extension EngineVersion {
     ///   - schema: the schema to come to.
     ///   - writesExternal: whether later changes may write files.
     ///   - completesPairs: whether both sides of one-to-one relationships that are new get values.
+    ///   - advance: is told how many records come next; what it throws ends the mapping.
     /// - Returns: the version, with the number of this one, and what the schema does not take.
     /// - Throws: `EngineError.schemaMismatch`, `.notUnique`, `.sameDefault`; why a record cannot be read.
     func mapped(
-        to schema: StoredSchema, writingExternal writesExternal: Bool, completingPairs completesPairs: Bool
+        to schema: StoredSchema, writingExternal writesExternal: Bool, completingPairs completesPairs: Bool,
+        _ advance: (_ records: Int) throws -> Void = { _ in }
     ) throws -> (version: EngineVersion, loss: SchemaLoss, hasPairs: Bool) {
         let mapping = try SchemaMapping(from: catalog.schema, to: schema, store: catalog.storeIdentifier)
         let target = Catalog(
@@ -23,6 +25,7 @@ extension EngineVersion {
             guard let table = tables[entity] else { continue }
             let slots = table.layout.slots
             for row in 0..<table.endRow where table.contains(row: row) {
+                if row % 1_024 == 0 { try advance(min(1_024, table.endRow - row)) }
                 let values = ContiguousArray(
                     slots.indices.map { slot in
                         slots[slot].role == .toManyDerived ? .null : table.storedForm(row: row, slot: slot)

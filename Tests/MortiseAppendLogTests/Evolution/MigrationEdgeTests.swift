@@ -24,6 +24,8 @@ extension MigrationTests {
         nonisolated(unsafe) static var mapping = MigrationMapping.inferred
         nonisolated(unsafe) static var rules: [DuplicateRule] = []
         nonisolated(unsafe) static var code: (@Sendable (MigrationSource, MigrationTarget) throws -> Void)?
+        nonisolated(unsafe) static var options = MigrationOptions()
+        static var migrationOptions: MigrationOptions { options }
         static var schemas: [any VersionedSchema.Type] { [Old.self, New.self] }
         static var stages: [MigrationStage] {
             [.custom(from: Old.self, to: New.self, mapping: mapping, duplicates: rules, migrate: code)]
@@ -328,4 +330,132 @@ extension MigrationTests {
                 for: Schema(stored: New.schema), migrationPlan: EdgePlan.self, configurations: [configuration])
         }
     }
+
+    // MARK: Options
+
+    private func refusal(_ world: MigrationWorld) throws -> any Error {
+        let before = try world.files()
+        do {
+            try world.open(Schema(stored: New.schema), EdgePlan.self).close()
+        } catch MigrationError.stageFailed(let failure) {
+            #expect(try world.files() == before)
+            return failure.underlying
+        }
+        struct Taken: Error {}
+        return Taken()
+    }
+
+    @Test(arguments: MigrationWorld.Kind.allCases) func lossesAreRefusedUnlessDeclared(_ kind: MigrationWorld.Kind)
+        throws
+    {
+        defer { EdgePlan.options = MigrationOptions() }
+        let old = Self.docs(1, [Self.attribute("name"), Self.attribute("note"), Self.attribute("price", .int64)])
+        let new = Self.docs(2, [Self.attribute("name"), Self.attribute("price", .string)])
+        let world = try fill(
+            old, [["name": .string("a"), "note": .string("n"), "price": .integer(1)], ["name": .string("b")]], kind)
+        (Old.schema, New.schema) = (old, new)
+        (EdgePlan.rules, EdgePlan.code) = ([], nil)
+        let converting = MigrationMapping.inferred.converting("Doc.price", .nilIfNot)
+        EdgePlan.mapping = converting
+        for policy in [MigrationOptions.LossPolicy.declared, .refused] {
+            EdgePlan.options.loss = policy
+            guard case MigrationError.lossRefused("trips", let loss) = try refusal(world) else {
+                Issue.record("\(policy)")
+                return
+            }
+            #expect(loss.properties == [.init(entity: "Doc", name: "note", values: 1)])
+        }
+        EdgePlan.mapping = converting.dropping("Doc.note")
+        guard case MigrationError.lossRefused = try refusal(world) else {
+            Issue.record("What is declared is refused, too")
+            return
+        }
+        EdgePlan.options.loss = .declared
+        EdgePlan.mapping = converting.dropping("Doc.text")
+        guard case MigrationError.invalidMapping(property: "Doc.text", _) = try refusal(world) else {
+            Issue.record("A wrong name is refused")
+            return
+        }
+        EdgePlan.mapping = converting.dropping("Doc.note")
+        try world.open(Schema(stored: new), EdgePlan.self).close()
+        #expect(
+            try records(world, new) == [
+                ["name": .string("a"), "price": .string("1")], ["name": .string("b"), "price": .null],
+            ])
+    }
+
+    @Test(arguments: MigrationWorld.Kind.allCases)
+    func aStoreOfAnotherSchemaIsAdoptedIfItFits(_ kind: MigrationWorld.Kind) throws {
+        defer { EdgePlan.options = MigrationOptions() }
+        let found = Self.docs(1, [Self.attribute("name")])
+        let (one, two) = (
+            Self.docs(1, [Self.attribute("name"), Self.attribute("note")]),
+            Self.docs(2, [Self.attribute("name"), Self.attribute("note"), Self.attribute("more")])
+        )
+        let world = try fill(found, [["name": .string("a")]], kind)
+        (Old.schema, New.schema) = (one, two)
+        (EdgePlan.mapping, EdgePlan.rules) = (.inferred.filling("Doc.more", with: .string("m")), [])
+        EdgePlan.code = nil
+        let before = try world.files()
+        #expect {
+            try world.open(Schema(stored: two), EdgePlan.self)
+        } throws: { error in
+            guard case MigrationError.versionChanged = error else { return false }
+            return true
+        }
+        EdgePlan.options.adopting = Old.self
+        let preview = try ModelContainer.migrationPreview(
+            for: Schema(stored: two), migrationPlan: EdgePlan.self, configurations: [world.configuration()])
+        #expect(preview.first?.stages.count == 2)
+        #expect(try world.files() == before)
+        try world.open(Schema(stored: two), EdgePlan.self).close()
+        #expect(try records(world, two) == [["name": .string("a"), "note": .null, "more": .string("m")]])
+        // One that holds more than the version has a place for does not fit.
+        let wide = Self.docs(1, [Self.attribute("name"), Self.attribute("extra")])
+        let other = try fill(wide, [["name": .string("a"), "extra": .string("x")]], kind)
+        guard case MigrationError.adoptionLosesData("trips", let loss) = try refusal(other) else {
+            Issue.record("Adopted with a loss")
+            return
+        }
+        #expect(loss.properties.map(\.name) == ["extra"])
+        // A newer one is none to adopt.
+        let newer = try fill(
+            StoredSchema(version: Schema.Version(9, 0, 0), entities: wide.entities), [["name": .string("a")]], kind)
+        #expect {
+            try newer.open(Schema(stored: two), EdgePlan.self)
+        } throws: { error in
+            guard case MigrationError.newerStore = error else { return false }
+            return true
+        }
+    }
+
+    @Test(arguments: MigrationWorld.Kind.allCases) func aMigrationSaysHowFarItIsAndCanBeCancelled(
+        _ kind: MigrationWorld.Kind
+    ) async throws {
+        defer { EdgePlan.options = MigrationOptions() }
+        let (old, new) = (Self.docs(1, [Self.attribute("n", .int64)]), Self.docs(2, [Self.attribute("n", .string)]))
+        let world = try fill(old, (0..<5_000).map { ["n": .integer($0)] }, kind)
+        (Old.schema, New.schema) = (old, new)
+        (EdgePlan.mapping, EdgePlan.rules, EdgePlan.code) = (.inferred.converting("Doc.n", .exactly), [], { _, _ in })
+        let before = try world.files()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try world.open(Schema(stored: New.schema), EdgePlan.self)
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try world.files() == before)
+        nonisolated(unsafe) var told: [MigrationProgress] = []
+        EdgePlan.options.progress = { told.append($0) }
+        EdgePlan.options.copies = .always
+        try world.open(Schema(stored: new), EdgePlan.self).close()
+        #expect(told.map(\.part).uniqued == [.mapping, .code, .writing])
+        #expect(told.allSatisfy { $0.records == 5_000 && $0.stage == 1 && $0.stages == 1 && $0.store == "trips" })
+        #expect(told.allSatisfy { $0.from == Schema.Version(1, 0, 0) && $0.to == Schema.Version(2, 0, 0) })
+        #expect(try world.files().keys.contains { $0.contains(".schema-1.0.0-") })
+    }
+}
+
+extension [MigrationProgress.Part] {
+    /// Without those that follow an equal one.
+    fileprivate var uniqued: Self { reduce(into: []) { if $0.last != $1 { $0.append($1) } } }
 }

@@ -21,10 +21,18 @@ extension ModelContainer {
         var ready: [any StoreMigration] = []
         // Those that were committed have nothing left to abandon.
         defer { for migration in ready { migration.abandon() } }
+        let options = plan.migrationOptions
+        var meters: [MigrationMeter] = []
         for migration in due {
-            if let begun = try migration.run(logger) { ready.append(begun) }
+            if let (begun, meter) = try migration.run(logger) {
+                ready.append(begun)
+                meters.append(meter)
+            }
         }
-        for migration in ready { try migration.commit() }
+        for (migration, meter) in zip(ready, meters) {
+            try meter.begin(.writing)
+            try migration.commit(keepingCopy: options.copies == .always)
+        }
     }
 }
 
@@ -66,11 +74,25 @@ extension ModelContainer {
     }
 }
 
+extension StoredSchema {
+    /// Names of entities and their properties, with those of all entities that inherit from them.
+    fileprivate func withHeirs(_ names: Set<String>) -> Set<String> {
+        Set(
+            names.flatMap { name in
+                let parts = name.split(separator: ".", maxSplits: 1)
+                return subtree(of: parts.first.map(String.init) ?? name).map {
+                    ([$0] + parts.dropFirst().map(String.init)).joined(separator: ".")
+                }
+            })
+    }
+}
+
 /// The stages that one store has to go through.
 private struct DueMigration {
     let configuration: any MigratableConfiguration
     let target: Schema
     let plan: PlannedVersions
+    let options: MigrationOptions
 
     /// Nil if opening the store is all that it takes.
     init?(
@@ -82,6 +104,7 @@ private struct DueMigration {
         self.configuration = configuration
         self.target = target
         self.plan = try PlannedVersions(plan) { !others.contains($0) }
+        options = plan.migrationOptions
         guard let path = try path(from: stored) else { return nil }
         guard configuration.allowsMigration else {
             throw MigrationError.migrationNeeded(
@@ -91,7 +114,8 @@ private struct DueMigration {
     }
 
     private func path(from stored: StoredSchema) throws -> MigrationPath? {
-        let path = try MigrationPath.find(from: stored, to: target, plan, store: configuration.name)
+        let path = try MigrationPath.find(
+            from: stored, to: target, plan, adopting: options.adopting?.versionIdentifier, store: configuration.name)
         return path.isNeeded(from: stored, to: target.stored) ? path : nil
     }
 
@@ -105,7 +129,9 @@ private struct DueMigration {
         defer { migration.abandon() }
         let stored = migration.storedSchema
         let versions = try PlannedVersions(plan) { !others.contains($0) }
-        let path = try MigrationPath.find(from: stored, to: target, versions, store: configuration.name)
+        let path = try MigrationPath.find(
+            from: stored, to: target, versions, adopting: plan.migrationOptions.adopting?.versionIdentifier,
+            store: configuration.name)
         let rows = try migration.frozen(under: Schema(stored: stored)).currentVersion
         let records = stored.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) }
         var stages: [MigrationPreview.Stage] = []
@@ -115,7 +141,8 @@ private struct DueMigration {
             do {
                 if case .transform(let transform)? = step.stage {
                     losses.append(try migration.adapt(to: step.source.stored))
-                    let run = TransformRun(step: step, transform: transform, migration: migration) { losses.append($0) }
+                    var run = TransformRun(step: step, transform: transform, migration: migration)
+                    run.note = { loss, _ in losses.append(loss) }
                     _ = try run.map(from: step.source.stored)
                 } else {
                     losses.append(try migration.adapt(to: step.target.stored))
@@ -140,7 +167,7 @@ private struct DueMigration {
 
     /// Runs the stages.
     /// - Returns: the migration, to be committed; nil if another process has migrated the store meanwhile.
-    func run(_ logger: Logger) throws -> (any StoreMigration)? {
+    func run(_ logger: Logger) throws -> (any StoreMigration, MigrationMeter)? {
         let migration = try configuration.beginMigration()
         do {
             // The store may have come to another version since it was looked at.
@@ -155,38 +182,65 @@ private struct DueMigration {
                     "store": "\(configuration.name)", "from": "\(from ?? target.version)",
                     "to": "\(to ?? target.version)",
                 ])
+            let rows = try migration.frozen(under: Schema(stored: migration.storedSchema)).currentVersion
+            let meter = MigrationMeter(
+                options.progress, store: configuration.name, from: from ?? target.version, to: to ?? target.version,
+                stages: path.steps.count,
+                records: migration.storedSchema.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) })
+            migration.advance = { try meter.advance(by: $0) }
             var current = migration.storedSchema
             for step in path.steps {
+                meter.beginStage()
+                try meter.begin(.mapping)
                 // Code works with the classes of the version, whose properties may lie in another order.
-                if step.hasCode, current != step.source.stored {
-                    try attempt(step, .mapping) { try migration.adapt(to: step.source.stored) }
+                if step.hasCode || step.isAdoption, current != step.source.stored {
+                    try adapt(step, to: step.source, migration)
                 }
                 switch step.stage {
-                case .transform(let transform)?: try run(transform, of: step, migration, logger)
+                case .transform(let transform)?: try run(transform, of: step, migration, meter, logger)
                 case .custom(_, _, let willMigrate, let didMigrate)?:
-                    try run(willMigrate, of: step, .willMigrate, under: step.source, migration, logger)
-                    try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
-                    try run(didMigrate, of: step, .didMigrate, under: step.target, migration, logger)
-                case .lightweight?, nil:
-                    try attempt(step, .mapping) { try migration.adapt(to: step.target.stored) }
+                    try run(willMigrate, of: step, .willMigrate, under: step.source, migration, meter, logger)
+                    try meter.begin(.mapping)
+                    try adapt(step, to: step.target, migration)
+                    try run(didMigrate, of: step, .didMigrate, under: step.target, migration, meter, logger)
+                case .lightweight?, nil: try adapt(step, to: step.target, migration)
                 }
                 current = step.target.stored
             }
-            if let last = path.steps.last, current != target.stored {
-                try attempt(last, .mapping) { try migration.adapt(to: target.stored) }
-            }
-            return migration
+            if let last = path.steps.last, current != target.stored { try adapt(last, to: target, migration) }
+            return (migration, meter)
         } catch {
             migration.abandon()
             throw error
         }
     }
 
+    private func adapt(_ step: MigrationPath.Step, to schema: Schema, _ migration: any StoreMigration) throws {
+        try attempt(step, .mapping) { try check(try migration.adapt(to: schema.stored), dropping: [], in: step) }
+    }
+
+    /// - Throws: `MigrationError.lossRefused`, `.adoptionLosesData`.
+    private func check(
+        _ loss: SchemaLoss, converting converted: [String: Set<String>] = [:], dropping: Set<String>,
+        in step: MigrationPath.Step
+    ) throws {
+        let declared = options.loss == .declared ? dropping : []
+        let unsaid = SchemaLoss(
+            stored: loss.stored, opened: loss.opened, entities: loss.entities.filter { !declared.contains($0.name) },
+            properties: loss.properties.filter {
+                converted[$0.entity]?.contains($0.name) != true && !declared.contains("\($0.entity).\($0.name)")
+            })
+        if unsaid.isEmpty { return }
+        if step.isAdoption { throw MigrationError.adoptionLosesData(store: configuration.name, loss: unsaid) }
+        if options.loss != .allowed { throw MigrationError.lossRefused(store: configuration.name, loss: unsaid) }
+    }
+
     private func run(
         _ body: ((ModelContext) throws -> Void)?, of step: MigrationPath.Step, _ part: MigrationStageFailure.Part,
-        under schema: Schema, _ migration: any StoreMigration, _ logger: Logger
+        under schema: Schema, _ migration: any StoreMigration, _ meter: MigrationMeter, _ logger: Logger
     ) throws {
         guard let body else { return }
+        try meter.begin(.code)
         try attempt(step, part) {
             let container = ModelContainer(
                 of: try migration.working(under: schema), named: configuration.name, schema, logger)
@@ -200,17 +254,22 @@ private struct DueMigration {
     }
 
     private func run(
-        _ transform: MigrationTransform, of step: MigrationPath.Step, _ migration: any StoreMigration, _ logger: Logger
+        _ transform: MigrationTransform, of step: MigrationPath.Step, _ migration: any StoreMigration,
+        _ meter: MigrationMeter, _ logger: Logger
     ) throws {
         func container(of store: any VersionedDataStore, _ schema: Schema) -> ModelContainer {
             ModelContainer(of: store, named: configuration.name, schema, logger)
         }
-        let stage = TransformRun(step: step, transform: transform, migration: migration)
+        var stage = TransformRun(step: step, transform: transform, migration: migration)
+        let dropped = step.source.stored.withHeirs(transform.mapping.dropped)
+        stage.note = { try check($0, converting: $1, dropping: dropped, in: step) }
+        stage.advance = { try meter.advance(by: $0) }
         let before = try attempt(step, .mapping) { try stage.map(from: step.source.stored) }
         let old = container(of: before, step.source)
         defer { try? old.close() }
         let source = MigrationSource(before, old)
         let code = transform as? CodedTransform
+        try meter.begin(.code)
         if let migrate = code?.migrate {
             try attempt(step, .migrate) {
                 let working = try migration.working(under: step.target)
@@ -242,6 +301,8 @@ private struct DueMigration {
     ) throws -> R {
         do {
             return try body()
+        } catch let cancellation as CancellationError {
+            throw cancellation
         } catch {
             throw MigrationError.stageFailed(
                 MigrationStageFailure(

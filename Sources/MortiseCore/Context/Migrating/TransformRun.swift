@@ -5,8 +5,9 @@ struct TransformRun {
     let step: MigrationPath.Step
     let transform: MigrationTransform
     let migration: any StoreMigration
-    /// Takes what the schemas do not take of the records.
-    var note: (SchemaLoss) -> Void = { _ in }
+    /// Takes what the schemas do not take of the records, with the old properties whose values were converted.
+    var note: (_ loss: SchemaLoss, _ converted: [String: Set<String>]) throws -> Void = { _, _ in }
+    var advance: (_ records: Int) throws -> Void = { _ in }
 
     private static let batchSize = 1_000
     private static let mostExamples = 10
@@ -20,14 +21,16 @@ struct TransformRun {
         let mapping = try CompiledMapping(
             transform.mapping, transform.duplicates, from: current, to: step.target.stored)
         for (place, schema) in mapping.schemas.enumerated() {
-            note(try migration.adapt(to: schema, converting: place == 0 ? mapping.converted : [:]))
+            let isFirst = place == 0
+            let loss = try migration.adapt(to: schema, converting: isFirst ? mapping.kept : [:])
+            try note(loss, isFirst ? mapping.converted : [:])
         }
         if let between = mapping.between {
             let working = try migration.working(under: Schema(stored: between))
             try makeValues(mapping.properties, in: working, between, before)
             for rule in transform.duplicates { try settle(rule, in: working, between) }
         }
-        note(try migration.adapt(to: step.target.stored))
+        try note(try migration.adapt(to: step.target.stored), [:])
         return before
     }
 
@@ -57,6 +60,7 @@ struct TransformRun {
             if due.isEmpty { continue }
             var batch = Batch(layout, working)
             for row in 0..<rows.endRow where rows.contains(row: row) {
+                if row % TransformRun.batchSize == 0 { try advance(TransformRun.batchSize) }
                 let identifier = rows.identifier(ofRow: row)
                 guard let oldRow = oldRows.row(of: identifier) else { continue }
                 let record = StoredRecord(oldRows, row: oldRow, oldLayout)

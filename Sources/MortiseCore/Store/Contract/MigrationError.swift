@@ -28,6 +28,10 @@ public enum MigrationError: Error, Hashable, Sendable {
     case openElsewhere(store: String)
     /// Other processes may have the store open, so that it cannot be brought to another version.
     case sharedElsewhere(store: String)
+    /// The next version has no place for what the store holds, and the plan's options do not allow that it goes.
+    case lossRefused(store: String, loss: SchemaLoss)
+    /// The store does not fit the version that the plan's options take it for.
+    case adoptionLosesData(store: String, loss: SchemaLoss)
     /// The store was removed while it was being opened.
     case storeGone(store: String)
 
@@ -108,6 +112,16 @@ public struct MigrationStageFailure: Hashable, Sendable {
     }
 }
 
+extension MigrationError {
+    /// Whether the plan has no version with the store's schema.
+    var isUnknownSchema: Bool {
+        switch self {
+        case .versionChanged, .unknownVersion: true
+        default: false
+        }
+    }
+}
+
 extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, ClassifiedStoreError {
     /// The store, the versions and the ways out, in one line.
     public var description: String {
@@ -161,6 +175,15 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
             return
                 "The store \"\(store)\" is shared with other processes, so it cannot be brought to another version of the schema. Close "
                 + "it in all of them, open it once unshared (without ?shared in a store URL), and share it again."
+        case .lossRefused(let store, let loss):
+            return
+                "The store \"\(store)\" holds \(loss), for which version \(loss.opened) of the schema has no place. It was not changed. "
+                + "Move the values in the code of a stage, say in its mapping that they are dropped, or allow the loss in the options "
+                + "of the plan."
+        case .adoptionLosesData(let store, let loss):
+            return
+                "The store \"\(store)\" cannot be taken for version \(loss.opened) of the schema, which has no place for \(loss). It was not "
+                + "changed. Add a version with the store's own models to the plan."
         case .storeGone(let store):
             return "The store \"\(store)\" was removed while it was being opened. Open it again to make a new one."
         case .targetNotInPlan(let program, let nearest, let differences):

@@ -23,8 +23,8 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
 /// A migration of one store, from the version that is stored to one that replaces it at once.
 ///
 /// A container calls the methods from one thread, in this order: stores of the version in between and `adapt(to:)` as the stages
-/// require, then `commit()` or `abandon()`. Whatever happens before `commit()` returns, the process's death included, the store
-/// is as it was; if `commit()` throws, it is as it was or as it was to be, and opening it again tells.
+/// require, then `commit(keepingCopy:)` or `abandon()`. Whatever happens before `commit(keepingCopy:)` returns, the process's death
+/// included, the store is as it was; if it throws, it is as it was or as it was to be, and opening it again tells.
 public protocol StoreMigration: AnyObject {
     /// The schema that the store holds.
     var storedSchema: StoredSchema { get }
@@ -56,11 +56,16 @@ public protocol StoreMigration: AnyObject {
     /// - Throws: the adapter's errors for records that it does not have, and for references that are required.
     func delete(_ records: [PersistentIdentifier]) throws
 
-    /// Replaces what is stored, durably, and lets others open the store again.
-    /// - Throws: why nothing was replaced, or why it is not known whether it was.
-    func commit() throws
+    /// Is called by `adapt(to:converting:)` with the number of records that it has gone through since the last call, every thousand or
+    /// so. What it throws ends the call, which throws it.
+    var advance: (_ records: Int) throws -> Void { get set }
 
-    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit()`.
+    /// Replaces what is stored, durably, and lets others open the store again.
+    /// - Parameter keepsCopy: whether a copy of the store as it was is to stay, also where nothing is lost.
+    /// - Throws: why nothing was replaced, or why it is not known whether it was.
+    func commit(keepingCopy keepsCopy: Bool) throws
+
+    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit(keepingCopy:)`.
     func abandon()
 }
 

@@ -1,0 +1,120 @@
+/// What a migration plan asks for besides its stages.
+///
+/// A plan has them as its `migrationOptions`:
+///
+///     static var migrationOptions: MigrationOptions {
+///         var options = MigrationOptions()
+///         options.adopting = TripSchemaV1.self
+///         options.loss = .declared
+///         return options
+///     }
+public struct MigrationOptions {
+    /// What happens where the next version has no place for something that a store holds.
+    public enum LossPolicy: Sendable, Hashable {
+        /// It is dropped, as in SwiftData. The store's adapter keeps a copy of the store.
+        case allowed
+        /// It is dropped where the mapping of the stage says `dropping`, and refused elsewhere.
+        case declared
+        /// The migration fails. Conversions that a mapping names are no loss.
+        case refused
+    }
+
+    /// When a copy of the store as it was stays beside it.
+    public enum CopyRule: Sendable, Hashable {
+        /// Where the next version has no place for something, or the adapter replaces the store as a whole.
+        case whereSomethingIsLost
+        /// With each migration.
+        case always
+    }
+
+    /// The version that a store is taken for if its schema is none of the plan's: one that was made before the plan, or by models
+    /// that were changed without a new version. The store has to fit that version without loss. Nil, the default, refuses such
+    /// stores.
+    public var adopting: (any VersionedSchema.Type)?
+    /// What happens to what has no place; `.allowed` by default.
+    public var loss: LossPolicy = .allowed
+    /// When a copy stays; `.whereSomethingIsLost` by default.
+    public var copies: CopyRule = .whereSomethingIsLost
+    /// Is told how far a migration has come: at the beginning of each part, then ten times a second at most, on the thread that makes
+    /// the container.
+    public var progress: (@Sendable (MigrationProgress) -> Void)?
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How far a migration has come.
+public struct MigrationProgress: Sendable, Hashable {
+    /// What is being done.
+    public enum Part: String, Sendable, Hashable {
+        /// Records are brought to the next version of the schema.
+        case mapping
+        /// Code of the stage runs. It goes at its own speed, so that nothing is counted.
+        case code
+        /// The outcome is made durable; it cannot be cancelled any more.
+        case writing
+    }
+
+    /// The name of the store.
+    public let store: String
+    /// The version that it was at.
+    public let from: Schema.Version
+    /// The version that it comes to.
+    public let to: Schema.Version
+    /// The number of the stage, from 1.
+    public let stage: Int
+    /// How many stages there are.
+    public let stages: Int
+    /// What is being done.
+    public let part: Part
+    /// How many records were gone through in this part.
+    public let completed: Int
+    /// How many records the store has. A part may go through them more than once.
+    public let records: Int
+}
+
+/// Tells how far a migration has come, and ends it where its task is cancelled.
+final class MigrationMeter {
+    private let report: (@Sendable (MigrationProgress) -> Void)?
+    private let store: String
+    private let versions: (from: Schema.Version, to: Schema.Version)
+    private let stages: Int
+    private let records: Int
+    private var stage = 0
+    private var part = MigrationProgress.Part.mapping
+    private var completed = 0
+    private var last: ContinuousClock.Instant?
+
+    init(
+        _ report: (@Sendable (MigrationProgress) -> Void)?, store: String, from: Schema.Version, to: Schema.Version,
+        stages: Int, records: Int
+    ) {
+        self.report = report
+        self.store = store
+        self.stages = stages
+        self.records = records
+        versions = (from, to)
+    }
+
+    func beginStage() { stage += 1 }
+
+    /// - Throws: `CancellationError`.
+    func begin(_ part: MigrationProgress.Part) throws {
+        (self.part, completed) = (part, 0)
+        try advance(by: 0, isBeginning: true)
+    }
+
+    /// - Throws: `CancellationError`.
+    func advance(by count: Int, isBeginning: Bool = false) throws {
+        completed += count
+        if part != .writing { try Task.checkCancellation() }
+        guard let report else { return }
+        let now = ContinuousClock.now
+        if !isBeginning, let last, now - last < .milliseconds(100) { return }
+        last = now
+        report(
+            MigrationProgress(
+                store: store, from: versions.from, to: versions.to, stage: max(1, min(stage, stages)), stages: stages,
+                part: part, completed: completed, records: records))
+    }
+}

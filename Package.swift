@@ -94,7 +94,7 @@ let package = Package(
         .target(name: "MortiseTestSupport", dependencies: ["MortiseEngine"]),
         .target(
             name: "MortiseCommands",
-            dependencies: ["MortiseCore", argumentParser],
+            dependencies: ["MortiseCore", .product(name: "Logging", package: "swift-log"), argumentParser],
             exclude: ["Predicates/GRAMMAR.md"]),
         .target(name: "MortiseConfiguration", dependencies: ["MortiseCore", "MortiseEngine"]),
         .target(

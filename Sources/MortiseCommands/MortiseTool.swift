@@ -23,19 +23,26 @@ public struct MortiseTool: Sendable {
     private let settings: ToolSettings
     private let version: String
     private let models: Schema?
+    // @unchecked: read once, by the thread that runs the tool.
+    private struct Plan: @unchecked Sendable { let type: any SchemaMigrationPlan.Type }
+    private let plan: Plan?
 
     /// - Parameters:
     ///   - registry: the stores that the tool knows.
     ///   - settings: where stores are that are called by a name, as in `mortise info @library`.
     ///   - version: what `--version` prints.
-    ///   - models: the schema of the models that are linked into the tool, for `mortise schema check`; nil for a tool without models.
+    ///   - models: the schema of the models that are linked into the tool, for `mortise schema check` and `mortise migrate`; nil for
+    ///     a tool without models.
+    ///   - migrationPlan: the plan that leads to the models, for `mortise migrate`; nil for a tool without one.
     public init(
-        registry: StoreRegistry, settings: ToolSettings = ToolSettings(), version: String = "", models: Schema? = nil
+        registry: StoreRegistry, settings: ToolSettings = ToolSettings(), version: String = "", models: Schema? = nil,
+        migrationPlan: (any SchemaMigrationPlan.Type)? = nil
     ) {
         self.registry = registry
         self.settings = settings
         self.version = version
         self.models = models
+        plan = migrationPlan.map(Plan.init)
     }
 
     /// Does what the process's arguments say, and ends the process with an exit status of `ToolExitStatus`.
@@ -45,7 +52,8 @@ public struct MortiseTool: Sendable {
     /// - Returns: the exit status.
     public func run(_ arguments: [String]) -> Int32 {
         let context = ToolContext(
-            registry: registry, settings: settings, models: models?.stored, output: Output(1), errors: Output(2))
+            registry: registry, settings: settings, models: models?.stored,
+            plan: models.flatMap { models in plan.map { (models, $0.type) } }, output: Output(1), errors: Output(2))
         return context.whileCurrent {
             do {
                 if arguments == ["--version"], !version.isEmpty {

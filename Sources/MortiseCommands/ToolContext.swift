@@ -11,6 +11,8 @@ struct ToolContext: @unchecked Sendable {
     let settings: ToolSettings
     /// The schema of the models in the tool; nil for a tool without models.
     let models: StoredSchema?
+    /// The migration plan in the tool, and the schema that it leads to; nil for a tool without one.
+    let plan: (schema: Schema, plan: any SchemaMigrationPlan.Type)?
     let output: Output
     let errors: Output
 
@@ -18,7 +20,8 @@ struct ToolContext: @unchecked Sendable {
     static var current: ToolContext {
         bound
             ?? ToolContext(
-                registry: StoreRegistry(), settings: ToolSettings(), models: nil, output: Output(1), errors: Output(2))
+                registry: StoreRegistry(), settings: ToolSettings(), models: nil, plan: nil, output: Output(1),
+                errors: Output(2))
     }
 
     func whileCurrent<R>(_ body: () throws -> R) rethrows -> R {

@@ -8,7 +8,7 @@ public struct MigrationPreview: Sendable, Hashable {
         public let to: Schema.Version
         /// Whether the stage has code. A preview runs none: what follows may come out otherwise when it has run.
         public let hasCode: Bool
-        /// What differs in how records are stored after the stage, in words, by entity and property.
+        /// What differs in the schema after the stage, in words, by entity and property.
         public let changes: [String]
         /// Records and values that the stage has no place for; nil if it drops nothing.
         public let loss: SchemaLoss?

@@ -74,6 +74,17 @@ extension ModelContainer {
     }
 }
 
+extension SchemaChange {
+    /// The change in words; nil for that of the number.
+    fileprivate var words: String? {
+        switch kind {
+        case .versionChanged: nil
+        case .propertyRenamed: "\(subject) renamed from \(origin ?? "")"
+        default: "\(subject) \(detail)"
+        }
+    }
+}
+
 extension StoredSchema {
     /// Names of entities and their properties, with those of all entities that inherit from them.
     fileprivate func withHeirs(_ names: Set<String>) -> Set<String> {
@@ -156,7 +167,9 @@ private struct DueMigration {
             stages.append(
                 MigrationPreview.Stage(
                     from: step.source.version, to: step.target.version, hasCode: step.hasCode,
-                    changes: step.target.stored.storage.differences(fromExpected: step.source.stored.storage),
+                    changes: SchemaComparison(
+                        from: SchemaDocument(step.source.stored), to: SchemaDocument(step.target.stored)
+                    ).changes.compactMap(\.words),
                     loss: loss.isEmpty ? nil : loss, refusal: refusal))
             if refusal != nil { break }
         }

@@ -1,0 +1,85 @@
+#if Tool
+import Foundation
+import MortiseAppendLog
+@testable import MortiseCommands
+import MortiseCore
+import Testing
+
+/// `mortise migrate`, as processes on real stores.
+@Suite struct MigrateVerbTests {
+    private func write(_ schema: StoredSchema, in folder: ToolFolder) throws -> String {
+        try Data(try SchemaDocument(schema).text().utf8).write(to: folder.url.appending(path: "next.json"))
+        return folder.path("next.json")
+    }
+
+    /// Stops have another name for their nights, and trips a remark and no price.
+    private func next() throws -> StoredSchema {
+        var schema = TripStore.schema
+        schema.version = Schema.Version(2, 0, 0)
+        let trip = try #require(schema.entities.firstIndex { $0.name == "Trip" })
+        let stop = try #require(schema.entities.firstIndex { $0.name == "Stop" })
+        let nights = try #require(schema.entities[stop].properties.firstIndex { $0.name == "nights" })
+        schema.entities[stop].properties[nights].name = "days"
+        schema.entities[stop].properties[nights].originalName = "nights"
+        schema.entities[trip].properties.removeAll { $0.name == "price" }
+        schema.entities[trip].properties.append(
+            StoredProperty(
+                name: "remark", isOptional: false,
+                content: .attribute(StoredAttribute(kind: .string, defaultValue: .string("none")))))
+        return schema
+    }
+
+    @Test(arguments: ["trips.json", "trips.log"]) func aStoreComesToTheSchemaOfAFile(_ name: String) throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips(name, 20)
+        let file = try write(try next(), in: folder)
+        let before = try folder.contents()
+        let looked = try ToolRun("migrate", store, "--to", file, "--dry-run")
+        #expect(looked.status == 0, "\(looked.errors)")
+        for part in ["Trip.price (17 values)", "Stop.days", "would come from version 1.0.0 to 2.0.0"] {
+            #expect(looked.output.contains(part), "\(part): \(looked.output)")
+        }
+        #expect(try folder.contents() == before)
+        let refused = try ToolRun("migrate", store, "--to", file, "--loss", "refused")
+        #expect(refused.status == 78, "\(refused.errors)")
+        #expect(refused.errors.contains("has no place"), "\(refused.errors)")
+        #expect(
+            try folder.contents().filter { !$0.key.hasSuffix(".lock") } == before.filter { !$0.key.hasSuffix(".lock") })
+        let days = try ToolRun("fetch", store, "Stop", "--select", "nights")
+        let done = try ToolRun("migrate", store, "--to", file, "--progress", "always", "--format", "json")
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(done.output.contains("\"done\": true") || done.output.contains("\"done\":true"), "\(done.output)")
+        #expect(done.errors.contains("migrated"))
+        let after = try ToolRun("fetch", store, "Stop", "--select", "days")
+        #expect(
+            after.output.replacingOccurrences(of: "days", with: "nights").filter { !$0.isWhitespace && $0 != "-" }
+                == days.output.filter { !$0.isWhitespace && $0 != "-" })
+        #expect(try ToolRun("verify", store).status == 0)
+        #expect(try ToolRun("schema", "diff", store, file).status == 0)
+        #expect(try folder.contents().keys.contains { $0.contains(".schema-1.0.0-") })
+        let again = try ToolRun("migrate", store, "--to", file)
+        #expect(again.status == 0 && again.output.contains("nothing to do"), "\(again.output)")
+    }
+
+    @Test func whatCannotBeDoneIsSaid() throws {
+        let folder = try ToolFolder()
+        let store = try folder.trips("trips.log", 3)
+        var schema = try next()
+        schema.version = Schema.Version(1, 0, 0)
+        let same = try ToolRun("migrate", store, "--to", write(schema, in: folder))
+        #expect(same.status == 64 && same.errors.contains("later version"), "\(same.errors)")
+        schema.version = Schema.Version(2, 0, 0)
+        let trip = try #require(schema.entities.firstIndex { $0.name == "Trip" })
+        schema.entities[trip].properties.append(
+            StoredProperty(
+                name: "code2", isOptional: false, content: .attribute(StoredAttribute(kind: .string))))
+        let file = try write(schema, in: folder)
+        let required = try ToolRun("migrate", store, "--to", file, "--dry-run")
+        #expect(required.status == 78 && required.output.contains("is refused"), "\(required.output)")
+        #expect(try ToolRun("migrate", store, "--to", file).status == 78)
+        #expect(try ToolRun("migrate", store).status == 64)
+        #expect(try ToolRun("migrate", "log:" + folder.path("none"), "--to", file).status == 66)
+        #expect(try ToolRun("migrate", "memory:", "--to", file).status == 69)
+    }
+}
+#endif

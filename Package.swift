@@ -269,7 +269,8 @@ let package = Package(
             name: "MortiseAppendLogTests",
             dependencies: [
                 "FaultWorkload", "MortiseAppendLog", "MortiseConformance", "MortiseCore", "MortiseEngine",
-                "MortiseJSONFile", "MortiseTestSupport", "TestSupport", "fault-helper", "mortise-kill",
+                "MortiseInMemory", "MortiseJSONFile", "MortiseTestSupport", "TestSupport", "fault-helper",
+                "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
         .testTarget(
             name: "SamplesTests", dependencies: ["FileCatalog", "MortiseProgram", "MusicLibrary", "Trips"]),

@@ -1,8 +1,9 @@
 public import MortiseCore
 public import MortiseEngine
 import Foundation
+import Synchronization
 
-/// Keeps models in memory, for as long as the store lives.
+/// Keeps models in memory, for as long as the store or its `InMemoryStorage` lives.
 public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     /// The store that the configuration opens.
     public typealias Store = InMemoryStore
@@ -13,22 +14,28 @@ public struct InMemoryConfiguration: DataStoreConfiguration, Sendable {
     public var schema: Schema?
     /// Names the store in identifiers; two configurations with the same one still open stores of their own.
     public let identifier: String
-    /// True: a store that begins empty has nothing to migrate.
+    /// Where the records stay when the store is closed; nil, the default, keeps nothing.
+    public let storage: InMemoryStorage?
+    /// True: a store that begins empty has nothing to migrate, and containers migrate a storage.
     public var handlesMigrationPlans: Bool { true }
 
     /// Describes a store in memory.
     /// - Parameters:
     ///   - name: the configuration's name, unique in its container.
     ///   - schema: the models that the store keeps; nil takes the container's.
-    ///   - identifier: names the store in identifiers; nil makes a new one.
-    public init(_ name: String = "memory", schema: Schema? = nil, identifier: String? = nil) {
+    ///   - identifier: names the store in identifiers; nil makes a new one. A storage that has records keeps its own.
+    ///   - storage: where the records stay when the store is closed; nil keeps nothing.
+    public init(
+        _ name: String = "memory", schema: Schema? = nil, identifier: String? = nil, storage: InMemoryStorage? = nil
+    ) {
         self.name = name
         self.schema = schema
+        self.storage = storage
         self.identifier = identifier ?? UUID().uuidString
     }
 }
 
-/// The engine and nothing else: all data ends with the store.
+/// The engine and nothing else: all data ends with the store, or stays in its `InMemoryStorage`.
 public final class InMemoryStore: EngineDataStore {
     /// Snapshots by slot.
     public typealias Snapshot = DefaultSnapshot
@@ -44,16 +51,30 @@ public final class InMemoryStore: EngineDataStore {
     /// Always true.
     public var allowsSave: Bool { true }
 
-    /// Opens an empty store.
+    private let isClosed = Atomic(false)
+
+    /// Opens an empty store, or that of a storage.
     /// - Parameters:
     ///   - configuration: a configuration with a schema.
     ///   - migrationPlan: ignored; a store that begins empty has nothing to migrate.
     /// - Throws: `DataStoreError.unsupportedFeature` for a configuration without schema, which a container never
-    ///   passes.
+    ///   passes; for a storage `EngineError.openWithOtherOptions` where it is open with another schema,
+    ///   `EngineError.schemaMismatch`, and `MigrationError` where it is of a newer one.
     public init(_ configuration: InMemoryConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         guard let schema = configuration.schema else { throw DataStoreError.unsupportedFeature }
         self.configuration = configuration
         self.schema = schema
-        engine = Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: configuration.identifier)))
+        engine =
+            try configuration.storage?.open(
+                schema.stored, named: configuration.name, identifier: configuration.identifier)
+            ?? Engine(.empty(Catalog(schema: schema.stored, storeIdentifier: configuration.identifier)))
+    }
+
+    deinit { if configuration.storage != nil { try? close() } }
+
+    /// Saves throw afterwards. Closing twice does nothing.
+    public func close() throws {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if let storage = configuration.storage { try storage.close(engine) } else { try engine.close() }
     }
 }

@@ -79,7 +79,7 @@ import Testing
         #expect(try ToolRun("migrate", store, "--to", file).status == 78)
         #expect(try ToolRun("migrate", store).status == 64)
         #expect(try ToolRun("migrate", "log:" + folder.path("none"), "--to", file).status == 66)
-        #expect(try ToolRun("migrate", "memory:", "--to", file).status == 69)
+        #expect(try ToolRun("migrate", "memory:", "--to", file).status == 66)
     }
 }
 #endif

@@ -1,0 +1,126 @@
+public import MortiseCore
+import MortiseEngine
+import Foundation
+import Synchronization
+
+/// What stores in memory keep when they are closed, as a file would: a later container with the same storage finds the records
+/// again. So an app's restart, and the second version of its models, can be tested without files.
+///
+/// Containers that have a storage open at the same time see each other's saves. They need the same schema.
+public final class InMemoryStorage: Sendable {
+    private struct State {
+        var version: EngineVersion?
+        /// The engine of the stores that are open, and how many there are.
+        var open: (engine: Engine, count: Int)?
+        var isMigrating = false
+    }
+    private let state = Mutex(State())
+
+    /// A storage that holds nothing yet.
+    public init() {}
+
+    /// The schema of the records; nil before the first opening.
+    public var schema: StoredSchema? { state.withLock { ($0.open?.engine.version ?? $0.version)?.catalog.schema } }
+
+    /// - Throws: `EngineError.openWithOtherOptions` where stores with another schema are open, or a migration runs;
+    ///   `EngineError.schemaMismatch`; `MigrationError.newerStore`, `.unnamedEntities`.
+    func open(_ schema: StoredSchema, named name: String, identifier: String) throws -> Engine {
+        try state.withLock { state in
+            if state.isMigrating { throw EngineError.openWithOtherOptions(path: name) }
+            if let open = state.open {
+                guard open.engine.catalog.schema == schema else { throw EngineError.openWithOtherOptions(path: name) }
+                state.open?.count += 1
+                return open.engine
+            }
+            let version: EngineVersion
+            if let stored = state.version {
+                version = stored.catalog.schema == schema ? stored : try Self.map(stored, to: schema, name)
+            } else {
+                version = .empty(Catalog(schema: schema, storeIdentifier: identifier))
+            }
+            let engine = Engine(version)
+            (state.version, state.open) = (version, (engine, 1))
+            return engine
+        }
+    }
+
+    private static func map(_ version: EngineVersion, to schema: StoredSchema, _ name: String) throws -> EngineVersion {
+        try version.catalog.schema.checkIsNotNewer(than: schema, store: name)
+        var result = version
+        let migration = EngineMigration(
+            of: version, named: name,
+            EngineMigration.Adapter(note: { _ in }, write: { result = $0.result }, release: {}))
+        let loss = try migration.adapt(to: schema, converting: [:])
+        try loss.check(dropping: [], store: name)
+        try migration.commit(keepingCopy: false)
+        return result
+    }
+
+    func close(_ engine: Engine) throws {
+        let isLast = state.withLock { state in
+            guard let open = state.open, open.engine === engine else { return false }
+            state.open?.count -= 1
+            return open.count == 1
+        }
+        guard isLast else { return }
+        // Saves that run are waited for.
+        defer {
+            state.withLock { state in
+                if state.open?.engine === engine, state.open?.count == 0 {
+                    (state.version, state.open) = (engine.version, nil)
+                }
+            }
+        }
+        try engine.close()
+    }
+
+    /// - Throws: `MigrationError.openElsewhere`.
+    func beginMigration(named name: String) throws -> any StoreMigration {
+        let version = try state.withLock { state in
+            guard state.open == nil, !state.isMigrating else { throw MigrationError.openElsewhere(store: name) }
+            guard let version = state.version else { throw MigrationError.storeGone(store: name) }
+            state.isMigrating = true
+            return version
+        }
+        return EngineMigration(
+            of: version, named: name,
+            EngineMigration.Adapter(
+                note: { _ in }, write: { outcome in self.state.withLock { $0.version = outcome.result } },
+                release: { self.state.withLock { $0.isMigrating = false } }))
+    }
+
+    func preview(named name: String) throws -> any StoreMigration {
+        guard let version = state.withLock({ $0.open?.engine.version ?? $0.version }) else {
+            throw MigrationError.storeGone(store: name)
+        }
+        return EngineMigration(previewing: version, named: name) {}
+    }
+}
+
+extension InMemoryStorage: Hashable {
+    /// Two storages are equal if they are the same object.
+    public static func == (lhs: InMemoryStorage, rhs: InMemoryStorage) -> Bool { lhs === rhs }
+    /// Consistent with `==`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension InMemoryConfiguration: MigratableConfiguration {
+    /// The schema of the storage's records; nil without a storage.
+    public func storedSchema() throws -> StoredSchema? { storage?.schema }
+    /// True.
+    public var allowsMigration: Bool { true }
+
+    /// Keeps stores from opening the storage until the migration ends.
+    /// - Throws: `MigrationError.openElsewhere`, `.storeGone`.
+    public func beginMigration() throws -> any StoreMigration {
+        guard let storage else { throw MigrationError.storeGone(store: name) }
+        return try storage.beginMigration(named: name)
+    }
+
+    /// Looks at the records as they are now.
+    /// - Throws: `MigrationError.storeGone`.
+    public func previewMigration() throws -> any StoreMigration {
+        guard let storage else { throw MigrationError.storeGone(store: name) }
+        return try storage.preview(named: name)
+    }
+}

@@ -104,9 +104,10 @@ extension MigrationPath {
             if start > end { throw MigrationError.newerStore(store: store, stored: start, program: end) }
             return MigrationPath(steps: steps + (try plan.steps(from: start, to: end)))
         } catch {
-            // Without code nothing would be skipped that only the plan knows.
+            // Without code nothing would be skipped that only the plan knows. Opening the store tells whether it is newer.
             if plan.hasCode { throw error }
-            return MigrationPath(steps: [])
+            if case .newerStore = error { return MigrationPath(steps: []) }
+            return MigrationPath(steps: [Step(source: Schema(stored: stored), target: target, stage: nil)])
         }
     }
 }

@@ -384,6 +384,62 @@ extension MigrationTests {
             ])
     }
 
+    private enum PlainPlan: SchemaMigrationPlan {
+        static var migrationOptions: MigrationOptions { EdgePlan.options }
+        static var schemas: [any VersionedSchema.Type] { [Old.self, New.self] }
+        static var stages: [MigrationStage] { [.lightweight(fromVersion: Old.self, toVersion: New.self)] }
+    }
+
+    @Test(arguments: MigrationWorld.Kind.allCases) func optionsHoldWithoutCode(_ kind: MigrationWorld.Kind) throws {
+        defer { EdgePlan.options = MigrationOptions() }
+        (Old.schema, New.schema) = (
+            Self.docs(1, [Self.attribute("name"), Self.attribute("note")]), Self.docs(2, [Self.attribute("name")])
+        )
+        let world = try fill(Old.schema, [["name": .string("a"), "note": .string("n")], ["name": .string("b")]], kind)
+        let before = try world.files()
+        func previewed() throws -> MigrationPreview? {
+            try ModelContainer.migrationPreview(
+                for: Schema(stored: New.schema), migrationPlan: PlainPlan.self,
+                configurations: [world.configuration()]
+            ).first
+        }
+        for policy in [MigrationOptions.LossPolicy.declared, .refused] {
+            EdgePlan.options.loss = policy
+            #expect {
+                try world.open(Schema(stored: New.schema), PlainPlan.self)
+            } throws: { error in
+                guard case MigrationError.stageFailed(let failure) = error,
+                    case MigrationError.lossRefused("trips", let loss) = failure.underlying
+                else { return false }
+                return loss.properties == [.init(entity: "Doc", name: "note", values: 1)]
+            }
+            #expect(try previewed()?.stages.last?.refusal != nil)
+            // Nor is it lost to somebody who only reads.
+            #expect {
+                try world.open(Schema(stored: New.schema), PlainPlan.self, allowsSave: false)
+            } throws: { error in
+                guard case MigrationError.migrationNeeded = error else { return false }
+                return true
+            }
+        }
+        EdgePlan.options.loss = .allowed
+        #expect(try previewed()?.stages.last?.refusal == nil)
+        try world.open(Schema(stored: New.schema), PlainPlan.self, allowsSave: false).close()
+        #expect(try world.files() == before)
+        // Opening the store is enough; nothing need be saved.
+        nonisolated(unsafe) var told: [MigrationProgress.Part] = []
+        EdgePlan.options.progress = { told.append($0.part) }
+        EdgePlan.options.copies = .always
+        try world.open(Schema(stored: New.schema), PlainPlan.self).close()
+        #expect(told.uniqued == [.mapping, .writing])
+        #expect(try world.configuration().storedSchema()?.version == Schema.Version(2, 0, 0))
+        let after = try world.files()
+        #expect(after.keys.contains { $0.contains(".schema-1.0.0-") })
+        try world.open(Schema(stored: New.schema), PlainPlan.self).close()
+        #expect(try world.files() == after)
+        #expect(try records(world, New.schema) == [["name": .string("a")], ["name": .string("b")]])
+    }
+
     @Test(arguments: MigrationWorld.Kind.allCases)
     func aStoreOfAnotherSchemaIsAdoptedIfItFits(_ kind: MigrationWorld.Kind) throws {
         defer { EdgePlan.options = MigrationOptions() }

@@ -98,6 +98,24 @@ extension StoredSchema {
     }
 }
 
+extension MigrationOptions {
+    /// - Throws: `MigrationError.lossRefused`, `.adoptionLosesData`.
+    fileprivate func check(
+        _ loss: SchemaLoss, converting converted: [String: Set<String>], dropping: Set<String>,
+        in step: MigrationPath.Step, store: String
+    ) throws {
+        let declared = self.loss == .declared ? dropping : []
+        let unsaid = SchemaLoss(
+            stored: loss.stored, opened: loss.opened, entities: loss.entities.filter { !declared.contains($0.name) },
+            properties: loss.properties.filter {
+                converted[$0.entity]?.contains($0.name) != true && !declared.contains("\($0.entity).\($0.name)")
+            })
+        if unsaid.isEmpty { return }
+        if step.isAdoption { throw MigrationError.adoptionLosesData(store: store, loss: unsaid) }
+        if self.loss != .allowed { throw MigrationError.lossRefused(store: store, loss: unsaid) }
+    }
+}
+
 /// The stages that one store has to go through.
 private struct DueMigration {
     let configuration: any MigratableConfiguration
@@ -118,6 +136,8 @@ private struct DueMigration {
         options = plan.migrationOptions
         guard let path = try path(from: stored) else { return nil }
         guard configuration.allowsMigration else {
+            // Opening the store brings what it reads to the schema, and writes nothing.
+            if !path.isNeeded(from: stored, to: target.stored), options.loss == .allowed { return nil }
             throw MigrationError.migrationNeeded(
                 store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
                 to: path.steps.last?.target.version ?? target.version)
@@ -127,7 +147,10 @@ private struct DueMigration {
     private func path(from stored: StoredSchema) throws -> MigrationPath? {
         let path = try MigrationPath.find(
             from: stored, to: target, plan, adopting: options.adopting?.versionIdentifier, store: configuration.name)
-        return path.isNeeded(from: stored, to: target.stored) ? path : nil
+        guard let first = path.steps.first, let last = path.steps.last else { return nil }
+        if path.isNeeded(from: stored, to: target.stored) { return path }
+        // Without code, and with each property coming from the same one, the stages are one.
+        return MigrationPath(steps: [MigrationPath.Step(source: first.source, target: last.target, stage: nil)])
     }
 
     /// Looks at what the stages would do; nil for a store that does not exist yet.
@@ -139,9 +162,10 @@ private struct DueMigration {
         let migration = try configuration.previewMigration()
         defer { migration.abandon() }
         let stored = migration.storedSchema
+        let options = plan.migrationOptions
         let versions = try PlannedVersions(plan) { !others.contains($0) }
         let path = try MigrationPath.find(
-            from: stored, to: target, versions, adopting: plan.migrationOptions.adopting?.versionIdentifier,
+            from: stored, to: target, versions, adopting: options.adopting?.versionIdentifier,
             store: configuration.name)
         let rows = try migration.frozen(under: Schema(stored: stored)).currentVersion
         let records = stored.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) }
@@ -150,13 +174,21 @@ private struct DueMigration {
             var refusal: String?
             var losses: [SchemaLoss] = []
             do {
+                func note(
+                    _ loss: SchemaLoss, _ converted: [String: Set<String>] = [:], dropping: Set<String> = []
+                ) throws {
+                    losses.append(loss)
+                    try options.check(
+                        loss, converting: converted, dropping: dropping, in: step, store: configuration.name)
+                }
                 if case .transform(let transform)? = step.stage {
-                    losses.append(try migration.adapt(to: step.source.stored))
+                    try note(try migration.adapt(to: step.source.stored))
                     var run = TransformRun(step: step, transform: transform, migration: migration)
-                    run.note = { loss, _ in losses.append(loss) }
+                    let dropped = step.source.stored.withHeirs(transform.mapping.dropped)
+                    run.note = { try note($0, $1, dropping: dropped) }
                     _ = try run.map(from: step.source.stored)
                 } else {
-                    losses.append(try migration.adapt(to: step.target.stored))
+                    try note(try migration.adapt(to: step.target.stored))
                 }
             } catch {
                 refusal = "\(error)"
@@ -232,20 +264,11 @@ private struct DueMigration {
         try attempt(step, .mapping) { try check(try migration.adapt(to: schema.stored), dropping: [], in: step) }
     }
 
-    /// - Throws: `MigrationError.lossRefused`, `.adoptionLosesData`.
     private func check(
         _ loss: SchemaLoss, converting converted: [String: Set<String>] = [:], dropping: Set<String>,
         in step: MigrationPath.Step
     ) throws {
-        let declared = options.loss == .declared ? dropping : []
-        let unsaid = SchemaLoss(
-            stored: loss.stored, opened: loss.opened, entities: loss.entities.filter { !declared.contains($0.name) },
-            properties: loss.properties.filter {
-                converted[$0.entity]?.contains($0.name) != true && !declared.contains("\($0.entity).\($0.name)")
-            })
-        if unsaid.isEmpty { return }
-        if step.isAdoption { throw MigrationError.adoptionLosesData(store: configuration.name, loss: unsaid) }
-        if options.loss != .allowed { throw MigrationError.lossRefused(store: configuration.name, loss: unsaid) }
+        try options.check(loss, converting: converted, dropping: dropping, in: step, store: configuration.name)
     }
 
     private func run(

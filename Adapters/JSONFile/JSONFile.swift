@@ -181,14 +181,15 @@ final class JSONFile: CommitSink, @unchecked Sendable {
             } record: { layout, sequence, values in
                 if let mapping {
                     mapping.count(values, ofEntity: layout.entityName, in: &tally)
-                    guard let target = catalog?.layouts[layout.entityName],
+                    let current = mapping.currentName(ofEntity: layout.entityName)
+                    guard let target = catalog?.layouts[current],
                         let mapped = mapping.map(values, ofEntity: layout.entityName, defaults: target)
                     else { return }
                     let owners = IdentifierNamespace(
                         storeIdentifier: catalog?.storeIdentifier ?? "", entityName: layout.entityName)
                     released?.note(values, of: owners[sequence])
                     pairs?.note(mapped, of: owners[sequence])
-                    try loader?.append(entity: layout.entityName, sequence: sequence, mapped)
+                    try loader?.append(entity: current, sequence: sequence, mapped)
                 } else {
                     try loader?.append(entity: layout.entityName, sequence: sequence, values)
                 }

@@ -12,7 +12,9 @@ extension ByteWriter {
         varint(schema.entities.count)
         for entity in schema.entities {
             text(entity.name)
-            optionalText(entity.superentity)
+            byte((entity.superentity == nil ? 0 : 1) | (entity.isRenamed ? 2 : 0))
+            if let superentity = entity.superentity { text(superentity) }
+            if entity.isRenamed { text(entity.originalName) }
             varint(entity.properties.count)
             for property in entity.properties {
                 do throws(UnwritableValue) {
@@ -99,7 +101,10 @@ extension ByteReader {
 
     private mutating func entity() throws(PayloadFault) -> StoredEntity {
         let name = try text()
-        let superentity = try optionalText()
+        let bits = try byte()
+        guard bits < 4 else { throw fault("has an entity with unknown bits") }
+        let superentity = bits & 1 != 0 ? try text() : nil
+        let originalName = bits & 2 != 0 ? try text() : name
         var properties: [StoredProperty] = []
         for _ in 0..<(try count(of: 6)) { properties.append(try property()) }
         var constraints: [[String]] = []
@@ -110,7 +115,8 @@ extension ByteReader {
             indices.append(StoredIndex(kind: kind, properties: try texts()))
         }
         return StoredEntity(
-            name: name, superentity: superentity, properties: properties, uniquenessConstraints: constraints,
+            name: name, originalName: originalName, superentity: superentity, properties: properties,
+            uniquenessConstraints: constraints,
             indices: indices)
     }
 

@@ -197,7 +197,7 @@ struct ReplayTables: TransactionVisitor {
         try forEach { entity, sequence, values in
             let name = catalog.names[entity]
             mapping.count(values, ofEntity: name, in: &tally)
-            guard let number = next.catalog.numbers[name],
+            guard let number = next.catalog.numbers[mapping.currentName(ofEntity: name)],
                 let mapped = mapping.map(values, ofEntity: name, defaults: next.catalog.layouts[number])
             else { return }
             let record = IdentifierNamespace(storeIdentifier: catalog.store, entityName: name)[sequence]

@@ -78,8 +78,10 @@ extension AppendLogStore: HistoryProviding {
     }
 }
 
-/// The names that the program's schema has for the properties of an earlier one.
+/// The names that the program's schema has for the entities and properties of an earlier one.
 private struct CurrentNames {
+    /// By entity of the earlier one, those that the program's schema has; nil where both are equal.
+    private var entities: [String: String]?
     /// By entity and slot of the earlier one; nil where both are equal.
     private var names: [String: [Int: String]]?
 
@@ -98,17 +100,29 @@ private struct CurrentNames {
         var found = stored.recordLayouts().mapValues { layout in
             Dictionary(uniqueKeysWithValues: layout.slots.indices.map { ($0, layout.slots[$0].name) })
         }
+        var entities = found.reduce(into: [:]) { $0[$1.key] = $1.key }
         for next in steps where next != before {
-            let moved = try SchemaMapping(from: before, to: next, store: "").currentNames
+            let mapping = try SchemaMapping(from: before, to: next, store: "")
             let layouts = before.recordLayouts()
             for (entity, names) in found {
-                found[entity] = names.compactMapValues { name in
-                    layouts[entity]?.slot(named: name).flatMap { moved[entity]?[$0] }
+                guard let known = entities[entity] else { continue }
+                guard let moved = mapping.currentNames[known] else {
+                    (found[entity], entities[entity]) = (nil, nil)
+                    continue
                 }
+                found[entity] = names.compactMapValues { layouts[known]?.slot(named: $0).flatMap { moved[$0] } }
+                entities[entity] = mapping.currentName(ofEntity: known)
             }
             before = next
         }
-        names = found
+        (names, self.entities) = (found, entities)
+    }
+
+    /// Nil for a record of an entity that the program's schema has no more.
+    func record(_ identifier: PersistentIdentifier) -> PersistentIdentifier? {
+        guard let entities else { return identifier }
+        guard let name = entities[identifier.entityName] else { return nil }
+        return name == identifier.entityName ? identifier : identifier.ofEntity(named: name)
     }
 
     /// Nil for a property that the program's schema has no more.
@@ -148,24 +162,27 @@ private struct TransactionBuilder: TransactionVisitor {
 
     private func name(_ entity: Int, _ slot: Int) -> String? { names.name(catalog.layouts[entity], slot) }
 
+    private func record(_ entity: Int, _ sequence: UInt64) -> PersistentIdentifier? {
+        names.record(catalog.identifier(entity, sequence))
+    }
     mutating func begin(_ origin: TransactionOrigin, isErasure: Bool, nextSequence: UInt64) throws {
         self.origin = origin
     }
 
     mutating func deleted(_ entity: Int, _ sequence: UInt64, preserved: [(slot: Int, value: StoredValue)]) throws {
         let values = preserved.compactMap { slot, value in name(entity, slot).map { (name: $0, value: value) } }
-        let record = catalog.identifier(entity, sequence)
+        guard let record = record(entity, sequence) else { return }
         append { [schema, number] in schema.deletion(of: record, preserved: values, change: $0, transaction: number) }
     }
 
     mutating func updated(_ entity: Int, _ sequence: UInt64, _ changes: [(slot: Int, value: StoredValue)]) throws {
         let names = changes.compactMap { name(entity, $0.slot) }
-        let record = catalog.identifier(entity, sequence)
+        guard let record = record(entity, sequence) else { return }
         append { [schema, number] in schema.update(of: record, properties: names, change: $0, transaction: number) }
     }
 
     mutating func inserted(_ entity: Int, _ sequence: UInt64, _ values: ContiguousArray<StoredValue>) throws {
-        inserted.append(catalog.identifier(entity, sequence))
+        if let record = record(entity, sequence) { inserted.append(record) }
     }
 
     mutating func transaction() -> DefaultHistoryTransaction? {

@@ -48,13 +48,15 @@ struct SchemaReader {
     private mutating func readEntity(_ reader: inout JSONReader) throws -> StoredEntity {
         let start = try start(.object, &reader)
         var members = KnownMembers(
-            ["name", "properties"], optional: ["superentity", "unique", "indices"], at: start)
+            ["name", "properties"], optional: ["originalName", "superentity", "unique", "indices"], at: start)
         try reader.beginObject()
         var entity = StoredEntity(name: "", properties: [])
+        var originalName: String?
         var places: [(name: String, offset: Int)] = []
         while let key = try members.next(&reader) {
             switch key {
             case "name": entity.name = try readName(&reader)
+            case "originalName": originalName = try readName(&reader)
             case "superentity": entity.superentity = try readText(&reader)
             case "properties":
                 try list(&reader) { reader, schema in
@@ -72,6 +74,7 @@ struct SchemaReader {
                 try list(&reader) { reader, schema in entity.indices.append(try schema.readIndex(&reader)) }
             }
         }
+        entity.originalName = originalName ?? entity.name
         offsets[entity.name] = start
         for place in places { offsets["\(entity.name).\(place.name)"] = place.offset }
         return entity

@@ -42,6 +42,10 @@ extension SchemaText {
     private static func write(_ entity: StoredEntity, budget: inout TreeBudget, to writer: inout JSONWriter) throws {
         try writer.punctuation("\n      {\n        \"name\": ")
         try writer.string(entity.name)
+        if entity.isRenamed {
+            try writer.punctuation(",\n        \"originalName\": ")
+            try writer.string(entity.originalName)
+        }
         if let superentity = entity.superentity {
             try writer.punctuation(",\n        \"superentity\": ")
             try writer.string(superentity)

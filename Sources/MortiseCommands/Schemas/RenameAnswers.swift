@@ -62,7 +62,9 @@ struct RenameAnswers {
             guard old.schema.entity(named: origin) != nil else {
                 throw unknown("the old schema", origin, old.schema.entities.map(\.name))
             }
-            result.details[name, default: .init()].originalName = origin
+            for place in result.schema.entities.indices where result.schema.entities[place].name == name {
+                result.schema.entities[place].originalName = origin
+            }
         }
         for (name, origin) in renames where !entities.contains(name) {
             guard let dot = name.lastIndex(of: "."),
@@ -73,7 +75,7 @@ struct RenameAnswers {
             guard let index = entity.properties.firstIndex(where: { $0.name == property }) else {
                 throw unknown("the new \(entity.name)", property, entity.properties.map(\.name))
             }
-            let source = result.details[entity.name]?.originalName ?? entity.name
+            let source = entity.originalName
             let before = (old.schema.recordLayouts()[source] ?? old.schema.recordLayouts()[entity.name])?.slots ?? []
             guard before.contains(where: { $0.name == origin }) else {
                 throw unknown("the old \(entity.name)", origin, before.map(\.name))
@@ -84,7 +86,7 @@ struct RenameAnswers {
             let isKnown = old.schema.entities.contains { entity in
                 entity.name == drop || entity.properties.contains { "\(entity.name).\($0.name)" == drop }
                     || result.schema.entities.contains {
-                        result.details[$0.name]?.originalName == entity.name && drop.hasPrefix("\($0.name).")
+                        $0.isRenamed && $0.originalName == entity.name && drop.hasPrefix("\($0.name).")
                     }
             }
             guard isKnown else { throw ToolError.usage("the old schema has no \(drop.shown()); check --drop") }

@@ -141,13 +141,16 @@ public final class ModelContext: Equatable, SendableMetatype {
     /// Follows the delete rules of deleted models. Fetches and saves do this themselves.
     public func processPendingChanges() { tracker.propagateDeletes() }
 
-    /// The model with that identifier, if this context has it in memory; nil otherwise.
+    /// The model with that identifier, if this context has it in memory; nil otherwise. As everywhere, an identifier may have the name
+    /// that its entity had in the version before; see `PersistentModel.originalEntityName`.
     public func registeredModel<T: PersistentModel>(for persistentModelID: PersistentIdentifier) -> T? {
         if persistentModelID.isTemporary { return state.model(for: persistentModelID) as? T }
-        guard let table = state.tables[persistentModelID.entityName],
-            let row = table.source.row(of: persistentModelID)
-        else { return nil }
-        return table.registered(row: row) as? T
+        return container.schema.resolve(persistentModelID) { record in
+            guard let table = state.tables[record.entityName], let row = table.source.row(of: record) else {
+                return nil
+            }
+            return table.registered(row: row) as? T
+        }
     }
 
     /// The model with that identifier; also one that was temporary before this context's last save, which leads to the
@@ -254,10 +257,12 @@ extension ContextState {
 
     func find(_ identifier: PersistentIdentifier) throws -> (any PersistentModel)? {
         try container.checkOpen()
-        if let known = model(for: identifier) { return known }
-        guard let table = table(named: identifier.entityName) else { return nil }
-        try refresh(table.session)
-        return model(for: identifier)
+        return try container.schema.resolve(identifier) { identifier in
+            if let known = model(for: identifier) { return known }
+            guard let table = table(named: identifier.entityName) else { return nil }
+            try refresh(table.session)
+            return model(for: identifier)
+        }
     }
 
     func rollback() {

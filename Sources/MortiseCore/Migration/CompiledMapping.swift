@@ -23,11 +23,18 @@ struct CompiledMapping {
     /// The schema in which values are made; nil if nothing happens between.
     var between: StoredSchema? { schemas.last }
 
+    /// - Parameters:
+    ///   - mapping: rules under names of the new schema.
+    ///   - duplicates: rules under names of the new schema.
+    ///   - old: the schema that the records come from, with the names that the new one has for its entities.
+    ///   - original: the same with its own names, for what is to be dropped.
+    ///   - new: the schema to come to.
     /// - Throws: `MigrationError.invalidMapping`.
     init(
-        _ mapping: MigrationMapping, _ duplicates: [DuplicateRule], from old: StoredSchema, to new: StoredSchema
+        _ mapping: MigrationMapping, _ duplicates: [DuplicateRule], from old: StoredSchema, original: StoredSchema,
+        to new: StoredSchema
     ) throws(MigrationError) {
-        try Self.check(mapping.dropped, from: old, to: new)
+        try Self.check(mapping.dropped, from: original, to: new)
         if mapping.rules.isEmpty, duplicates.isEmpty { return }
         var next = new
         var rules: [PropertyName: Rules] = [:]

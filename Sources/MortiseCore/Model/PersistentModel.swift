@@ -26,6 +26,17 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
     var persistentBackingData: any BackingData<Self> { get set }
     /// The properties that this class itself declares, in declaration order, then its constraints.
     static var schemaMetadata: [Schema.PropertyMetadata] { get }
+    /// The name that the model's entity has in stores of an earlier version; nil, the default, if it was not renamed.
+    ///
+    /// A class that is renamed says here what it was called, as `@Attribute(originalName:)` does for a property, and its records
+    /// and their identifiers stay what they were:
+    ///
+    ///     @Model final class Journey {
+    ///         static var originalEntityName: String? { "Trip" }
+    ///     }
+    ///
+    /// SwiftData has no such thing; there it is a property like any other. Subclasses do not inherit the name.
+    static var originalEntityName: String? { get }
 
     /// Used by macro expansions: makes a model from its state.
     init(_modelState: consuming ModelState)
@@ -50,6 +61,9 @@ extension PersistentModel {
         hash(into: &hasher)
         return hasher.finalize()
     }
+
+    /// Nil: the entity was not renamed.
+    public static var originalEntityName: String? { nil }
 
     // MARK: Defaults of the macro's requirements, for models written by hand
 

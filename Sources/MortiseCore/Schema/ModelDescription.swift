@@ -13,6 +13,7 @@ struct ModelDescription {
 
     let type: any PersistentModel.Type
     let superclass: (any PersistentModel.Type)?
+    let originalName: String?
     let properties: [Property]
     /// The key paths of the properties that superclasses declare, with this type as their root.
     let inherited: [(name: String, keyPath: AnyKeyPath, chained: AnyKeyPath?)]
@@ -26,6 +27,9 @@ struct ModelDescription {
         let fault = Self.fault(of: type, metadata)
         self.type = type
         superclass = _getSuperclass(type) as? any PersistentModel.Type
+        // A class inherits the name of its superclass as well, which is none of its own.
+        let name = type.originalEntityName
+        originalName = name == superclass?.originalEntityName ? nil : name
         faults = fault.map { [$0] } ?? []
         inherited = type._inheritedSchemaMetadata.filter { !($0.metadata is any ConstraintDeclaration) }
             .map { ($0.name, $0.keypath, $0.chained) }
@@ -50,6 +54,7 @@ struct ModelDescription {
     init(unreadable type: any PersistentModel.Type) {
         self.type = type
         superclass = nil
+        originalName = nil
         properties = []
         inherited = []
         constraints = []

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Everything known about one model type: its properties by slot and by key path, and the inverses of its
 /// relationships. Made once for each type; a schema is a selection of layouts.
 ///
@@ -5,6 +7,8 @@
 final class ModelLayout: @unchecked Sendable {
     let type: any PersistentModel.Type
     let entityName: String
+    /// Equal to `entityName` if the entity was not renamed.
+    let originalName: String
     let superlayout: ModelLayout?
     /// Inherited properties first; the index is the slot.
     let properties: [any SchemaProperty]
@@ -43,6 +47,8 @@ final class ModelLayout: @unchecked Sendable {
     init(_ description: ModelDescription, superlayout: ModelLayout?, isProvisional: Bool = false) {
         type = description.type
         entityName = description.entityName
+        originalName = description.originalName ?? description.entityName
+        if description.originalName != nil { Self.noteRenamed() }
         self.superlayout = superlayout
         self.isProvisional = isProvisional
         var properties = superlayout?.properties ?? []
@@ -112,6 +118,30 @@ final class ModelLayout: @unchecked Sendable {
     }
 }
 
+// MARK: - Renamed entities
+
+extension ModelLayout {
+    /// Whether any model of the process has an original name: asking for former names costs something then.
+    private static let anyIsRenamed = Atomic(false)
+    private static let knownFormerNames = Mutex<[ObjectIdentifier: [String: String]]>([:])
+
+    fileprivate static func noteRenamed() { anyIsRenamed.store(true, ordering: .relaxed) }
+
+    /// By name that this entity and those that it reaches had before, the one that they have.
+    var formerNames: [String: String] {
+        guard Self.anyIsRenamed.load(ordering: .relaxed) else { return [:] }
+        let identity = ObjectIdentifier(type)
+        if let known = Self.knownFormerNames.withLock({ $0[identity] }) { return known }
+        let layouts = Self.closure(of: [type])
+        let current = Set(layouts.map(\.entityName))
+        let found = Dictionary(
+            layouts.filter { $0.originalName != $0.entityName && !current.contains($0.originalName) }
+                .map { ($0.originalName, $0.entityName) }, uniquingKeysWith: { first, _ in first })
+        Self.knownFormerNames.withLock { $0[identity] = found }
+        return found
+    }
+}
+
 // MARK: - The stored form
 
 extension ModelLayout {
@@ -149,7 +179,8 @@ extension ModelLayout {
             }
         }
         return StoredEntity(
-            name: entityName, superentity: superlayout?.entityName, properties: stored, uniquenessConstraints: unique,
+            name: entityName, originalName: originalName, superentity: superlayout?.entityName, properties: stored,
+            uniquenessConstraints: unique,
             indices: indices)
     }
 

@@ -5,6 +5,9 @@ extension Schema {
     public final class Entity: Codable, Hashable, CustomDebugStringConvertible, @unchecked Sendable {
         /// The entity's name: that of the model class, without module and enclosing types.
         public var name: String
+        /// The name that the entity had in an earlier version; equal to `name` if it was not renamed. Of a model class it is
+        /// `originalEntityName`.
+        public var originalName: String
         /// The entities that name this one as their superentity.
         public var subentities: Set<Entity> = []
         /// The entity that this one inherits from; nil if none.
@@ -63,6 +66,7 @@ extension Schema {
 
         init(_ name: String, subentities: [Entity], properties: [any SchemaProperty]) {
             self.name = name
+            self.originalName = name
             self.storedProperties = properties
             self.ownAttributes = Set(properties.compactMap { $0 as? Attribute })
             self.ownRelationships = Set(properties.compactMap { $0 as? Relationship })
@@ -122,7 +126,7 @@ extension Schema.Entity {
             return (property as? Schema.Relationship).map(StoredProperty.init)
         }
         return StoredEntity(
-            name: name, superentity: superentityName, properties: properties,
+            name: name, originalName: originalName, superentity: superentityName, properties: properties,
             uniquenessConstraints: uniquenessConstraints, indices: indices.map { StoredIndex(properties: $0) })
     }
 
@@ -135,6 +139,7 @@ extension Schema.Entity {
                 case .relationship(let content): Schema.Relationship(property, content)
                 }
             })
+        originalName = stored.originalName
         superentityName = stored.superentity
         uniquenessConstraints = stored.uniquenessConstraints
         indices = stored.indices.map(\.properties)
@@ -147,6 +152,7 @@ extension Schema.Entity {
             // Copies, so that changes to what a schema hands out do not affect containers.
             let properties = layout.properties.map { $0.copied }
             let entity = Schema.Entity(name, subentities: [], properties: Array(properties[layout.ownSlots]))
+            entity.originalName = layout.storedEntity.originalName
             entity.superentityName = layout.superlayout?.entityName
             entity.inheritedProperties = Array(properties[..<layout.ownSlots.lowerBound])
             entity.uniquenessConstraints = layout.storedEntity.uniquenessConstraints

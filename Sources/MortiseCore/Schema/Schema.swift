@@ -22,6 +22,8 @@ public final class Schema: Codable, Hashable, Sendable {
     public let stored: StoredSchema
     let layouts: [String: ModelLayout]
     let recordLayouts: [String: RecordLayout]
+    /// By name that entities had before, the one that they have.
+    let formerNames: [String: String]
 
     /// Makes a schema without entities.
     public convenience init() {
@@ -38,6 +40,7 @@ public final class Schema: Codable, Hashable, Sendable {
         self.stored = StoredSchema(version: version, entities: entities.map(\.stored))
         self.layouts = [:]
         self.recordLayouts = stored.recordLayouts()
+        formerNames = stored.formerNames
         self.duplicates = []
         opensWithoutModels = entities.isEmpty
         hasChosenVersion = true
@@ -80,6 +83,7 @@ public final class Schema: Codable, Hashable, Sendable {
         self.entities = Entity.make(from: self.layouts)
         self.entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.recordLayouts = self.layouts.mapValues(\.record)
+        formerNames = stored.formerNames
         self.duplicates = layouts.filter { [layouts = self.layouts] in layouts[$0.entityName] !== $0 }.map(\.entityName)
         opensWithoutModels = true
     }
@@ -101,6 +105,7 @@ public final class Schema: Codable, Hashable, Sendable {
         stored = StoredSchema(version: version, entities: other.stored.entities)
         layouts = other.layouts
         recordLayouts = other.recordLayouts
+        formerNames = other.formerNames
         duplicates = other.duplicates
         opensWithoutModels = other.opensWithoutModels
     }
@@ -146,6 +151,7 @@ public final class Schema: Codable, Hashable, Sendable {
         entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         layouts = [:]
         recordLayouts = stored.recordLayouts()
+        formerNames = stored.formerNames
         duplicates = []
         opensWithoutModels = entities.isEmpty
         hasChosenVersion = true
@@ -161,6 +167,7 @@ public final class Schema: Codable, Hashable, Sendable {
         entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         layouts = [:]
         recordLayouts = stored.recordLayouts()
+        formerNames = stored.formerNames
         duplicates = []
         opensWithoutModels = true
         hasChosenVersion = true

@@ -39,9 +39,10 @@ extension StoredSchema {
                 }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Whether a property of this schema has another name in the older one, although both have the same storage: two properties
+    /// Whether an entity or a property of this schema has another name in the older one, although both have the same storage: two
     /// that exchange their names are one case.
     func hasPendingRenames(from older: StoredSchema) -> Bool {
+        if renamesEntities(of: older) { return true }
         let layouts = older.recordLayouts()
         return recordLayouts().contains { name, layout in
             guard let before = layouts[name] else { return false }

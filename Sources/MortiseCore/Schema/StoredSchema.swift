@@ -22,6 +22,8 @@ public struct StoredSchema: Sendable, Codable, Hashable {
 public struct StoredEntity: Sendable, Codable, Hashable {
     /// The entity's name, unique in its schema.
     public var name: String
+    /// The name under which an earlier version stored the entity; equal to `name` if it was not renamed.
+    public var originalName: String
     /// The entity whose properties this one inherits; nil if it inherits from none.
     public var superentity: String?
     /// The properties that this entity adds, in declaration order.
@@ -31,12 +33,13 @@ public struct StoredEntity: Sendable, Codable, Hashable {
     /// The indexes that this entity adds.
     public var indices: [StoredIndex]
 
-    /// Makes an entity from its own properties and constraints, without inherited ones.
+    /// Makes an entity from its own properties and constraints, without inherited ones; `originalName` is `name` unless given.
     public init(
-        name: String, superentity: String? = nil, properties: [StoredProperty], uniquenessConstraints: [[String]] = [],
-        indices: [StoredIndex] = []
+        name: String, originalName: String? = nil, superentity: String? = nil, properties: [StoredProperty],
+        uniquenessConstraints: [[String]] = [], indices: [StoredIndex] = []
     ) {
         self.name = name
+        self.originalName = originalName ?? name
         self.superentity = superentity
         self.properties = properties
         self.uniquenessConstraints = uniquenessConstraints

@@ -31,13 +31,14 @@ extension EngineVersion {
                         slots[slot].role == .toManyDerived ? .null : table.storedForm(row: row, slot: slot)
                     })
                 mapping.count(values, ofEntity: entity, in: &tally)
-                guard let layout = target.layouts[entity],
+                let current = mapping.currentName(ofEntity: entity)
+                guard let layout = target.layouts[current],
                     let mapped = mapping.map(values, ofEntity: entity, defaults: layout)
                 else { continue }
                 let record = table.identifier(ofRow: row)
                 released.note(values, of: record)
                 if completesPairs { pairs.note(mapped, of: record) }
-                try loader.append(entity: entity, sequence: table.sequence(ofRow: row), mapped)
+                try loader.append(entity: current, sequence: table.sequence(ofRow: row), mapped)
             }
         }
         // What could not be read looks like nothing.

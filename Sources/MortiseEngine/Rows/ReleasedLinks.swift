@@ -10,21 +10,25 @@ public struct ReleasedLinks {
     }
 
     private let rules: [String: [SchemaMapping.Release]]
+    private let names: [String: String]
     private var members: [Place: [PersistentIdentifier]] = [:]
 
     /// Makes an empty set of links for the relationships that a mapping releases.
-    public init(_ mapping: SchemaMapping) { rules = mapping.releases }
+    public init(_ mapping: SchemaMapping) { (rules, names) = (mapping.releases, mapping.names) }
 
     /// Records the references of a record of the old schema.
     /// - Parameters:
     ///   - values: the record's values, by slot of the old layout.
-    ///   - owner: the record.
+    ///   - owner: the record, under its entity's old name.
     public mutating func note(_ values: ContiguousArray<StoredValue>, of owner: PersistentIdentifier) {
+        if rules.isEmpty { return }
+        let owner = owner.renamed(names)
         guard let rules = rules[owner.entityName] else { return }
         for rule in rules where values.indices.contains(rule.slot) {
             switch values[rule.slot] {
-            case .identifier(let member): add(owner, to: member, rule.property)
-            case .identifiers(let members): for member in members { add(owner, to: member, rule.property) }
+            case .identifier(let member): add(owner, to: member.renamed(names), rule.property)
+            case .identifiers(let members):
+                for member in members { add(owner, to: member.renamed(names), rule.property) }
             default: break
             }
         }
@@ -56,9 +60,9 @@ extension SchemaMapping {
 
     /// By entity of the old schema.
     static func releases(
-        _ sources: [String: [Source]], from old: StoredSchema, to new: StoredSchema
+        _ sources: [String: [Source]], from old: StoredSchema, laidOut oldLayouts: [String: RecordLayout],
+        to new: StoredSchema
     ) -> [String: [Release]] {
-        let oldLayouts = old.recordLayouts()
         let newLayouts = new.recordLayouts()
         var found: [String: Set<Release>] = [:]
         for (name, sources) in sources {

@@ -21,6 +21,17 @@ extension SchemaMapping {
             return nil
         }
 
+        /// Whether an entity of the new schema is another one or inherits from it.
+        func includes(_ name: String, in ancestor: String) -> Bool {
+            var next: String? = new[name] == nil ? nil : name
+            var seen: Set<String> = []
+            while let name = next, seen.insert(name).inserted {
+                if name == ancestor { return true }
+                next = new[name]?.superentityName
+            }
+            return false
+        }
+
         /// The other side of a relationship in the new schema, with the old slot that it comes from.
         fileprivate func inverse(
             of slot: RecordLayout.Slot
@@ -118,20 +129,23 @@ public struct PairedLinks {
     }
 
     private let rules: [String: [SchemaMapping.Pair]]
+    private let names: [String: String]
     private let store: String
     private var partners: [Place: Partners] = [:]
 
     /// Makes an empty set for the relationships that a mapping pairs.
     public init(_ mapping: SchemaMapping) {
-        rules = mapping.pairs
+        (rules, names) = (mapping.pairs, mapping.names)
         store = mapping.store
     }
 
     /// Records the references of a record.
     /// - Parameters:
     ///   - values: the record's values, by slot of the new layout.
-    ///   - owner: the record.
+    ///   - owner: the record, under its entity's old name.
     public mutating func note(_ values: ContiguousArray<StoredValue>, of owner: PersistentIdentifier) {
+        if rules.isEmpty { return }
+        let owner = owner.renamed(names)
         guard let rules = rules[owner.entityName] else { return }
         for rule in rules where values.indices.contains(rule.slot) && rule.admitted.contains(owner.entityName) {
             guard case .identifier(let target) = values[rule.slot], rule.partners.contains(target.entityName) else {

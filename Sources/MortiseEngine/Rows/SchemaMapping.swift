@@ -12,8 +12,13 @@ public import MortiseCore
 ///
 /// Others are new, and take their default, nil or no members. So two properties can swap their names, a new property can
 /// have the name of one that was renamed, and an original name may stay in the source forever. Old properties that are the
-/// origin of no new one are dropped, as are records of entities that the new schema lacks and references to them;
-/// `SchemaTally` counts all that.
+/// origin of no new one are dropped.
+///
+/// Entities follow the same rules, before their properties do. Records of one that is renamed keep their numbers. Those of
+/// entities that are the origin of no new one are dropped, and references to them; `SchemaTally` counts all that.
+///
+/// Properties are those of the whole record, however entities inherit from each other: a property may move up or down, and a
+/// superentity may come or go.
 public struct SchemaMapping: Sendable {
     /// What a slot of the new layout takes.
     enum Source: Sendable {
@@ -32,6 +37,9 @@ public struct SchemaMapping: Sendable {
         let required: Set<Int>
     }
 
+    /// By name of an old entity, its new name, where that is another. One that is dropped and whose name a new one takes has a name
+    /// that no schema has.
+    let names: [String: String]
     private let entities: [String: Entity]
     private let oldLayouts: [String: RecordLayout]
     private let versions: (stored: Schema.Version, opened: Schema.Version)
@@ -42,7 +50,7 @@ public struct SchemaMapping: Sendable {
     let releases: [String: [Release]]
     /// By entity of the new schema: to-one relationships that are each other's inverse now and were not.
     let pairs: [String: [Pair]]
-    /// By entity and slot of the old schema: the name that the new one has for the property.
+    /// By entity and slot of the old schema: the name that the new one has for the property. Only of entities that it has.
     package let currentNames: [String: [Int: String]]
     /// By entity of the new schema, the names of its slots.
     private let newNames: [String: [String]]
@@ -52,10 +60,17 @@ public struct SchemaMapping: Sendable {
     /// Finds the origin of each property of the new schema.
     /// - Throws: `EngineError.schemaMismatch` with every difference that cannot be bridged.
     public init(from old: StoredSchema, to new: StoredSchema, store: String) throws {
-        oldLayouts = old.recordLayouts()
+        let renaming = EntityRenaming(from: old, to: new)
+        let names = renaming.names
+        self.names = names
+        oldLayouts = Dictionary(
+            old.recordLayouts().map { name, layout in
+                (names[name] ?? name, names.isEmpty ? layout : layout.renamingEntities(names))
+            }, uniquingKeysWith: { first, _ in first })
+        let old = old.renamingEntities(names)
         versions = (old.version, new.version)
         self.store = store
-        removed = Set(old.entities.map(\.name)).subtracting(new.entities.map(\.name))
+        removed = renaming.removed
         let newLayouts = new.recordLayouts()
         newNames = newLayouts.mapValues { $0.slots.map(\.name) }
         var origins: [String: [Int?]] = [:]
@@ -64,12 +79,9 @@ public struct SchemaMapping: Sendable {
         }
         let sides = Sides(old: oldLayouts, new: newLayouts, origins: origins)
         var sources: [String: [Source]] = [:]
-        var differences: [String] = []
+        var differences = renaming.differences
         for (name, layout) in newLayouts.sorted(by: { $0.key < $1.key }) {
             guard let before = oldLayouts[name] else { continue }
-            if before.superentityName != layout.superentityName {
-                differences.append("\(name) has a different superentity; restore the inheritance, or rename the model")
-            }
             sources[name] = zip(layout.slots, origins[name] ?? []).map { slot, origin in
                 switch Self.source(of: slot, from: origin, in: before, sides) {
                 case .success(let source): return source
@@ -80,17 +92,16 @@ public struct SchemaMapping: Sendable {
             }
         }
         if !differences.isEmpty { throw EngineError.schemaMismatch(store: store, differences: differences) }
-        releases = Self.releases(sources, from: old, to: new)
+        releases = Self.releases(sources, from: old, laidOut: oldLayouts, to: new)
         pairs = Self.pairs(sides, in: new)
-        currentNames = sources.mapValues { _ in [:] }.merging(
-            sources.compactMap { name, sources in
-                newLayouts[name].map { layout in
-                    let named = zip(layout.slots, sources).compactMap { slot, source -> (Int, String)? in
-                        if case .slot(let place) = source { (place, slot.name) } else { nil }
-                    }
-                    return (name, Dictionary(named, uniquingKeysWith: { first, _ in first }))
+        let before = Dictionary(names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        currentNames = Dictionary(
+            sources.map { name, sources in
+                let named = zip(newLayouts[name]?.slots ?? [], sources).compactMap { slot, source -> (Int, String)? in
+                    if case .slot(let place) = source { (place, slot.name) } else { nil }
                 }
-            }, uniquingKeysWith: { $1 })
+                return (before[name] ?? name, Dictionary(named, uniquingKeysWith: { first, _ in first }))
+            }, uniquingKeysWith: { first, _ in first })
         var defaults: [String: Set<String>] = [:]
         for (name, sources) in sources {
             for (slot, source) in zip(newLayouts[name]?.slots ?? [], sources) {
@@ -175,7 +186,9 @@ public struct SchemaMapping: Sendable {
                 Difference(
                     text: "was of kind \(a.kind.rawValue) and is of kind \(b.kind.rawValue); give it another name"))
         }
-        if let a = before.property.relationship, let b = slot.property.relationship, a.destination != b.destination {
+        if let a = before.property.relationship, let b = slot.property.relationship, a.destination != b.destination,
+            !sides.includes(a.destination, in: b.destination)
+        {
             return .failure(
                 Difference(text: "led to \(a.destination) and leads to \(b.destination); give it another name"))
         }
@@ -195,11 +208,19 @@ public struct SchemaMapping: Sendable {
         }
     }
 
-    /// The values of an old record by the slots of the new layout; nil if the new schema has no such entity.
+    /// The name that the new schema has for an entity of the old one; another that it does not have if the entity is dropped.
+    public func currentName(ofEntity name: String) -> String { names[name] ?? name }
+
+    /// Brings an old record to the new layout; nil if the new schema has no such entity.
+    /// - Parameters:
+    ///   - values: the values by slot of the old layout.
+    ///   - name: the entity's name in the old schema.
+    ///   - layout: the layout of `currentName(ofEntity:)` in the new one.
+    /// - Returns: the values by slot of the new layout.
     public func map(
         _ values: ContiguousArray<StoredValue>, ofEntity name: String, defaults layout: RecordLayout
     ) -> ContiguousArray<StoredValue>? {
-        guard let entity = entities[name] else { return nil }
+        guard let entity = entities[names[name] ?? name] else { return nil }
         var result: ContiguousArray<StoredValue> = []
         result.reserveCapacity(entity.sources.count)
         for (index, source) in entity.sources.enumerated() {
@@ -207,7 +228,8 @@ public struct SchemaMapping: Sendable {
             case .value(let value): result.append(value)
             case .slot(let slot):
                 let property = layout.slots[index].property
-                let value = removed.isEmpty ? values[slot] : values[slot].without(removed)
+                var value = removed.isEmpty ? values[slot] : values[slot].without(removed)
+                if !names.isEmpty { value = value.leading(toEntitiesNamed: names) }
                 if value.isNull, !property.isOptional, let fallback = property.attribute?.defaultValue {
                     result.append(fallback)
                 } else {
@@ -224,10 +246,12 @@ public struct SchemaMapping: Sendable {
     package func count(
         _ values: ContiguousArray<StoredValue>, ofEntity name: String, in tally: inout SchemaTally
     ) {
-        guard let entity = entities[name] else {
+        let current = names[name] ?? name
+        guard let entity = entities[current] else {
             tally.records[name, default: 0] += 1
             return
         }
+        let name = current
         for (slot, origin) in entity.demanding where origin.map({ values[$0].isNull }) ?? true {
             tally.missing[name, default: [:]][slot, default: 0] += 1
         }
@@ -251,11 +275,13 @@ public struct SchemaMapping: Sendable {
     /// What was counted.
     /// - Throws: `EngineError.schemaMismatch` where required references lead to what is dropped.
     package func loss(_ tally: SchemaTally) throws -> SchemaLoss {
+        let before = Dictionary(names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         func named(_ counts: [String: [Int: Int]]) -> [SchemaLoss.Property] {
             counts.flatMap { entity, slots in
                 slots.map { slot, count in
                     SchemaLoss.Property(
-                        entity: entity, name: oldLayouts[entity]?.slots[slot].name ?? "", values: count)
+                        entity: before[entity] ?? entity, name: oldLayouts[entity]?.slots[slot].name ?? "",
+                        values: count)
                 }
             }
         }
@@ -301,6 +327,15 @@ package struct SchemaTally: Sendable {
 }
 
 extension StoredValue {
+    /// The value with references to records of entities under other names.
+    fileprivate func leading(toEntitiesNamed names: [String: String]) -> StoredValue {
+        switch self {
+        case .identifier(let record): .identifier(record.renamed(names))
+        case .identifiers(let records): .identifiers(records.map { $0.renamed(names) })
+        default: self
+        }
+    }
+
     fileprivate var isNoMembers: Bool { if case .identifiers(let members) = self { members.isEmpty } else { false } }
 
     /// The value without references to records of some entities.

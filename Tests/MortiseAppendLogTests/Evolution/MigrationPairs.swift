@@ -81,6 +81,8 @@ struct RandomStage {
     /// Old properties whose values have another name now.
     private var moved: Set<String> = []
     private let old: StoredSchema
+    /// By name of an entity, the one that it ends with, where that is another. Rules have that name.
+    private var finals: [String: String] = [:]
 
     // MARK: Schemas and records to begin with
 
@@ -195,11 +197,13 @@ struct RandomStage {
         self.content = content
         for place in schema.entities.indices {
             // Renames of the stage before are done.
+            schema.entities[place].originalName = schema.entities[place].name
             for property in schema.entities[place].properties.indices {
                 schema.entities[place].properties[property].originalName =
                     schema.entities[place].properties[property].name
             }
         }
+        chooseNames(&random, &names)
         for _ in 0..<Int.random(in: 1...6, using: &random) where refusal == nil { change(&random, &names) }
         // Of two with one original name, where values come from only one of them, no schema could say which is which.
         for place in schema.entities.indices {
@@ -215,8 +219,34 @@ struct RandomStage {
         if refusal == nil, random.chance(3), let entity = schema.entities.randomElement(using: &random) {
             note("code deletes")
             let gone = Set((self.content.records[entity.name] ?? [:]).keys.filter { $0 % 3 == 0 })
-            deleted[entity.name] = gone
+            deleted[final(entity.name)] = gone
             self.content.remove(entity.name, gone)
+        }
+        self.schema = self.schema.taking(finals)
+        self.content = self.content.taking(finals)
+    }
+
+    private func final(_ entity: String) -> String { finals[entity] ?? entity }
+
+    /// Entities get new names, exchange theirs, or take that of one that is dropped.
+    private mutating func chooseNames(_ random: inout SeededGenerator, _ names: inout Int) {
+        guard random.chance(3) else { return }
+        let present = schema.entities.map(\.name).shuffled(using: &random)
+        // A name that goes back would look like one that stays: no schema can say it.
+        if present.count > 1, old.entity(named: present[1])?.originalName == present[0] { return }
+        names += 1
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            note("rename entity")
+            finals[present[0]] = "E\(names)"
+        case 1 where present.count > 1:
+            note("entities swap names")
+            (finals[present[0]], finals[present[1]]) = (present[1], present[0])
+        case 2 where present.count > 1:
+            note("entity takes a dropped one's name")
+            drop(entity: present[1])
+            finals[present[0]] = present[1]
+        default: break
         }
     }
 
@@ -285,7 +315,7 @@ struct RandomStage {
             first = value
         default:
             property.isOptional = false
-            mapping = mapping.filling("\(entity).\(name)", with: value)
+            mapping = mapping.filling("\(final(entity)).\(name)", with: value)
             first = value
         }
         if first.isNull, !property.isOptional { property.isOptional = true }
@@ -294,7 +324,7 @@ struct RandomStage {
         if mayHaveOriginal, random.chance(3), let other = others.randomElement(using: &random) {
             note("add with an original name")
             property.originalName = other.name
-            if begun.insert("\(entity).\(name)").inserted { mapping = mapping.fresh("\(entity).\(name)") }
+            if begun.insert("\(entity).\(name)").inserted { mapping = mapping.fresh("\(final(entity)).\(name)") }
         }
         note("add")
         touched.insert("\(entity).\(name)")
@@ -316,7 +346,7 @@ struct RandomStage {
         begun.insert("\(entity).\(name)")
         // Where its values have gone to another name the new one need not say that it begins with none.
         let isSaid = !moved.contains("\(entity).\(name)") || random.chance(2)
-        if isSaid { mapping = mapping.fresh("\(entity).\(name)") }
+        if isSaid { mapping = mapping.fresh("\(final(entity)).\(name)") }
         add(name, to: entity, mayHaveOriginal: isSaid, &random)
     }
 
@@ -340,7 +370,7 @@ struct RandomStage {
         schema.entities[place].uniquenessConstraints = schema.entities[place].uniquenessConstraints.map { names in
             names.map { $0 == old ? name : $0 }
         }
-        if !isDeclared { mapping = mapping.renaming("\(entity).\(name)", from: old) }
+        if !isDeclared { mapping = mapping.renaming("\(final(entity)).\(name)", from: old) }
         touched.formUnion(["\(entity).\(name)", "\(entity).\(old)"])
         moved.insert("\(entity).\(old)")
         forEach(entity) { values in
@@ -418,6 +448,8 @@ struct RandomStage {
         let entity = schema.entities[place].name
         let original = schema.entities[place].properties[index].name
         guard !schema.entities[place].uniquenessConstraints.joined().contains(original) else { return }
+        // Values are converted before duplicates go; here they are gone.
+        guard rules.isEmpty else { return }
         note("retype")
         attribute.kind = way.1
         attribute.defaultValue = nil
@@ -432,14 +464,14 @@ struct RandomStage {
                 schema.entities[place].properties[index].originalName = original
             } else {
                 schema.entities[place].properties[index].originalName = name
-                mapping = mapping.renaming("\(entity).\(name)", from: original)
+                mapping = mapping.renaming("\(final(entity)).\(name)", from: original)
             }
             forEach(entity) { values in
                 values[name] = values[original]
                 values[original] = nil
             }
         }
-        mapping = mapping.converting("\(entity).\(name)", way.2)
+        mapping = mapping.converting("\(final(entity)).\(name)", way.2)
         touched.formUnion(["\(entity).\(name)", "\(entity).\(original)"])
         if name != original { moved.insert("\(entity).\(original)") }
         var refused = 0
@@ -451,7 +483,7 @@ struct RandomStage {
                 refused += 1
             }
         }
-        if refused > 0 { refusal = .values("\(entity).\(name)", refused) }
+        if refused > 0 { refusal = .values("\(final(entity)).\(name)", refused) }
     }
 
     private mutating func require(_ random: inout SeededGenerator) {
@@ -467,7 +499,7 @@ struct RandomStage {
         touched.insert("\(entity).\(name)")
         let value = Self.value(kind, &random)
         let isFilled = !random.chance(3)
-        if isFilled { mapping = mapping.filling("\(entity).\(name)", with: value) }
+        if isFilled { mapping = mapping.filling("\(final(entity)).\(name)", with: value) }
         var missing = false
         forEach(entity) { values in
             guard case .value(let old)? = values[name], old.isNull else { return }
@@ -508,7 +540,7 @@ struct RandomStage {
             if groups.contains(where: { $0.count > 1 }) { refusal = .duplicates }
             return
         }
-        rules.append(.keep(isLast ? .last : .first, on: entity, [name]))
+        rules.append(.keep(isLast ? .last : .first, on: final(entity), [name]))
         var survivors: [UInt64: UInt64] = [:]
         for group in groups {
             guard let survivor = isLast ? group.last : group.first else { continue }
@@ -545,7 +577,7 @@ struct RandomStage {
         var property = Self.attribute(name, &random)
         property.isOptional = true
         schema.entities[place].properties[index] = property
-        mapping = mapping.fresh("\(entity).\(name)")
+        mapping = mapping.fresh("\(final(entity)).\(name)")
         touched.insert("\(entity).\(name)")
         forEach(entity) { $0[name] = .value(.null) }
     }
@@ -555,15 +587,11 @@ struct RandomStage {
             let gone = schema.entities.randomElement(using: &random)?.name
         {
             note("drop entity")
-            schema.entities.removeAll { $0.name == gone }
-            content.records[gone] = nil
-            for place in schema.entities.indices {
-                let links = schema.entities[place].properties.filter { $0.relationship?.destination == gone }.map(
-                    \.name)
-                schema.entities[place].properties.removeAll { links.contains($0.name) }
-                forEach(schema.entities[place].name) { values in
-                    for link in links { values[link] = nil }
-                }
+            drop(entity: gone)
+            finals[gone] = nil
+            // Those whose name it was to have would have none.
+            for (entity, name) in finals where schema.entity(named: entity) == nil || name == gone {
+                finals[entity] = nil
             }
             return
         }
@@ -571,6 +599,57 @@ struct RandomStage {
         schema.entities.append(StoredEntity(name: name, properties: [Self.attribute("p", &random)]))
         touched.insert("\(name).p")
         schema = StoredSchema(version: schema.version, entities: schema.entities)
+    }
+}
+
+extension RandomStage {
+    private mutating func drop(entity gone: String) {
+        schema.entities.removeAll { $0.name == gone }
+        content.records[gone] = nil
+        for place in schema.entities.indices {
+            let links = schema.entities[place].properties.filter { $0.relationship?.destination == gone }.map(\.name)
+            schema.entities[place].properties.removeAll { links.contains($0.name) }
+            forEach(schema.entities[place].name) { values in
+                for link in links { values[link] = nil }
+            }
+        }
+    }
+}
+
+extension StoredSchema {
+    /// The schema with entities under new names, which they declare.
+    fileprivate func taking(_ names: [String: String]) -> StoredSchema {
+        var entities = entities
+        for place in entities.indices {
+            for index in entities[place].properties.indices {
+                guard case .relationship(var relationship) = entities[place].properties[index].content else { continue }
+                relationship.destination = names[relationship.destination] ?? relationship.destination
+                entities[place].properties[index].content = .relationship(relationship)
+            }
+            guard let name = names[entities[place].name] else { continue }
+            entities[place].originalName = entities[place].name
+            entities[place].name = name
+        }
+        return StoredSchema(version: version, entities: entities)
+    }
+}
+
+extension RandomStage.Content {
+    fileprivate func taking(_ names: [String: String]) -> Self {
+        var result = self
+        result.records = [:]
+        for (entity, rows) in records {
+            result.records[names[entity] ?? entity] = rows.mapValues { values in
+                values.mapValues { value in
+                    switch value {
+                    case .value: value
+                    case .link(let target, let number): .link(names[target] ?? target, number)
+                    case .links(let target, let numbers): .links(names[target] ?? target, numbers)
+                    }
+                }
+            }
+        }
+        return result
     }
 }
 

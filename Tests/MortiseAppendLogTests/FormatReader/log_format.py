@@ -60,7 +60,11 @@ class Schema:
                 p["stored"] = self.is_stored(p)
                 if "to" in p: p["targets"] = self.targets(p["to"])
     def entity(self, r):
-        return dict(name=r.text(), parent=r.optional(r.text), properties=r.list(lambda: self.property(r)),
+        e = dict(name=r.text(), bits=r.number(1))
+        r.check(e["bits"] < 4, "bits of an entity")
+        e["parent"] = r.text() if e["bits"] & 1 else None
+        e["original"] = r.text() if e["bits"] & 2 else e["name"]
+        return dict(e, properties=r.list(lambda: self.property(r)),
                     unique=r.list(lambda: r.list(r.text)), indices=r.list(lambda: self.index(r)))
     def index(self, r):
         kind = r.number(1)

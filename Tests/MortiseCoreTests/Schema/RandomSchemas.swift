@@ -72,7 +72,13 @@ struct RandomSchemas {
         let index = Int.random(in: 0..<schema.entities.count, using: &generator)
         let count = schema.entities[index].properties.count
         let place = count == 0 ? nil : Int.random(in: 0..<count, using: &generator)
-        switch Int.random(in: 0..<13, using: &generator) {
+        switch Int.random(in: 0..<16, using: &generator) {
+        case 13: renameEntity(index, in: &schema)
+        case 14: schema.entities[index].superentity = nil
+        case 15:
+            let ancestor = schema.entities[Int.random(in: 0..<schema.entities.count, using: &generator)].name
+            guard !schema.subtree(of: schema.entities[index].name).contains(ancestor) else { return }
+            schema.entities[index].superentity = ancestor
         case 0:
             schema.entities[index].properties.append(
                 attribute("n\(index)\(Int.random(in: 0..<100_000, using: &generator))"))
@@ -125,6 +131,23 @@ struct RandomSchemas {
                 schema.entities[index].indices.append(
                     StoredIndex(properties: [schema.entities[index].properties[place].name]))
             }
+        }
+    }
+
+    /// Gives an entity another name, which keeps its place, or two entities each other's.
+    private mutating func renameEntity(_ index: Int, in schema: inout StoredSchema) {
+        let name = schema.entities[index].name
+        var names = [name: name + pick(["a", "b"])]
+        let other = schema.entities[Int.random(in: 0..<schema.entities.count, using: &generator)].name
+        if other != name, generator.chance(3) { names = [name: other, other: name] }
+        guard schema.entities.allSatisfy({ !$0.isRenamed }),
+            names.values.allSatisfy({ names[$0] != nil || schema.entity(named: $0) == nil })
+        else { return }
+        let isDeclared = !generator.chance(4)
+        schema = schema.renamingEntities(names)
+        for (old, new) in names where isDeclared {
+            guard let place = schema.entities.firstIndex(where: { $0.name == new }) else { continue }
+            schema.entities[place].originalName = old
         }
     }
 

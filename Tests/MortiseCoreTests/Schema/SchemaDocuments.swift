@@ -6,7 +6,6 @@ enum SchemaDocuments {
     /// Every member that the format has.
     static var full: SchemaDocument {
         var trip = SchemaDocument.EntityDetails()
-        trip.originalName = "Journey"
         trip.formerNames = [.init(name: "Journey", until: Schema.Version(0, 9, 0))]
         trip.hashModifier = "2"
         trip.reserved = ["fee"]
@@ -88,7 +87,7 @@ enum SchemaDocuments {
             StoredEntity(
                 name: "Event", properties: [attribute("id", .uuid, options: .unique)], uniquenessConstraints: [["id"]]),
             StoredEntity(
-                name: "Trip", superentity: "Event",
+                name: "Trip", originalName: "Journey", superentity: "Event",
                 properties: [
                     attribute("kind", .string, default: .string("bus")),
                     attribute("cost", .double, optional: true, originalName: "price", modifier: "m"),

@@ -64,6 +64,7 @@ public final class MigrationSource {
 public final class MigrationTarget {
     private let store: any VersionedDataStore
     private let layouts: [String: RecordLayout]
+    private let described: Schema
     private let schema: StoredSchema
     private let author: EditingState
     /// For models: what is changed in it is saved by `flush()`, and when the closure returns.
@@ -74,6 +75,7 @@ public final class MigrationTarget {
     init(_ store: any VersionedDataStore, _ container: ModelContainer, in migration: any StoreMigration) {
         self.store = store
         self.migration = migration
+        described = container.schema
         schema = container.schema.stored
         layouts = schema.recordLayouts()
         context = ModelContext(container)
@@ -81,7 +83,8 @@ public final class MigrationTarget {
         author = EditingState(author: MigrationAuthor.name)
     }
 
-    /// What a record of the source became; nil if it is gone.
+    /// What a record of the source became; nil if it is gone. Here and below, an identifier of the source stands for the record also if
+    /// its entity has another name now.
     /// - Throws: `ModelContextError` for a class of another version; what a fetch throws.
     public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {
         if let known: T = context.registeredModel(for: identifier) { return known }
@@ -125,6 +128,7 @@ public final class MigrationTarget {
     public func update(_ identifier: PersistentIdentifier, _ values: [String: StoredValue]) throws {
         try checkOpen()
         let record = try record(identifier)
+        let identifier = record.identifier
         let (all, slots) = try Self.values(values, over: record.values(), record.layout, record: identifier)
         _ = try store.save(
             DataStoreSaveChangesRequest(
@@ -136,8 +140,7 @@ public final class MigrationTarget {
     /// - Throws: as `update(_:_:)`; the store's error where a reference to the record is required.
     public func delete(_ identifier: PersistentIdentifier) throws {
         try checkOpen()
-        _ = try record(identifier)
-        try migration.delete([identifier])
+        try migration.delete([try record(identifier).identifier])
     }
 
     /// Saves what was changed in models.
@@ -158,11 +161,19 @@ public final class MigrationTarget {
 
     private func record(
         _ identifier: PersistentIdentifier
-    ) throws -> (layout: RecordLayout, values: () throws -> ContiguousArray<StoredValue>) {
-        guard let rows = store.currentVersion.rows(ofEntity: identifier.entityName),
-            let row = rows.row(of: identifier), let layout = layouts[identifier.entityName]
-        else { throw MigrationRecordError.noSuchRecord(identifier) }
-        return (layout, { try StoredRecord(rows, row: row, layout).values() })
+    ) throws -> (
+        identifier: PersistentIdentifier, layout: RecordLayout, values: () throws -> ContiguousArray<StoredValue>
+    ) {
+        let version = store.currentVersion
+        let found = described.resolve(identifier) { identifier in
+            version.rows(ofEntity: identifier.entityName).flatMap { rows in
+                rows.row(of: identifier).map { (identifier, rows, $0) }
+            }
+        }
+        guard let (identifier, rows, row) = found, let layout = layouts[identifier.entityName] else {
+            throw MigrationRecordError.noSuchRecord(identifier)
+        }
+        return (identifier, layout, { try StoredRecord(rows, row: row, layout).values() })
     }
 
     private static func values(

@@ -18,8 +18,18 @@ struct TransformRun {
     /// - Throws: `MigrationError`, `MigrationRecordError`; the store's errors; what rules throw.
     func map(from current: StoredSchema) throws -> any VersionedDataStore {
         let before = try migration.frozen(under: step.source)
+        // Rules are about what entities have, under the names that they have from here on.
+        let renaming = EntityRenaming(from: current, to: step.target.stored)
+        let renamed = renaming.names.isEmpty ? current : renaming.applied(to: current)
+        let names = Dictionary(renaming.names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let mapping = try CompiledMapping(
-            transform.mapping, transform.duplicates, from: current, to: step.target.stored)
+            transform.mapping, transform.duplicates, from: renamed, original: current, to: step.target.stored)
+        if !mapping.schemas.isEmpty, !names.isEmpty { try migration.adapt(to: renamed) }
+        func note(_ loss: SchemaLoss, _ converted: [String: Set<String>]) throws {
+            try self.note(
+                loss.renamingEntities(names),
+                Dictionary(converted.map { (names[$0] ?? $0, $1) }, uniquingKeysWith: { $0.union($1) }))
+        }
         for (place, schema) in mapping.schemas.enumerated() {
             let isFirst = place == 0
             let loss = try migration.adapt(to: schema, converting: isFirst ? mapping.kept : [:])
@@ -27,10 +37,13 @@ struct TransformRun {
         }
         if let between = mapping.between {
             let working = try migration.working(under: Schema(stored: between))
-            try makeValues(mapping.properties, in: working, between, before)
+            try makeValues(mapping.properties, in: working, between, before, under: names)
             for rule in transform.duplicates { try settle(rule, in: working, between) }
+            try note(try migration.adapt(to: step.target.stored), [:])
+        } else {
+            // The store's own loss has the names of before.
+            try self.note(try migration.adapt(to: step.target.stored), [:])
         }
-        try note(try migration.adapt(to: step.target.stored), [:])
         return before
     }
 
@@ -38,7 +51,7 @@ struct TransformRun {
 
     private func makeValues(
         _ properties: [CompiledMapping.Property], in working: any VersionedDataStore, _ schema: StoredSchema,
-        _ before: any VersionedDataStore
+        _ before: any VersionedDataStore, under names: [String: String]
     ) throws {
         if properties.isEmpty { return }
         let old = before.currentVersion
@@ -47,7 +60,8 @@ struct TransformRun {
         var counts = [Int](repeating: 0, count: properties.count)
         for entity in schema.entities {
             guard let layout = layouts[entity.name], let rows = working.currentVersion.rows(ofEntity: entity.name),
-                let oldRows = old.rows(ofEntity: entity.name), let oldLayout = oldLayouts[entity.name]
+                let oldRows = old.rows(ofEntity: names[entity.name] ?? entity.name),
+                let oldLayout = oldLayouts[names[entity.name] ?? entity.name]
             else { continue }
             let due = properties.enumerated().compactMap { place, property -> (Int, CompiledMapping.Property, Int)? in
                 guard
@@ -62,7 +76,7 @@ struct TransformRun {
             for row in 0..<rows.endRow where rows.contains(row: row) {
                 if row % TransformRun.batchSize == 0 { try advance(TransformRun.batchSize) }
                 let identifier = rows.identifier(ofRow: row)
-                guard let oldRow = oldRows.row(of: identifier) else { continue }
+                guard let oldRow = oldRows.row(of: identifier.renamed(names)) else { continue }
                 let record = StoredRecord(oldRows, row: oldRow, oldLayout)
                 var values = ContiguousArray<StoredValue>(repeating: .null, count: layout.slots.count)
                 var changed = SlotSet()

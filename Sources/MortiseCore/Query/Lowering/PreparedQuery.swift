@@ -13,7 +13,9 @@ final class PreparedQuery<Model: PersistentModel> {
     init(_ descriptor: FetchDescriptor<Model>, purpose: StoreQuery.Purpose = .rows) {
         self.descriptor = descriptor
         let layout = ModelLayout.of(Model.self)
-        let predicate = LoweredPredicate(descriptor.predicate)
+        var predicate = LoweredPredicate(descriptor.predicate)
+        let names = layout.formerNames
+        if !names.isEmpty { predicate.conjuncts = predicate.conjuncts.map { $0.renamingEntities(names) } }
         conjunctCode = predicate.code
         var orderCode: [SortDescriptor<Model>] = []
         let order = descriptor.sortBy.map { key in
@@ -64,6 +66,16 @@ final class PreparedQuery<Model: PersistentModel> {
             guard plain is any PersistentScalar.Type else { return nil }
         }
         return try? KeyPathLowering.lower(keyPath, without: tail, of: Model.self, on: .variable(0))
+    }
+}
+
+extension QueryExpression {
+    /// The expression with identifiers of records under other names of their entities.
+    fileprivate func renamingEntities(_ names: [String: String]) -> QueryExpression {
+        if case .constant(.identifier(let identifier)) = self {
+            return .constant(.identifier(identifier.renamed(names)))
+        }
+        return mapChildren { $0.renamingEntities(names) }
     }
 }
 

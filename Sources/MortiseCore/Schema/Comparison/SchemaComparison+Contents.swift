@@ -124,11 +124,16 @@ extension SchemaComparison {
                     isTakenOver ? "the links move" : "refused: both sides have links of their own",
                     wayOut: isTakenOver ? nil : anew))
         }
-        if a.destination != b.destination {
+        if currentName(a.destination) != b.destination {
+            let isWider = new.schema.subtree(of: b.destination).contains(currentName(a.destination))
             add(
-                pair.change(
-                    .destinationChanged, .refused, "led to \(a.destination), leads to \(b.destination)",
-                    "refused: the relationship leads to another entity", wayOut: anew, counting: .hasValue))
+                isWider
+                    ? pair.change(
+                        .destinationChanged, .mapped, "led to \(a.destination), leads to \(b.destination)",
+                        "links stay: \(b.destination) includes \(currentName(a.destination))")
+                    : pair.change(
+                        .destinationChanged, .refused, "led to \(a.destination), leads to \(b.destination)",
+                        "refused: the relationship leads to another entity", wayOut: anew, counting: .hasValue))
         }
         if a.inverse != b.inverse {
             let isPair = pair.after.role == .toOne && b.inverse != nil && inverse(of: pair.after)?.slot.role == .toOne
@@ -186,7 +191,8 @@ extension SchemaComparison {
     /// Whether the other side takes over the links that this one has kept: it kept none of its own.
     private func isHandedOver(_ pair: Pair) -> Bool {
         guard pair.before.role == .toManyStored, pair.after.role == .toManyDerived,
-            pair.before.property.relationship?.destination == pair.after.property.relationship?.destination,
+            (pair.before.property.relationship?.destination).map(currentName)
+                == pair.after.property.relationship?.destination,
             let other = inverse(of: pair.after), other.slot.role == .toManyStored
         else { return false }
         guard let origin = other.origin else { return true }

@@ -11,6 +11,7 @@ public struct SchemaComparison: Sendable {
     let newLayouts: [String: RecordLayout]
     /// By name of a new entity, the name of the old one that it comes from.
     package let counterparts: [String: String]
+    private let currentNames: [String: String]
     /// By entity of the new schema and slot, the slot of the old one.
     let origins: [String: [Int?]]
     private var places: [Key: Int] = [:]
@@ -30,15 +31,9 @@ public struct SchemaComparison: Sendable {
         oldEntities = Dictionary(old.schema.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         oldLayouts = old.schema.recordLayouts()
         newLayouts = new.schema.recordLayouts()
-        var counterparts: [String: String] = [:]
-        for name in newLayouts.keys {
-            if oldLayouts[name] != nil {
-                counterparts[name] = name
-            } else if let original = new.details[name]?.originalName, oldLayouts[original] != nil {
-                counterparts[name] = original
-            }
-        }
-        self.counterparts = counterparts
+        counterparts = new.schema.entityOrigins(in: old.schema)
+        currentNames = Dictionary(
+            counterparts.sorted { $0.key < $1.key }.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var origins: [String: [Int?]] = [:]
         for (name, layout) in newLayouts {
             if let before = counterparts[name].flatMap({ [oldLayouts] in oldLayouts[$0] }) {
@@ -58,6 +53,9 @@ public struct SchemaComparison: Sendable {
             return a.offset < b.offset
         }.map(\.element)
     }
+
+    /// The name that the new version has for an entity of the old one.
+    func currentName(_ name: String) -> String { currentNames[name] ?? name }
 
     private static func precedes(_ a: String?, _ b: String?) -> Bool {
         (a ?? "").utf8.lexicographicallyPrecedes((b ?? "").utf8)
@@ -108,6 +106,8 @@ public struct SchemaComparison: Sendable {
                         : nil,
                     measure: .init(.all, [entity.name])))
         }
+        var takers: [String: Int] = [:]
+        for origin in counterparts.values { takers[origin, default: 0] += 1 }
         for entity in new.schema.entities {
             guard let origin = counterparts[entity.name] else {
                 add(SchemaChange(.entityAdded, .mapped, entity: entity.name, "added", "begins without records"))
@@ -115,12 +115,17 @@ public struct SchemaComparison: Sendable {
             }
             if origin != entity.name {
                 add(
-                    SchemaChange(
-                        .entityRenamed, .refused, entity: entity.name, origin: origin, "\(origin) is \(entity.name)",
-                        "records of \(origin) do not follow an entity's new name and are dropped",
-                        wayOut:
-                            "insert records of \(entity.name) in a stage with code, made of old.records(\"\(origin)\")",
-                        measure: .init(.all, [origin])))
+                    takers[origin, default: 0] > 1
+                        ? SchemaChange(
+                            .entityRenamed, .refused, entity: entity.name, origin: origin,
+                            "\(origin) is \(entity.name), and another entity as well",
+                            "refused: records become those of one entity",
+                            wayOut: "give one of them no original name, and insert its records in a stage with code",
+                            measure: .init(.all, [origin]))
+                        : SchemaChange(
+                            .entityRenamed, .mapped, entity: entity.name, origin: origin,
+                            "\(origin) is \(entity.name)", "records and their identifiers follow",
+                            measure: .init(.all, [origin])))
             }
             compare(entity, with: oldEntities[origin])
         }
@@ -128,14 +133,12 @@ public struct SchemaComparison: Sendable {
 
     private mutating func compare(_ entity: StoredEntity, with before: StoredEntity?) {
         guard let before else { return }
-        if entity.superentity != before.superentity {
+        if entity.superentity != before.superentity.map(currentName) {
             add(
                 SchemaChange(
-                    .superentityChanged, .refused, entity: entity.name,
+                    .superentityChanged, .mapped, entity: entity.name,
                     "inherits from \(entity.superentity ?? "none"), inherited from \(before.superentity ?? "none")",
-                    "refused: records stay in the inheritance in which they were stored",
-                    wayOut:
-                        "restore the inheritance, or give the entity another name and move records in a stage with code",
+                    "records keep what both versions have; refused if others refer to them as the former",
                     measure: .init(.all, [before.name])))
         }
         let (now, then) = (new.details[entity.name] ?? .init(), old.details[before.name] ?? .init())
@@ -144,7 +147,7 @@ public struct SchemaComparison: Sendable {
         if now.isAbstract != then.isAbstract { details.append("abstract") }
         if now.reserved != then.reserved { details.append("reserved names") }
         if now.formerNames != then.formerNames { details.append("former names") }
-        if entity.name == before.name, now.originalName != then.originalName { details.append("original name") }
+        if entity.name == before.name, entity.originalName != before.originalName { details.append("original name") }
         if !details.isEmpty {
             add(
                 SchemaChange(

@@ -17,7 +17,9 @@ extension SchemaDocument {
         let details = self.details[entity.name] ?? EntityDetails()
         var members = Members()
         members.add("name", entity.name)
-        members.add("originalName", details.originalName)
+        if !entity.originalName.utf8.elementsEqual(entity.name.utf8) {
+            members.add("originalName", entity.originalName)
+        }
         members.add("superentity", entity.superentity)
         if details.isAbstract { members.add("abstract", raw: "true") }
         members.add("hashModifier", details.hashModifier)

@@ -41,8 +41,6 @@ public struct SchemaDocument: Hashable, Sendable {
             }
         }
 
-        /// The entity's name in the version before; nil if it was not renamed.
-        public var originalName: String?
         /// The names that the entity had.
         public var formerNames: [FormerName] = []
         /// A text that marks a change of meaning; nil if not given.

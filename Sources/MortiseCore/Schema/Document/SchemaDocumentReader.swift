@@ -85,13 +85,14 @@ struct SchemaDocumentReader {
             ],
             at: start)
         var entity = StoredEntity(name: "", properties: [])
+        var originalName: String?
         var details = SchemaDocument.EntityDetails()
         var properties: [Int] = []
         try cursor.beginObject()
         while let member = try members.next(&cursor) {
             switch member {
             case "name": entity.name = try name()
-            case "originalName": details.originalName = try name()
+            case "originalName": originalName = try name()
             case "superentity": entity.superentity = try name()
             case "abstract": details.isAbstract = try cursor.bool()
             case "hashModifier": details.hashModifier = try text()
@@ -118,6 +119,7 @@ struct SchemaDocumentReader {
                 }
             }
         }
+        entity.originalName = originalName ?? entity.name
         places.append((start, properties))
         return (entity, details)
     }

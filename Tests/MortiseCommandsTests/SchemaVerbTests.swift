@@ -151,7 +151,7 @@ import Testing
             let configuration = AppendLogConfiguration(schema: schema, path: folder.path(name))
             try AppendLogStore(configuration, migrationPlan: nil).close()
         }
-        #expect(throws: (any Error).self) { try open("trips.log") }
+        #expect(throws: EngineError.self) { try open("trips.log") }
 
         // Without records nothing is in the way.
         let empty = try folder.trips("empty.log", 0)

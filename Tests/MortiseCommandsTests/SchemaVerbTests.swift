@@ -3,6 +3,7 @@ import Foundation
 import MortiseAppendLog
 @testable import MortiseCommands
 import MortiseCore
+import MortiseEngine
 import Testing
 
 /// `mortise schema`, as processes on real stores, files and commits.

@@ -46,8 +46,12 @@ extension AppendLogConfiguration: MigratableConfiguration {
             note: { try migration?.note($0) },
             write: { outcome in
                 guard let migration else { throw DataStoreError.unsupportedFeature }
-                if let copy = try migration.commit(outcome), !outcome.loss.isEmpty {
+                let copy = try migration.commit(outcome)
+                if let copy, !outcome.loss.isEmpty {
                     StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
+                }
+                if let most = outcome.mostCopies {
+                    SchemaChangeover.removeCopies(of: log.path, except: most, newest: copy, in: fileSystem)
                 }
             },
             release: { try? OpenLogs.shared.close(log) })

@@ -41,6 +41,9 @@ extension JSONFileConfiguration: MigratableConfiguration {
                 if !outcome.loss.isEmpty {
                     StoreEvents.emit(.schemaLoss(store: name, loss: outcome.loss, copy: copy))
                 }
+                if let most = outcome.mostCopies {
+                    SchemaChangeover.removeCopies(of: file.path, except: most, newest: copy, in: fileSystem)
+                }
             },
             release: { try? OpenJSONFiles.shared.close(engine) })
         return EngineMigration(of: engine.version, named: name, adapter)

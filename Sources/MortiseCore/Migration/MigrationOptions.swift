@@ -35,6 +35,9 @@ public struct MigrationOptions {
     public var loss: LossPolicy = .allowed
     /// When a copy stays; `.whereSomethingIsLost` by default.
     public var copies: CopyRule = .whereSomethingIsLost
+    /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Only what migrations
+    /// have made is removed, by its name, and nothing that is in use.
+    public var mostCopies: Int?
     /// Is told how far a migration has come: at the beginning of each part, then ten times a second at most, on the thread that makes
     /// the container.
     public var progress: (@Sendable (MigrationProgress) -> Void)?

@@ -23,6 +23,8 @@ public final class EngineMigration: StoreMigration {
         public let loss: SchemaLoss
         /// Whether a copy of the store as it was stays, also where nothing is lost.
         public let keepsCopy: Bool
+        /// How many copies of the store stay beside it, the newest ones; nil for all.
+        public let mostCopies: Int?
     }
 
     /// What an adapter does in a migration.
@@ -159,14 +161,14 @@ public final class EngineMigration: StoreMigration {
     }
 
     /// Makes the records as they are now the store's.
-    public func commit(keepingCopy keepsCopy: Bool) throws {
+    public func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws {
         guard let adapter else { throw DataStoreError.unsupportedFeature }
         defer { abandon() }
         let last = engine.version
         let changes = try changes(to: last)
         let outcome = Outcome(
             changes: changes, base: base, result: last.numbered(initial.number + 1, nextSequence: last.nextSequence),
-            loss: loss(under: last.catalog.schema.version), keepsCopy: keepsCopy)
+            loss: loss(under: last.catalog.schema.version), keepsCopy: keepsCopy, mostCopies: most)
         mayNameFiles = true
         try adapter.write(outcome)
     }
@@ -181,7 +183,7 @@ public final class EngineMigration: StoreMigration {
             properties: properties.map { SchemaLoss.Property(entity: $0.key[0], name: $0.key[1], values: $0.value) })
     }
 
-    /// Leaves the store as it was. Does nothing after `commit(keepingCopy:)`.
+    /// Leaves the store as it was. Does nothing after `commit(keepingCopy:atMost:)`.
     public func abandon() {
         guard let adapter else { return }
         self.adapter = nil

@@ -58,6 +58,38 @@ extension SchemaChangeover {
         try? fileSystem.unlink(path)
     }
 
+    /// Removes copies of a store, but for the newest. Those that are in use stay, and those that cannot be removed.
+    /// - Parameters:
+    ///   - path: the store's path, symbolic links at its end resolved.
+    ///   - most: how many stay.
+    ///   - newest: the path of the newest one, whatever the clock says; nil if the files' times are to say it.
+    ///   - fileSystem: what has the files.
+    package static func removeCopies(
+        of path: String, except most: Int, newest: String?, in fileSystem: any FileSystem
+    ) {
+        let folder = PathText.directory(of: path)
+        guard let names = try? retryingInterrupts({ () throws(FileError) in try fileSystem.list(folder) }) else {
+            return
+        }
+        let copies = SchemaCopies(of: path)
+        let found = names.filter(copies.isCopy).map { PathText.join(folder, $0) }.compactMap { copy in
+            // A link, or a folder, is nothing that a migration makes.
+            (try? fileSystem.infoIfPresent(copy, followingLinks: false)).flatMap { info in
+                info.kind == .regular ? (path: copy, modified: info.modified) : nil
+            }
+        }
+        let newestFirst = found.sorted { one, other in
+            if one.path == newest || other.path == newest { return one.path == newest && other.path != newest }
+            return one.modified == other.modified ? one.path < other.path : one.modified > other.modified
+        }
+        for copy in newestFirst.dropFirst(most) {
+            guard let lock = try? FileLock(forStoreAt: copy.path, in: fileSystem) else { continue }
+            defer { lock.release() }
+            removeCopy(copy.path, in: fileSystem)
+            lock.remove(in: fileSystem)
+        }
+    }
+
     /// Removes what is left of copies of a store whose process died while it made them. Whoever has the store's lock alone
     /// knows that nobody makes one; what another process has locked stays all the same.
     package static func removeRemains(of path: String, in fileSystem: any FileSystem) {
@@ -123,6 +155,17 @@ struct SchemaCopies {
 
     /// The path of a copy of that version, up to its number.
     func start(_ version: String) -> String { PathText.join(folder, start(named: version)) }
+
+    /// Whether a file is a copy, and not one of the files beside it.
+    func isCopy(_ file: String) -> Bool {
+        let number = file.suffix(Self.digits)
+        let start = file.dropLast(Self.digits)
+        guard number.count == Self.digits, number.allSatisfy({ $0.isHexDigit && !$0.isUppercase }), start.last == "-",
+            let dash = start.dropLast().lastIndex(of: "-")
+        else { return false }
+        let version = start[start.index(after: dash)...].dropLast()
+        return start == self.start(named: String(version))
+    }
 
     /// The name of the copy that a temporary or a lock belongs to; nil for other files.
     func unfinished(_ file: String) -> String? {

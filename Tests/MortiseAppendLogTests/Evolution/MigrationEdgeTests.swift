@@ -384,6 +384,45 @@ extension MigrationTests {
             ])
     }
 
+    @Test(arguments: MigrationWorld.Kind.allCases) func asManyCopiesStayAsTheOptionsSay(_ kind: MigrationWorld.Kind)
+        throws
+    {
+        defer { EdgePlan.options = MigrationOptions() }
+        EdgePlan.options.copies = .always
+        EdgePlan.mapping = .inferred
+        (EdgePlan.rules, EdgePlan.code) = ([], { _, _ in })
+        let world = try fill(Self.docs(1, [Self.attribute("a")]), [["a": .string("x")]], kind)
+        // Names like those of copies that are none, and one that is in use.
+        let similar = ["trips.schema-1.0.0-0123456789abcdeg", "trips.schema-old", "trip.schema-1.0.0-0123456789abcdef"]
+        for name in similar {
+            try world.disk.open("/data/\(name)", mode: .createExclusive(permissions: 0o600)).close()
+        }
+        var made: [Set<String>] = []
+        func copies() throws -> Set<String> {
+            Set(try world.disk.list("/data").filter { $0.wholeMatch(of: /trips\.schema-\d\.0\.0-[0-9a-f]{16}/) != nil })
+        }
+        for number in 2...6 {
+            EdgePlan.options.mostCopies = number == 6 ? 1 : 3
+            (Old.schema, New.schema) = (
+                Self.docs(number - 1, [Self.attribute("a")]), Self.docs(number, [Self.attribute("a")])
+            )
+            let used = number == 6 ? made[3].filter { $0.contains("schema-3.0.0") } : []
+            let lock = try used.first.map { try FileLock(forStoreAt: "/data/\($0)", in: world.disk) }
+            try world.open(Schema(stored: New.schema), EdgePlan.self).close()
+            lock?.release()
+            made.append(try copies())
+        }
+        #expect(made.map(\.count) == [1, 2, 3, 3, 2], "\(made)")
+        #expect(made[3].isDisjoint(with: made[0]), "the first went when there were four")
+        #expect(made[4].contains { $0.contains("schema-5.0.0") })
+        let left = Set(try world.disk.list("/data"))
+        #expect(left.isSuperset(of: similar))
+        #expect(!left.contains { name in name.contains(".schema-1.0.0-") && !similar.contains(name) })
+        let copy = try #require(made[4].first { $0.contains("schema-5.0.0") })
+        let other = try world.at("/data/\(copy)")
+        #expect(try records(other, Self.docs(5, [Self.attribute("a")])) == [["a": .string("x")]])
+    }
+
     private enum PlainPlan: SchemaMigrationPlan {
         static var migrationOptions: MigrationOptions { EdgePlan.options }
         static var schemas: [any VersionedSchema.Type] { [Old.self, New.self] }

@@ -23,7 +23,7 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
 /// A migration of one store, from the version that is stored to one that replaces it at once.
 ///
 /// A container calls the methods from one thread, in this order: stores of the version in between and `adapt(to:)` as the stages
-/// require, then `commit(keepingCopy:)` or `abandon()`. Whatever happens before `commit(keepingCopy:)` returns, the process's death
+/// require, then `commit(keepingCopy:atMost:)` or `abandon()`. Whatever happens before `commit(keepingCopy:atMost:)` returns, the process's death
 /// included, the store is as it was; if it throws, it is as it was or as it was to be, and opening it again tells.
 public protocol StoreMigration: AnyObject {
     /// The schema that the store holds.
@@ -61,11 +61,14 @@ public protocol StoreMigration: AnyObject {
     var advance: (_ records: Int) throws -> Void { get set }
 
     /// Replaces what is stored, durably, and lets others open the store again.
-    /// - Parameter keepsCopy: whether a copy of the store as it was is to stay, also where nothing is lost.
+    /// - Parameters:
+    ///   - keepsCopy: whether a copy of the store as it was is to stay, also where nothing is lost.
+    ///   - most: how many copies of the store stay beside it when all is done, the newest ones; nil for all. What is in use or cannot
+    ///     be removed stays as well.
     /// - Throws: why nothing was replaced, or why it is not known whether it was.
-    func commit(keepingCopy keepsCopy: Bool) throws
+    func commit(keepingCopy keepsCopy: Bool, atMost most: Int?) throws
 
-    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit(keepingCopy:)`.
+    /// Leaves the store as it was, and lets others open it again. Does nothing after `commit(keepingCopy:atMost:)`.
     func abandon()
 }
 
@@ -73,6 +76,9 @@ extension StoreMigration {
     /// `adapt(to:converting:)` where no value was converted.
     @discardableResult
     public func adapt(to schema: StoredSchema) throws -> SchemaLoss { try adapt(to: schema, converting: [:]) }
+
+    /// `commit(keepingCopy:atMost:)` where all copies stay.
+    public func commit(keepingCopy keepsCopy: Bool) throws { try commit(keepingCopy: keepsCopy, atMost: nil) }
 }
 
 /// The author of what migrations change, in histories.

@@ -61,6 +61,11 @@ public final class SimulatedFileSystem: FileSystem {
         return SimulatedFile(disk: disk, handle: handle, path: path)
     }
 
+    /// What the limits leave free; nil without a limit. No operation that a fault could strike.
+    public func freeSpace(at path: String) throws(FileError) -> Int64? {
+        disk.access { state in state.limits.capacity.map { Int64(max(0, $0 - state.usedBytes)) } }
+    }
+
     /// What is at `path`.
     public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
         try disk.perform(.info, path) { state throws(FileError.Code) in

@@ -15,6 +15,13 @@ extension AppendLogConfiguration: MigratableConfiguration {
         return EngineMigration(previewing: store.engine.version, named: name) { try? store.close() }
     }
 
+    /// The frame, and a copy of the store where one stays: how much code changes is not known.
+    public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? {
+        MigrationSpace(
+            needed: (keepsCopy ? try storeFiles().reduce(0) { $0 + $1.bytes } : 0) + 65_536,
+            free: try fileSystem.freeSpace(at: path))
+    }
+
     /// Takes the lock of the log and reads it. One frame is appended to the log in the end, with the schemas that the migration leads
     /// through and what its code has changed; the transactions before it stay, and so do history tokens. Where the new
     /// schema lacks something that the store holds, a copy of the store is kept beside it as `NAME.schema-VERSION-NUMBER`.

@@ -15,6 +15,15 @@ extension JSONFileConfiguration: MigratableConfiguration {
         return EngineMigration(previewing: store.engine.version, named: name) { try? store.close() }
     }
 
+    /// A copy of the store, and the new text beside the old one: taken to be as long again.
+    public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? {
+        let files = try storeFiles()
+        let text = files.first?.bytes ?? 0
+        return MigrationSpace(
+            needed: files.reduce(0) { $0 + $1.bytes } + text + text / 20,
+            free: try fileSystem.freeSpace(at: path))
+    }
+
     /// Takes the lock of the file and reads it. The new text replaces the file in one step; before that, a copy of the file is kept
     /// beside it as `NAME.schema-VERSION-NUMBER`.
     /// - Throws: `MigrationError.openElsewhere`; as opening the store does.

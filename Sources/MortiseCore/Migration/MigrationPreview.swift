@@ -38,13 +38,18 @@ public struct MigrationPreview: Sendable, Hashable {
     public let stages: [Stage]
     /// How many records the store has.
     public let records: Int
+    /// The room on the disk that the stages take, as far as it is known; nil if nothing is due or the store does not know.
+    public let space: MigrationSpace?
 
-    init(store: String, from: Schema.Version, to: Schema.Version, stages: [Stage], records: Int) {
+    init(
+        store: String, from: Schema.Version, to: Schema.Version, stages: [Stage], records: Int, space: MigrationSpace?
+    ) {
         self.store = store
         self.from = from
         self.to = to
         self.stages = stages
         self.records = records
+        self.space = space
     }
 }
 
@@ -60,6 +65,11 @@ extension MigrationPreview: CustomStringConvertible {
             if let refusal = stage.refusal { words.append("    is refused: \(refusal)") }
             return words.joined(separator: "\n")
         }
-        return (["\(store): version \(from) to \(to), \(count)"] + lines).joined(separator: "\n")
+        let room = space.map { space in
+            "  takes up to \(space.needed) bytes"
+                + (space.free.map { $0 < space.needed ? ", and only \($0) are free" : " of \($0) that are free" } ?? "")
+        }
+        return (["\(store): version \(from) to \(to), \(count)"] + lines + [room].compactMap(\.self))
+            .joined(separator: "\n")
     }
 }

@@ -67,9 +67,20 @@ public protocol FileSystem: Sendable {
     ///
     /// After an error nothing is known about them, and calling again proves nothing: do not retry.
     func syncDirectory(_ path: String) throws(FileError)
+
+    /// How many bytes more the calling process may write where `path` is, as far as that is known: quotas and what others write
+    /// meanwhile may make it less. The default implementation does not know.
+    ///
+    /// - Parameter path: A file or directory.
+    /// - Returns: The bytes; `nil` if they are not known.
+    /// - Throws: ``FileError``; with reason ``FileError/Reason/notFound`` if nothing is at `path`.
+    func freeSpace(at path: String) throws(FileError) -> Int64?
 }
 
 extension FileSystem {
+    /// Not known.
+    public func freeSpace(at path: String) throws(FileError) -> Int64? { nil }
+
     /// The size and identity that `info` reports.
     /// - Throws: what `info` throws.
     public func extent(_ path: String, followingLinks: Bool) throws(FileError) -> FileExtent {

@@ -19,6 +19,10 @@ public struct RepeatingFileSystem: FileSystem {
         if case .createExclusive = mode { return RepeatingFile(try base.open(path, mode: mode)) }
         return RepeatingFile(try retryingInterrupts { () throws(FileError) in try base.open(path, mode: mode) })
     }
+    /// The free space at a path; an interrupted call is repeated.
+    public func freeSpace(at path: String) throws(FileError) -> Int64? {
+        try retryingInterrupts { () throws(FileError) in try base.freeSpace(at: path) }
+    }
     /// Information about a path; an interrupted call is repeated.
     public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
         try retryingInterrupts { () throws(FileError) in try base.info(path, followingLinks: followingLinks) }

@@ -423,6 +423,35 @@ extension MigrationTests {
         #expect(try records(other, Self.docs(5, [Self.attribute("a")])) == [["a": .string("x")]])
     }
 
+    @Test(arguments: MigrationWorld.Kind.allCases) func aFullDiskIsSaidBeforeTheStart(_ kind: MigrationWorld.Kind) throws {
+        defer { EdgePlan.options = MigrationOptions() }
+        EdgePlan.options.copies = .always
+        EdgePlan.mapping = .inferred
+        nonisolated(unsafe) var ran = 0
+        (EdgePlan.rules, EdgePlan.code) = ([], { _, _ in ran += 1 })
+        (Old.schema, New.schema) = (Self.docs(1, [Self.attribute("a")]), Self.docs(2, [Self.attribute("a")]))
+        let world = try fill(Old.schema, (0..<500).map { ["a": .string("text \($0)")] }, kind)
+        let before = try world.files()
+        let used = before.values.reduce(0) { $0 + $1.count }
+        world.disk.limits.capacity = used + 4_096
+        func space() throws -> MigrationSpace? {
+            try ModelContainer.migrationPreview(
+                for: Schema(stored: New.schema), migrationPlan: EdgePlan.self, configurations: [world.configuration()]
+            ).first?.space
+        }
+        let space1 = try #require(try space())
+        #expect(space1.free == 4_096 && space1.needed > used && !space1.isEnough)
+        #expect(throws: MigrationError.notEnoughSpace(store: "trips", space: space1)) {
+            try world.open(Schema(stored: New.schema), EdgePlan.self)
+        }
+        #expect(try world.files() == before)
+        #expect(ran == 0)
+        world.disk.limits.capacity = used + Int(space1.needed)
+        #expect(try space()?.isEnough == true)
+        try world.open(Schema(stored: New.schema), EdgePlan.self).close()
+        #expect(ran == 1)
+    }
+
     private enum PlainPlan: SchemaMigrationPlan {
         static var migrationOptions: MigrationOptions { EdgePlan.options }
         static var schemas: [any VersionedSchema.Type] { [Old.self, New.self] }

@@ -207,12 +207,20 @@ private struct DueMigration {
         }
         return MigrationPreview(
             store: configuration.name, from: path.steps.first?.source.version ?? stored.version,
-            to: path.steps.last?.target.version ?? target.version, stages: stages, records: records)
+            to: path.steps.last?.target.version ?? target.version, stages: stages, records: records,
+            space: path.steps.isEmpty
+                ? nil
+                : try configuration.migrationSpace(
+                    keepingCopy: options.copies == .always || stages.contains { $0.loss != nil }))
     }
 
     /// Runs the stages.
     /// - Returns: the migration, to be committed; nil if another process has migrated the store meanwhile.
     func run(_ logger: Logger) throws -> (any StoreMigration, MigrationMeter)? {
+        let space = try configuration.migrationSpace(keepingCopy: options.copies == .always)
+        if let space, !space.isEnough {
+            throw MigrationError.notEnoughSpace(store: configuration.name, space: space)
+        }
         let migration = try configuration.beginMigration()
         do {
             // The store may have come to another version since it was looked at.

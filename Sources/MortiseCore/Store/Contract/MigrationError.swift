@@ -34,6 +34,8 @@ public enum MigrationError: Error, Hashable, Sendable {
     case adoptionLosesData(store: String, loss: SchemaLoss)
     /// The store was removed while it was being opened.
     case storeGone(store: String)
+    /// The disk has less room than the migration takes. Nothing was begun.
+    case notEnoughSpace(store: String, space: MigrationSpace)
 
     // MARK: The plan
 
@@ -186,6 +188,10 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "changed. Add a version with the store's own models to the plan."
         case .storeGone(let store):
             return "The store \"\(store)\" was removed while it was being opened. Open it again to make a new one."
+        case .notEnoughSpace(let store, let space):
+            return
+                "Bringing the store \"\(store)\" to another version takes up to \(space.needed) bytes, and "
+                + "\(space.free.map { "\($0)" } ?? "fewer") are free. It was not changed. Make room on its disk, then open it again."
         case .targetNotInPlan(let program, let nearest, let differences):
             return
                 "The migration plan has no version with the models of the container, whose schema has version \(program). Compared "
@@ -237,13 +243,14 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
         }
     }
 
-    /// `unsupported` for a stage that this kind of store cannot carry out, `locked` for a store that is open, that of its cause
-    /// for a failed stage, else `conflict`.
+    /// `unsupported` for a stage that this kind of store cannot carry out, `locked` for a store that is open, `missing` for one that
+    /// was removed, `failedInputOutput` for a disk without room, that of its cause for a failed stage, else `conflict`.
     public var errorClass: StoreErrorClass {
         switch self {
         case .customStage, .plansNotRun: .unsupported
         case .openElsewhere, .sharedElsewhere: .locked
         case .storeGone: .missing
+        case .notEnoughSpace: .failedInputOutput
         case .stageFailed(let failure): (failure.underlying as? any ClassifiedStoreError)?.errorClass ?? .conflict
         default: .conflict
         }

@@ -16,8 +16,36 @@ public protocol MigratableConfiguration: DataStoreConfiguration {
     /// - Throws: the adapter's errors for a store that cannot be read.
     func previewMigration() throws -> any StoreMigration
 
+    /// The room that a migration takes where the store is, as far as that can be said before it begins.
+    /// - Parameter keepsCopy: whether a copy of the store stays for certain.
+    /// - Returns: nil, the default, for a store that does not know.
+    /// - Throws: the adapter's errors for a store that cannot be examined.
+    func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace?
+
     /// Whether the store may be changed. If false, a container does not open it while code of a plan is due.
     var allowsMigration: Bool { get }
+}
+
+extension MigratableConfiguration {
+    /// Not known.
+    public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? { nil }
+}
+
+/// The room that a migration takes on a disk, and what there is.
+public struct MigrationSpace: Sendable, Hashable {
+    /// The bytes that are written beside what the store has, or more.
+    public let needed: Int64
+    /// The bytes that are free; nil if that is not known.
+    public let free: Int64?
+
+    /// Describes the room.
+    public init(needed: Int64, free: Int64?) {
+        self.needed = needed
+        self.free = free
+    }
+
+    /// Whether there is enough, as far as that is known.
+    public var isEnough: Bool { free.map { $0 >= needed } ?? true }
 }
 
 /// A migration of one store, from the version that is stored to one that replaces it at once.

@@ -48,6 +48,15 @@ public struct POSIXFileSystem: FileSystem {
         return file
     }
 
+    /// What the file system has free for users without privileges.
+    public func freeSpace(at path: String) throws(FileError) -> Int64? {
+        try path.check(for: .info)
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw FileError(code: .lastError, operation: .info, path: path) }
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : Int64(clamping: bytes)
+    }
+
     /// What is at `path`.
     public func info(_ path: String, followingLinks: Bool) throws(FileError) -> FileInfo {
         try path.check(for: .info)

@@ -110,19 +110,6 @@ package struct EntityRenaming: Sendable {
     }
 }
 
-extension SchemaLoss {
-    /// The same loss under other names of entities.
-    func renamingEntities(_ names: [String: String]) -> SchemaLoss {
-        if names.isEmpty { return self }
-        return SchemaLoss(
-            stored: stored, opened: opened,
-            entities: entities.map { Entity(name: names[$0.name] ?? $0.name, records: $0.records) },
-            properties: properties.map {
-                Property(entity: names[$0.entity] ?? $0.entity, name: $0.name, values: $0.values)
-            })
-    }
-}
-
 extension PersistentIdentifier {
     /// The identifier of the record, where entities have other names.
     package func renamed(_ names: [String: String]) -> PersistentIdentifier {

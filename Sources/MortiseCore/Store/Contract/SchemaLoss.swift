@@ -71,6 +71,19 @@ public struct SchemaLoss: Sendable, Hashable {
     }
 }
 
+extension SchemaLoss {
+    /// The same loss under other names of entities.
+    func renamingEntities(_ names: [String: String]) -> SchemaLoss {
+        if names.isEmpty { return self }
+        return SchemaLoss(
+            stored: stored, opened: opened,
+            entities: entities.map { Entity(name: names[$0.name] ?? $0.name, records: $0.records) },
+            properties: properties.map {
+                Property(entity: names[$0.entity] ?? $0.entity, name: $0.name, values: $0.values)
+            })
+    }
+}
+
 extension SchemaLoss: CustomStringConvertible {
     /// Names with their counts, in one line: `Gone (2 records), Note.body (1 value)`.
     public var description: String {

@@ -1,4 +1,9 @@
 @_exported public import MortiseAppendLog
 @_exported public import MortiseCore
+// What fetching, saving, opening and closing the stores can throw; not the engine itself.
+@_exported public import enum MortiseEngine.EngineError
+@_exported public import struct MortiseEngine.ExternalValueError
+@_exported public import struct MortiseEngine.FileError
+@_exported public import enum MortiseEngine.StoredSchemaFault
 @_exported public import MortiseInMemory
 @_exported public import MortiseJSONFile

@@ -182,7 +182,14 @@ public enum ModelConfigurationError: Error, Hashable, Sendable {
     case invalidFileName(configuration: String, file: String)
 }
 
-extension ModelConfigurationError: CustomStringConvertible, SwiftDataErrorConvertible {
+extension ModelConfigurationError: ClassifiedStoreError, SwiftDataErrorConvertible {
+    /// `unsupported` for what no store here offers, else `usage`.
+    public var errorClass: StoreErrorClass {
+        switch self {
+        case .noCloudKit, .noAppGroups: .unsupported
+        case .fileNameTooLong, .invalidFileName: .usage
+        }
+    }
     /// The configuration at fault and the way out, in one line.
     public var description: String {
         switch self {

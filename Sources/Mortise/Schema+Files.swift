@@ -80,7 +80,15 @@ public enum SchemaFileError: Error, Hashable, Sendable {
     case notASchema(path: String, fault: String)
 }
 
-extension SchemaFileError: CustomStringConvertible, SwiftDataErrorConvertible {
+extension SchemaFileError: ClassifiedStoreError, SwiftDataErrorConvertible {
+    /// `usage` for a URL of no file, `failedInputOutput` for one that cannot be reached, `damaged` for one without a schema.
+    public var errorClass: StoreErrorClass {
+        switch self {
+        case .notAFile: .usage
+        case .notAccessible: .failedInputOutput
+        case .notASchema: .damaged
+        }
+    }
     /// The file at fault and the way out, in one line.
     public var description: String {
         switch self {

@@ -164,7 +164,7 @@ public enum ToolExitStatus {
         case .denied: denied
         case .unsupported: unsupported
         case .failedInputOutput: failedInputOutput
-        case .conflict: conflict
+        case .conflict, .invalid: conflict
         }
     }
 }

@@ -92,8 +92,13 @@ extension AppendLogConfiguration: SelfDescribingConfiguration {
 
 extension AppendLogError: ClassifiedStoreError {
     /// What sort of thing went wrong.
+    public var errorClass: StoreErrorClass { fault.errorClass }
+}
+
+extension LogFault: ClassifiedStoreError {
+    /// What sort of thing went wrong.
     public var errorClass: StoreErrorClass {
-        switch fault {
+        switch self {
         case .unwritableValue, .unwritableDefault, .regionTooLarge, .schemaTooLarge, .invalidSchema: .conflict
         case .unstable: .locked
         case .damagedValue(_, _, _, let reason): reason.errorClass

@@ -62,6 +62,21 @@ extension StoreDocumentWriteError: ClassifiedStoreError {
     public var errorClass: StoreErrorClass { .conflict }
 }
 
+extension StoreDocumentWriteError.Reason: ClassifiedStoreError {
+    /// `conflict`: what is to be saved is at fault.
+    public var errorClass: StoreErrorClass { .conflict }
+}
+
+extension StoreDocumentError: ClassifiedStoreError {
+    /// `damaged`: the text is at fault.
+    public var errorClass: StoreErrorClass { .damaged }
+}
+
+extension JSONTextError: ClassifiedStoreError {
+    /// `damaged`: the text is at fault.
+    public var errorClass: StoreErrorClass { .damaged }
+}
+
 extension JSONFileError: ClassifiedStoreError {
     /// `damaged`: the file is at fault.
     public var errorClass: StoreErrorClass { .damaged }

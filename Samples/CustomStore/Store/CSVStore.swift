@@ -24,6 +24,13 @@ public enum CSVError: Error, ClassifiedStoreError {
         case .damaged: .damaged
         }
     }
+
+    public var description: String {
+        switch self {
+        case .locked: "The folder is open elsewhere. Close it there first."
+        case .damaged(let name): "\(name) is not as it was written. Restore the folder from a backup."
+        }
+    }
 }
 
 /// Keeps other stores out of a folder until it is released, or its process ends.

@@ -73,11 +73,43 @@ public struct SwiftDataError: Error, Hashable, Sendable {
 
 extension SwiftDataError: CustomStringConvertible {
     /// The explanation; the code's name if the explanation is empty.
-    public var description: String { explanation.isEmpty ? code.rawValue : explanation }
+    public var description: String { explanation.isEmpty ? code.words : explanation }
 }
 
 /// An error type, of this framework or of an adapter, that matches one of SwiftData's errors.
 public protocol SwiftDataErrorConvertible: Error {
     /// The error of SwiftData's that this one matches in a `catch`.
     var swiftDataError: SwiftDataError { get }
+}
+
+extension SwiftDataError.Code {
+    /// What happened and what to do, where nothing more is known.
+    fileprivate var words: String {
+        switch self {
+        case .includePendingChangesWithBatchSize:
+            "A fetch in batches cannot include unsaved changes. Save first, or set includePendingChanges to false."
+        case .unsupportedPredicate: "The predicate cannot be evaluated. Correct it, or filter what was fetched."
+        case .unsupportedKeyPath: "The key path leads to no property of the schema. Name a property that is stored."
+        case .sortingPendingChangesWithIdentifiers:
+            "A fetch of identifiers cannot sort unsaved changes. Save first, or set includePendingChanges to false."
+        case .unsupportedSortDescriptor: "The sort order cannot be evaluated. Sort by stored properties."
+        case .duplicateConfiguration:
+            "Two configurations have one name, one store, or entities in common. Give each its own."
+        case .configurationFileNameTooLong: "The name of a configuration's file is too long. Shorten it."
+        case .configurationFileNameContainsInvalidCharacters:
+            "The name of a configuration's file has characters that no file name can have. Remove them."
+        case .configurationSchemaNotFoundInContainerSchema:
+            "A configuration names models that the container's schema lacks. Add them to the container."
+        case .loadIssueModelContainer: "A store of the container cannot be opened. Look at the underlying error."
+        case .modelValidationFailure: "A model breaks a rule of its schema. Correct it, then save again."
+        case .missingModelContext: "The model has no context, or one that is gone. Fetch or insert it first."
+        case .backwardMigration: "The store has a newer schema than the program. Update the program."
+        case .unknownSchema: "The schema cannot be read or written. Look at its models."
+        case .unknownDataStoreSchema:
+            "The store has a schema that the migration plan does not know. Add its version to the plan."
+        case .historyTokenExpired:
+            "The history no longer has what follows the token. Fetch the current state, and go on from a new token."
+        case .invalidTransactionFetchRequest: "The history cannot be fetched so. Correct the descriptor."
+        }
+    }
 }

@@ -423,7 +423,9 @@ extension MigrationTests {
         #expect(try records(other, Self.docs(5, [Self.attribute("a")])) == [["a": .string("x")]])
     }
 
-    @Test(arguments: MigrationWorld.Kind.allCases) func aFullDiskIsSaidBeforeTheStart(_ kind: MigrationWorld.Kind) throws {
+    @Test(arguments: MigrationWorld.Kind.allCases) func aFullDiskIsSaidBeforeTheStart(_ kind: MigrationWorld.Kind)
+        throws
+    {
         defer { EdgePlan.options = MigrationOptions() }
         EdgePlan.options.copies = .always
         EdgePlan.mapping = .inferred

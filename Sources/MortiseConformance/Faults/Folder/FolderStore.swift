@@ -30,6 +30,14 @@ enum FolderStoreError: Error, Hashable, ClassifiedStoreError {
         case .damaged: .damaged
         }
     }
+
+    var description: String {
+        switch self {
+        case .locked, .busy: "The folder is open elsewhere. Close it there first."
+        case .damaged(let name): "\(name) is not as it was written. Restore the folder from a backup."
+        case .closed: "The store was closed. Open its folder again."
+        }
+    }
 }
 
 /// A correct store on files: one for each entity, of one line for each record, and one for the history, in a folder for each

@@ -50,7 +50,9 @@ public struct SaveConflict: Error, Sendable, Hashable {
     public let isDeletion: Bool
 }
 
-extension SaveConflict: CustomStringConvertible, SwiftDataErrorConvertible {
+extension SaveConflict: ClassifiedStoreError, SwiftDataErrorConvertible {
+    /// `conflict`.
+    public var errorClass: StoreErrorClass { .conflict }
     /// The record, the properties in conflict, and the ways out, in one line.
     public var description: String {
         "\(model) was changed by another save (\(properties.map(\.name).joined(separator: ", "))) since it was read here"

@@ -25,7 +25,7 @@ public final class InMemoryStorage: Sendable {
     /// - Throws: `EngineError.openWithOtherOptions` where stores with another schema are open, or a migration runs;
     ///   `EngineError.schemaMismatch`; `MigrationError.newerStore`, `.unnamedEntities`.
     func open(_ schema: StoredSchema, named name: String, identifier: String) throws -> Engine {
-        try state.withLock { state in
+        try whileNothingCloses(named: name) { state in
             if state.isMigrating { throw EngineError.openWithOtherOptions(path: name) }
             if let open = state.open {
                 guard open.engine.catalog.schema == schema else { throw EngineError.openWithOtherOptions(path: name) }
@@ -41,6 +41,23 @@ public final class InMemoryStorage: Sendable {
             let engine = Engine(version)
             (state.version, state.open) = (version, (engine, 1))
             return engine
+        }
+    }
+
+    /// The last store that closes waits for its saves; what comes then begins with all of them.
+    /// - Throws: `EngineError.openWithOtherOptions` if that takes ten seconds; what the body throws.
+    private func whileNothingCloses<R: Sendable>(
+        named name: String, _ body: (inout sending State) throws -> sending R
+    ) throws -> R {
+        let end = ContinuousClock.now + .seconds(10)
+        while true {
+            let found: R? = try state.withLock { state in
+                if let open = state.open, open.count == 0 { return nil }
+                return try body(&state)
+            }
+            if let found { return found }
+            if ContinuousClock.now > end { throw EngineError.openWithOtherOptions(path: name) }
+            Thread.sleep(forTimeInterval: 0.000_2)
         }
     }
 
@@ -76,7 +93,7 @@ public final class InMemoryStorage: Sendable {
 
     /// - Throws: `MigrationError.openElsewhere`.
     func beginMigration(named name: String) throws -> any StoreMigration {
-        let version = try state.withLock { state in
+        let version = try whileNothingCloses(named: name) { state in
             guard state.open == nil, !state.isMigrating else { throw MigrationError.openElsewhere(store: name) }
             guard let version = state.version else { throw MigrationError.storeGone(store: name) }
             state.isMigrating = true

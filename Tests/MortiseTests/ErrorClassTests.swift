@@ -41,7 +41,7 @@ import Testing
             ModelContextError.noSuchModel(identifier), ModelContextError.containerClosed,
             ModelValidationError.missingValue(entity: "Trip", property: "name", model: identifier),
             SwiftDataError.unsupportedPredicate, DataStoreError.unsupportedFeature, VersionSuperseded(),
-            EngineError.closed, FileError(.notFound, operation: .open, path: "/x"),
+            EngineError.closed(store: "s"), FileError(.notFound, operation: .open, path: "/x"),
             MigrationError.missingStage(from: Schema.Version(1, 0, 0), to: Schema.Version(2, 0, 0)),
             SchemaFileError.notAFile(url: "http://x"),
         ]

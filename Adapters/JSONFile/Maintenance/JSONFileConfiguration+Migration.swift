@@ -8,11 +8,12 @@ extension JSONFileConfiguration: MigratableConfiguration {
     /// Reads the file, without its lock.
     /// - Throws: as opening the store for reading does.
     public func previewMigration() throws -> any StoreMigration {
-        guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
-        var configuration = readOnly()
-        configuration.schema = Schema(stored: stored)
-        let store = try JSONFileStore(configuration, migrationPlan: nil)
-        return EngineMigration(previewing: store.engine.version, named: name) { try? store.close() }
+        // What this process has open is what the file has, too.
+        let bytes = try fileSystem.readWhole(path, limit: largestFile).bytes
+        let version = try JSONFileError.naming(path) {
+            try JSONFile.load(bytes, integrity, try externalFiles()).version
+        }
+        return EngineMigration(previewing: version, named: name) {}
     }
 
     /// A copy of the store, and the new text beside the old one: taken to be as long again.

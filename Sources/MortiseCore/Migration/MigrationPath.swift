@@ -47,6 +47,7 @@ struct MigrationPath {
                     let (mine, end) = (new.slots[place], layout.slots[slot])
                     if mine.property.isOptional != end.property.isOptional
                         || mine.property.attribute?.defaultValue != end.property.attribute?.defaultValue
+                        || !mine.hasSameLinks(as: end)
                     {
                         return false
                     }
@@ -56,6 +57,14 @@ struct MigrationPath {
             guard let old = ends[name], layout.origins(in: old) == origins else { return false }
         }
         return true
+    }
+}
+
+extension RecordLayout.Slot {
+    /// Whether links come to the same in two layouts: an inverse on the way completes, moves or clears some.
+    fileprivate func hasSameLinks(as other: RecordLayout.Slot) -> Bool {
+        guard let one = property.relationship, let two = other.property.relationship else { return true }
+        return role == other.role && one.inverse == two.inverse && one.destination == two.destination
     }
 }
 

@@ -87,10 +87,9 @@ public final class MigrationTarget {
     /// its entity has another name now.
     /// - Throws: `ModelContextError` for a class of another version; what a fetch throws.
     public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {
-        if let known: T = context.registeredModel(for: identifier) { return known }
-        var descriptor = FetchDescriptor<T>(predicate: #Predicate { $0.persistentModelID == identifier })
-        descriptor.fetchLimit = 1
-        return try context.fetch(descriptor).first
+        // Not a fetch, which would look at all that is unsaved.
+        _ = try context.state.tables(under: type)
+        return try context.state.find(identifier) as? T
     }
 
     /// The records of an entity and of those that inherit from it, in the order of insertion, as they are now: what is changed while
@@ -103,7 +102,8 @@ public final class MigrationTarget {
     /// Inserts a model of the new version, with those that it is related to. It is saved by `flush()`.
     public func insert(_ model: some PersistentModel) { context.insert(model) }
 
-    /// Inserts a record at once. Properties that are not named take their default, nil or no members.
+    /// Inserts a record at once. Properties that are not named take their default, nil or no members. The other side of a one-to-one
+    /// relationship follows, as with `update(_:_:)`.
     /// - Returns: the identifier of the record.
     /// - Throws: `MigrationRecordError`; what the store throws, such as `EngineError.notUnique`.
     @discardableResult
@@ -115,25 +115,23 @@ public final class MigrationTarget {
             layout.slots.map { slot -> StoredValue in
                 slot.role.isToMany ? .identifiers([]) : slot.property.attribute?.defaultValue ?? .null
             })
-        let (all, _) = try Self.values(values, over: defaults, layout, record: temporary)
-        let result = try store.save(
-            DataStoreSaveChangesRequest(
-                inserted: [DefaultSnapshot(persistentIdentifier: temporary, layout: layout, values: all)],
-                editingState: author))
-        return result.remappedIdentifiers[temporary] ?? temporary
+        let (all, slots) = try Self.values(values, over: defaults, layout, record: temporary)
+        var pairs = PairedLinks(in: store, layouts)
+        try pairs.insert(temporary, layout, all, slots)
+        return try pairs.save(editing: author).remappedIdentifiers[temporary] ?? temporary
     }
 
-    /// Changes values of a record at once; the others stay.
+    /// Changes values of a record at once; the others stay. The other side of a one-to-one relationship follows, and those who were
+    /// partners before have none any more.
     /// - Throws: as `insert(_:_:)`, and `MigrationRecordError.noSuchRecord`.
     public func update(_ identifier: PersistentIdentifier, _ values: [String: StoredValue]) throws {
         try checkOpen()
         let record = try record(identifier)
         let identifier = record.identifier
         let (all, slots) = try Self.values(values, over: record.values(), record.layout, record: identifier)
-        _ = try store.save(
-            DataStoreSaveChangesRequest(
-                updated: [DefaultSnapshot(persistentIdentifier: identifier, layout: record.layout, values: all)],
-                editingState: author, changedSlots: [slots]))
+        var pairs = PairedLinks(in: store, layouts)
+        try pairs.update(identifier, record.layout, all, slots)
+        try pairs.save(editing: author)
     }
 
     /// Deletes a record at once, and references to it; delete rules do not apply.

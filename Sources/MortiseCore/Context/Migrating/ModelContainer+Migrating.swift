@@ -13,6 +13,7 @@ extension ModelContainer {
         var due: [DueMigration] = []
         for configuration in configurations {
             guard let configuration = configuration as? any MigratableConfiguration else { continue }
+            try checkNothingMoves(from: configuration, configurations, schema)
             let others = try foreign(to: configuration, configurations, schema)
             if let found = try DueMigration(configuration, to: configuration.schema ?? schema, plan, without: others) {
                 due.append(found)
@@ -51,9 +52,28 @@ extension ModelContainer {
         let schema = schema.numbered(by: plan)
         return try configurations.compactMap { configuration in
             guard let configuration = configuration as? any MigratableConfiguration else { return nil }
+            try checkNothingMoves(from: configuration, configurations, schema)
             let others = try foreign(to: configuration, configurations, schema)
             let target = configuration.schema?.numbered(by: plan, asPartOf: schema) ?? schema
             return try DueMigration.preview(configuration, to: target, plan, without: others)
+        }
+    }
+
+    /// - Throws: `MigrationError.entityInAnotherStore`.
+    private static func checkNothingMoves(
+        from configuration: any MigratableConfiguration, _ configurations: [any DataStoreConfiguration],
+        _ schema: Schema
+    ) throws {
+        let own = configuration.schema ?? schema
+        let others = configurations.filter { $0.name != configuration.name }
+        guard !others.isEmpty, let stored = try configuration.storedSchema() else { return }
+        for entity in stored.entities where own.stored.entity(named: entity.name) == nil {
+            // One that was renamed stays.
+            if own.stored.entities.contains(where: { $0.originalName == entity.name }) { continue }
+            let other = others.first { ($0.schema ?? schema).stored.entity(named: entity.name) != nil }
+            guard let other else { continue }
+            throw MigrationError.entityInAnotherStore(
+                store: configuration.name, entity: entity.name, other: other.name)
         }
     }
 

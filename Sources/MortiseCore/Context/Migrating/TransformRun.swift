@@ -239,9 +239,9 @@ struct TransformRun {
                 values[slot] = value
                 changed.insert(slot)
             }
-            var batch = Batch(layout, working)
-            try batch.update(survivor, values, changed)
-            try batch.save()
+            var pairs = PairedLinks(in: working, layouts)
+            try pairs.update(survivor, layout, values, changed)
+            try pairs.save(editing: EditingState(author: MigrationAuthor.name))
         }
     }
 

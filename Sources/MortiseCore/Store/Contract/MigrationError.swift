@@ -34,6 +34,8 @@ public enum MigrationError: Error, Hashable, Sendable {
     case adoptionLosesData(store: String, loss: SchemaLoss)
     /// The store was removed while it was being opened.
     case storeGone(store: String)
+    /// The store has an entity that the container keeps in another store now. A migration moves nothing between stores.
+    case entityInAnotherStore(store: String, entity: String, other: String)
     /// The disk has less room than the migration takes. Nothing was begun.
     case notEnoughSpace(store: String, space: MigrationSpace)
 
@@ -188,6 +190,10 @@ extension MigrationError: CustomStringConvertible, SwiftDataErrorConvertible, Cl
                 + "changed. Add a version with the store's own models to the plan."
         case .storeGone(let store):
             return "The store \"\(store)\" was removed while it was being opened. Open it again to make a new one."
+        case .entityInAnotherStore(let store, let entity, let other):
+            return
+                "The store \"\(store)\" holds \(entity), which the container keeps in \"\(other)\" now. A migration moves no records "
+                + "between stores. Copy them in a program that opens both, or keep \(entity) where it is."
         case .notEnoughSpace(let store, let space):
             return
                 "Bringing the store \"\(store)\" to another version takes up to \(space.needed) bytes, and "

@@ -148,7 +148,66 @@ extension DefaultStore: HistoryProviding {
     }
 }
 
+extension DefaultStore: CompactableStore {
+    /// As the store that holds the records does.
+    /// - Throws: `DataStoreError.unsupportedFeature` for one that cannot be made smaller while it is open: all but the append log.
+    public func compactStore() throws -> MaintenanceReport {
+        guard let base = base as? any CompactableStore else { throw DataStoreError.unsupportedFeature }
+        return try base.compactStore()
+    }
+}
+
+extension ModelConfiguration: VerifiableConfiguration, BackupConfiguration {
+    /// As the store in the file does.
+    /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
+    public func verifyStore() throws -> MaintenanceReport {
+        guard let file = try file as? any VerifiableConfiguration else { throw DataStoreError.unsupportedFeature }
+        return try file.verifyStore()
+    }
+
+    /// As the store in the file does.
+    /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
+    public func backUpStore(to path: String) throws -> MaintenanceReport {
+        guard let file = try file as? any BackupConfiguration else { throw DataStoreError.unsupportedFeature }
+        return try file.backUpStore(to: path)
+    }
+}
+
+extension ModelConfiguration: SelfDescribingConfiguration {
+    /// The same store for reading only.
+    public func readOnly() -> ModelConfiguration {
+        if isStoredInMemoryOnly { return self }
+        var result = ModelConfiguration(
+            name, schema: schema, url: url, allowsSave: false, cloudKitDatabase: cloudKitDatabase)
+        result.dropping = dropping
+        return result
+    }
+
+    /// The path of the file; `memory` for a store in memory.
+    public var location: String { isStoredInMemoryOnly ? "memory" : url.path(percentEncoded: false) }
+
+    /// The files of the store; none for a store in memory.
+    /// - Throws: the errors of the store in the file.
+    public func storeFiles() throws -> [StoreFile] {
+        try (file as? any SelfDescribingConfiguration)?.storeFiles() ?? []
+    }
+
+    /// That of the store in the file; `process` for a store in memory, and where the file cannot be examined.
+    public var durabilityGrade: DurabilityGrade {
+        ((try? file) as? any SelfDescribingConfiguration)?.durabilityGrade ?? .process
+    }
+
+    /// True: the store itself compares the schemas.
+    public var checksStoredSchema: Bool { true }
+}
+
 extension ModelConfiguration: MigratableConfiguration {
+    /// The room that a migration of the file takes.
+    /// - Throws: what the store in the file throws.
+    public func migrationSpace(keepingCopy keepsCopy: Bool) throws -> MigrationSpace? {
+        try file?.migrationSpace(keepingCopy: keepsCopy)
+    }
+
     /// Nil for a store in memory.
     private var file: (any MigratableConfiguration)? {
         get throws {

@@ -24,22 +24,14 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
     /// - Throws: `FileError`, also `locked`; `AppendLogError`.
     public func compactStore() throws -> MaintenanceReport {
         guard let stored = try storedSchema() else { throw FileError(.notFound, operation: .open, path: path) }
-        let before = try storeFiles().reduce(0) { $0 + $1.bytes }
         var configuration = self
         configuration.schema = Schema(stored: stored)
         // One in the background would have dropped what this one is to report.
         configuration.compaction = .onCall
         let store = try AppendLogStore(configuration, migrationPlan: nil)
-        let result = Result { try store.compact() }
+        let result = Result { try store.compactStore() }
         try store.close()
-        let dropped = try result.get()
-        return MaintenanceReport(
-            figures: [
-                .init("transactions dropped", Int64(dropped)), .init("bytes before", before),
-                .init("bytes after", try storeFiles().reduce(0) { $0 + $1.bytes }),
-            ],
-            notes: history == .keepAll
-                ? ["all history was kept; add ?keepDays=N to the URL to drop older transactions"] : [])
+        return try result.get()
     }
 
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` where nothing can be read.

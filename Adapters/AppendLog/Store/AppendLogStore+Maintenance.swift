@@ -1,5 +1,5 @@
 import Foundation
-import MortiseCore
+public import MortiseCore
 import MortiseEngine
 import Synchronization
 
@@ -179,5 +179,20 @@ extension AppendLog {
             offset += Int64(bytes.count)
             try progress.advance(to: start + offset)
         }
+    }
+}
+
+extension AppendLogStore: CompactableStore {
+    /// As `compact(reporting:)`.
+    public func compactStore() throws -> MaintenanceReport {
+        let before = try configuration.storeFiles().reduce(0) { $0 + $1.bytes }
+        let dropped = try compact()
+        return MaintenanceReport(
+            figures: [
+                .init("transactions dropped", Int64(dropped)), .init("bytes before", before),
+                .init("bytes after", try configuration.storeFiles().reduce(0) { $0 + $1.bytes }),
+            ],
+            notes: configuration.history == .keepAll
+                ? ["all history was kept; add ?keepDays=N to the URL to drop older transactions"] : [])
     }
 }

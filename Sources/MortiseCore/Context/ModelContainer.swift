@@ -37,6 +37,15 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         var verifiesPushDown = ModelContainer.verifiesByDefault
         var logger: Logger
         var slowFetchLimit: Duration?
+        var mergePolicy = MergePolicy.propertyWise
+    }
+
+    /// How saves of contexts that are made from now on treat records that other saves have changed, those of model actors included;
+    /// each context may have another. `.propertyWise`, the default, gives each property the last value that was set: of two who
+    /// add 1 to a counter at the same time, one is lost. `ModelContext.transaction(retrying:block:)` loses none.
+    public var mergePolicy: MergePolicy {
+        get { shared.settings.withLock { $0.mergePolicy } }
+        set { shared.settings.withLock { $0.mergePolicy = newValue } }
     }
 
     /// What to do about fetches that scan every record, unless their context or descriptor has its own policy.

@@ -72,8 +72,8 @@ public final class ModelContext: Equatable, SendableMetatype {
     }
     let autosave = Autosave()
 
-    /// How a save treats records that other saves have changed since this context read them.
-    public var mergePolicy: MergePolicy = .propertyWise
+    /// How a save treats records that other saves have changed since this context read them. At first it is the container's.
+    public var mergePolicy: MergePolicy
 
     /// What to do about fetches that scan every record; nil uses the container's policy.
     public var fullScanPolicy: FullScanPolicy?
@@ -87,6 +87,7 @@ public final class ModelContext: Equatable, SendableMetatype {
 
     private init(_ container: ModelContainer, isMain: Bool) {
         state = ContextState(container: container, isKept: isMain, tracker: tracker)
+        mergePolicy = container.mergePolicy
         state.hold()
         state.context = self
         autosave.attach(to: self)

@@ -10,8 +10,10 @@ public enum ModelContextError: Error, Hashable, Sendable {
     case containerClosed
     /// The configuration does not allow saving.
     case readOnly(configuration: String)
-    /// `enumerate` was called with unsaved changes.
+    /// `enumerate`, or a transaction that may be repeated, was called with unsaved changes.
     case unsavedChanges
+    /// More than one model matches a descriptor of which at most one was expected.
+    case severalModels(entity: String)
     /// A save would give two records of an entity the same unique values.
     case notUnique(entity: String, properties: [String], model: PersistentIdentifier, other: PersistentIdentifier)
     /// A stored value is not one that the property's type knows.
@@ -37,7 +39,10 @@ extension ModelContextError: CustomStringConvertible {
             "The configuration \"\(configuration)\" does not allow saving. Open it with allowsSave: true, or its URL "
                 + "without ?allowsSave=false."
         case .unsavedChanges:
-            "enumerate requires a context without unsaved changes. Save first, or pass allowEscapingMutations: true."
+            "The call requires a context without unsaved changes. Save them or drop them with rollback() first; enumerate also "
+                + "takes allowEscapingMutations: true."
+        case .severalModels(let entity):
+            "Several models of \(entity) match, and at most one was expected. Narrow the predicate, or fetch all of them."
         case .notUnique(let entity, let properties, let model, let other):
             "\(model) and \(other) of \(entity) would have the same \(properties.joined(separator: ", ")). "
                 + "Change one, or delete it first."

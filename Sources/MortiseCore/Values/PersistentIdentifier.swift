@@ -229,6 +229,11 @@ final class NamespaceNames: Sendable {
         }
     }
 
+    /// The number of names that were met before; nil for others, which are not kept.
+    func known(storeIdentifier: String, entityName: String) -> UInt32? {
+        state.withLock { $0.indices[Names(storeIdentifier: storeIdentifier, entityName: entityName)] }
+    }
+
     /// The names for a number; empty for a number that was never assigned.
     func names(of index: UInt32) -> Names {
         state.withLock { state in

@@ -1,0 +1,110 @@
+import Foundation
+
+/// A store that can be made smaller while it is open.
+public protocol CompactableStore: DataStore {
+    /// Drops what the store's configuration does not keep; no record changes, and others may read and save meanwhile.
+    /// - Throws: the adapter's errors. The store's records do not change then either.
+    func compactStore() throws -> MaintenanceReport
+}
+
+/// What one store of a container has.
+public struct StoreStatistics: Sendable, Hashable {
+    /// The name of the store's configuration.
+    public let store: String
+    /// Where the store is, such as a path; nil for one that has no place of its own.
+    public let location: String?
+    /// The version of the schema.
+    public let schemaVersion: Schema.Version
+    /// By entity, how many records are exactly of it; empty for a store that does not tell.
+    public let records: [String: Int]
+    /// The store's files; empty for one without.
+    public let files: [StoreFile]
+    /// What an acknowledged save survives; nil for a store that does not tell.
+    public let durability: DurabilityGrade?
+
+    /// The records of all entities.
+    public var recordCount: Int { records.values.reduce(0, +) }
+    /// The bytes of all files.
+    public var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
+}
+
+extension ModelContainer {
+    /// What a maintenance operation has found in one store.
+    public struct StoreReport: Sendable, Hashable {
+        /// The name of the store's configuration.
+        public let store: String
+        /// Figures and problems.
+        public let report: MaintenanceReport
+    }
+
+    /// Reads everything that the stores have and lists what is wrong; nothing changes. Others may save meanwhile.
+    /// - Returns: one report for each store that can be verified, in the order of the configurations. Stores in memory cannot.
+    /// - Throws: `ModelContextError.containerClosed`; the stores' errors for what cannot be read at all.
+    public func verify() throws -> [StoreReport] {
+        try reports { configuration, _ in try (configuration as? any VerifiableConfiguration)?.verifyStore() }
+    }
+
+    /// Writes a copy of each store, as of one moment, into a folder; others may save meanwhile. Each copy opens as its store
+    /// does. Several stores are copied one after the other.
+    /// - Parameter folder: the path of the folder, which is made if it does not exist. A copy has the name of its store's file.
+    /// - Returns: one report for each store that can be copied, in the order of the configurations. Stores in memory cannot.
+    /// - Throws: `ModelContextError.containerClosed`; the stores' errors, also if a copy's path has something already. Copies
+    ///   that were finished before stay.
+    @discardableResult
+    public func backUp(to folder: String) throws -> [StoreReport] {
+        try checkOpen()
+        let root = URL(fileURLWithPath: folder, isDirectory: true)
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        return try reports { configuration, _ in
+            guard let source = configuration as? any BackupConfiguration else { return nil }
+            let location = (configuration as? any SelfDescribingConfiguration)?.location ?? configuration.name
+            let file = root.appending(path: URL(fileURLWithPath: location).lastPathComponent)
+            return try source.backUpStore(to: file.path(percentEncoded: false))
+        }
+    }
+
+    /// Drops what the stores' configurations do not keep, such as old history; no record changes.
+    /// - Returns: one report for each store that can be made smaller, in the order of the configurations.
+    /// - Throws: `ModelContextError.containerClosed`; the stores' errors.
+    @discardableResult
+    public func compact() throws -> [StoreReport] {
+        try reports { _, store in try (store as? any CompactableStore)?.compactStore() }
+    }
+
+    /// Counts what the stores have.
+    /// - Returns: one value for each store, in the order of the configurations.
+    /// - Throws: `ModelContextError.containerClosed`; the stores' errors.
+    public func statistics() throws -> [StoreStatistics] {
+        try checkOpen()
+        return try zip(storeConfigurations, stores).map { configuration, connection in
+            let described = configuration as? any SelfDescribingConfiguration
+            let store = connection.underlying
+            var records: [String: Int] = [:]
+            if let version = (store as? any VersionedDataStore)?.currentVersion {
+                for entity in store.schema.entities {
+                    records[entity.name] = version.rows(ofEntity: entity.name)?.count ?? 0
+                }
+                try version.check()
+            }
+            return StoreStatistics(
+                store: configuration.name, location: described?.location, schemaVersion: store.schema.version,
+                records: records, files: try described?.storeFiles() ?? [], durability: described?.durabilityGrade)
+        }
+    }
+
+    private func reports(
+        _ body: (any DataStoreConfiguration, any DataStore) throws -> MaintenanceReport?
+    ) throws -> [StoreReport] {
+        try checkOpen()
+        return try zip(storeConfigurations, stores).compactMap { configuration, connection in
+            do {
+                return try body(configuration, connection.underlying).map {
+                    StoreReport(store: configuration.name, report: $0)
+                }
+            } catch DataStoreError.unsupportedFeature {
+                // A configuration may be that of stores in files and of others.
+                return nil
+            }
+        }
+    }
+}

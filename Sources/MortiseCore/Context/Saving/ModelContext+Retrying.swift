@@ -1,0 +1,63 @@
+extension ModelContext {
+    /// What a transaction has come to.
+    public struct TransactionOutcome<Result> {
+        /// What the block returned when it ran last.
+        public let result: Result
+        /// How often it ran, from 1.
+        public let attempts: Int
+    }
+
+    /// Runs a block and saves; where others have changed or deleted meanwhile what the block has changed, drops its changes and
+    /// runs it again on what is stored then.
+    ///
+    ///     try context.transaction(retrying: 5) { account.balance += 1 }
+    ///
+    /// So a counter is exact under any number of writers, whatever the context's merge policy is. The block has to read what it
+    /// changes itself: values from before it are those of before. A record that it reads and does not change is not looked at
+    /// again.
+    /// - Parameters:
+    ///   - retries: how often the block may run again; negative numbers count as 0.
+    ///   - block: changes models of this context. It may run several times, so it does nothing that cannot be repeated.
+    /// - Returns: what the block returned, and how often it ran.
+    /// - Throws: `ModelContextError.unsavedChanges` if there are changes already, which a repetition would lose. The conflict if the
+    ///   last attempt had one as well: `SaveConflict`, `RecordsSuperseded`, `ModelContextError.noSuchModel`. What the block and
+    ///   `save()` throw. In all these cases, except for the first, the changes of the block were dropped.
+    @discardableResult
+    public func transaction<Result>(retrying retries: Int, block: () throws -> Result) throws -> TransactionOutcome<
+        Result
+    > {
+        if hasChanges { throw ModelContextError.unsavedChanges }
+        let policy = mergePolicy
+        autosave.begin()
+        defer {
+            mergePolicy = policy
+            autosave.end()
+        }
+        mergePolicy = .error
+        var attempt = 1
+        while true {
+            do {
+                // What others have saved since the last fetch is no conflict yet.
+                try refresh()
+                let result = try block()
+                try save()
+                return TransactionOutcome(result: result, attempts: attempt)
+            } catch {
+                rollback()
+                guard attempt <= max(0, retries), error.isConflict else { throw error }
+                attempt += 1
+            }
+        }
+    }
+}
+
+extension ModelContext.TransactionOutcome: Sendable where Result: Sendable {}
+
+extension Error {
+    /// Whether others have changed what was to be saved.
+    fileprivate var isConflict: Bool {
+        if self is SaveConflict || self is RecordsSuperseded || self is VersionSuperseded { return true }
+        if case .noSuchModel? = self as? ModelContextError { return true }
+        return false
+    }
+}

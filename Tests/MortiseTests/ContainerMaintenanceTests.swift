@@ -1,0 +1,143 @@
+import Foundation
+import Mortise
+import Testing
+
+@Model private final class Note {
+    var text: String
+    @Attribute(.externalStorage) var picture: Data?
+    init(_ text: String, _ picture: Data? = nil) { (self.text, self.picture) = (text, picture) }
+}
+
+@Model private final class Label {
+    var name: String
+    init(_ name: String) { self.name = name }
+}
+
+@Suite struct ContainerMaintenanceTests {
+    @Test func aContainerLooksAfterAllOfItsStores() throws {
+        let folder = try Folder()
+        let configurations: [any DataStoreConfiguration] = [
+            AppendLogConfiguration(
+                "notes", schema: Schema([Note.self]), path: folder.path("notes.log"), compaction: .onCall),
+            InMemoryConfiguration("labels", schema: Schema([Label.self])),
+        ]
+        let container = try ModelContainer(for: Schema([Note.self, Label.self]), configurations: configurations)
+        let context = ModelContext(container)
+        for number in 0..<100 { context.insert(Note("note \(number)", Data(repeating: 7, count: 5_000))) }
+        context.insert(Label("one"))
+        try context.save()
+
+        #expect(try container.verify().map(\.store) == ["notes"])
+        #expect(try container.verify().allSatisfy(\.report.problems.isEmpty))
+        let statistics = try container.statistics()
+        #expect(statistics.map(\.store) == ["notes", "labels"])
+        #expect(statistics.map(\.records) == [["Note": 100], ["Label": 1]])
+        #expect(statistics[0].location == folder.path("notes.log"))
+        #expect(statistics[0].bytes > 500_000 && statistics[1].bytes == 0)
+        #expect(statistics[0].durability == .full && statistics[1].durability == nil)
+        #expect(try container.compact().map(\.store) == ["notes"])
+
+        let backup = folder.path("backups/today")
+        #expect(try container.backUp(to: backup).map(\.store) == ["notes"])
+        // What was copied stays; a copy is never written over.
+        #expect {
+            try container.backUp(to: backup)
+        } throws: { error in
+            (error as? any ClassifiedStoreError)?.errorClass == .alreadyExists
+        }
+        context.insert(Note("later"))
+        try context.save()
+        let copy = try ModelContainer(
+            for: Schema([Note.self]), configurations: AppendLogConfiguration(path: backup + "/notes.log"))
+        let notes = try ModelContext(copy).fetch(FetchDescriptor<Note>())
+        #expect(notes.count == 100 && notes.allSatisfy { $0.picture?.count == 5_000 })
+        try container.close()
+        for operation in [
+            { _ = try container.verify() }, { _ = try container.compact() }, { _ = try container.statistics() },
+        ] {
+            #expect(throws: ModelContextError.containerClosed) { try operation() }
+        }
+    }
+
+    @Test(arguments: ["a.store", "a.json"]) func aModelConfigurationIsLookedAfterAsWell(_ name: String) throws {
+        let folder = try Folder()
+        let file = URL(fileURLWithPath: folder.path(name))
+        let container = try ModelContainer(for: Note.self, configurations: ModelConfiguration(url: file))
+        let context = ModelContext(container)
+        context.insert(Note("a"))
+        try context.save()
+        #expect(try container.verify().count == 1)
+        #expect(try container.statistics().map(\.recordCount) == [1])
+        #expect(try container.statistics()[0].bytes > 0)
+        #expect(try container.compact().count == (name == "a.store" ? 1 : 0))
+        try container.backUp(to: folder.path("copy"))
+        let copy = try ModelContainer(
+            for: Note.self, configurations: ModelConfiguration(url: URL(fileURLWithPath: folder.path("copy/\(name)"))))
+        #expect(try ModelContext(copy).fetchCount(FetchDescriptor<Note>()) == 1)
+
+        let memory = try ModelContainer(for: Note.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
+        #expect(try memory.verify().isEmpty)
+        #expect(try memory.backUp(to: folder.path("none")).isEmpty)
+        #expect(try memory.statistics().map(\.files.count) == [0])
+    }
+
+    @Test func damageIsReported() throws {
+        let folder = try Folder()
+        let path = folder.path("a.log")
+        let container = try ModelContainer(for: Note.self, store: "log:\(path)")
+        let context = ModelContext(container)
+        for number in 0..<10 {
+            context.insert(Note("note \(number)"))
+            try context.save()
+        }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: 700)
+        try file.write(contentsOf: Data(repeating: 0xEE, count: 8))
+        try file.close()
+        #expect(try container.verify().contains { !$0.report.problems.isEmpty })
+    }
+}
+
+@Suite struct IdentifierTextTests {
+    @Test func identifiersComeBackFromTheirText() throws {
+        let context = ModelContext(try memory(Note.self))
+        let note = Note("a")
+        #expect(note.persistentModelID.string == nil)
+        context.insert(note)
+        #expect(note.persistentModelID.string == nil)
+        try context.save()
+        let text = try #require(note.persistentModelID.string)
+        #expect(text.count < 40 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+        #expect(try PersistentIdentifier(string: text) == note.persistentModelID)
+        #expect(try context.existingModel(for: PersistentIdentifier(string: text), as: Note.self) === note)
+        var keys: [PersistentIdentifier] = []
+        for store in [UUID().uuidString, UUID().uuidString.lowercased(), "", "a store/é"] {
+            for entity in ["Note", "Größe"] {
+                keys.append(try .identifier(for: store, entityName: entity, primaryKey: UInt64.max))
+                keys.append(try .identifier(for: store, entityName: entity, primaryKey: 0))
+                keys.append(try .identifier(for: store, entityName: entity, primaryKey: -5))
+                keys.append(try .identifier(for: store, entityName: entity, primaryKey: "key \u{0} é"))
+                keys.append(try .identifier(for: store, entityName: entity, primaryKey: ""))
+            }
+        }
+        for key in keys { #expect(try PersistentIdentifier(string: #require(key.string)) == key) }
+        #expect(Set(keys.compactMap(\.string)).count == keys.count)
+    }
+
+    @Test func whatIsNoIdentifierIsRefused() throws {
+        let identifier = try PersistentIdentifier.identifier(for: UUID().uuidString, entityName: "Note", primaryKey: 15)
+        let text = try #require(identifier.string)
+        var wrong = ["", "a", "Note/15", text + "=", text + "A", " " + text, String(repeating: "A", count: 100_000)]
+        for count in 0..<text.count { wrong.append(String(text.prefix(count))) }
+        for place in text.indices {
+            for letter in ["A", "b", "-", "_", "+", "é"] where String(text[place]) != letter {
+                wrong.append(text.replacingCharacters(in: place...place, with: letter))
+            }
+        }
+        for text in wrong {
+            #expect(throws: IdentifierTextError.malformed, "\(text.prefix(80))") {
+                try PersistentIdentifier(string: text)
+            }
+        }
+    }
+}

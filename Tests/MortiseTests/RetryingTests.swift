@@ -1,0 +1,109 @@
+import CustomStore
+import Foundation
+import Mortise
+import Synchronization
+import Testing
+
+@Model private final class Account {
+    @Attribute(.unique) var number: Int
+    var balance: Int
+    init(_ number: Int, _ balance: Int) { (self.number, self.balance) = (number, balance) }
+}
+
+@Suite struct RetryingTests {
+    private static let stores = ["memory", "json", "log", "csv"]
+
+    private func container(_ kind: String, _ folder: Folder) throws -> ModelContainer {
+        guard kind == "csv" else {
+            return try ModelContainer(
+                for: Account.self,
+                store: kind == "memory" ? "memory:\(UUID())" : "\(kind):\(folder.path("accounts.\(kind)"))")
+        }
+        try FileManager.default.createDirectory(atPath: folder.path("accounts"), withIntermediateDirectories: true)
+        return try ModelContainer(
+            for: Account.self, configurations: CSVConfiguration(folder: URL(fileURLWithPath: folder.path("accounts"))))
+    }
+
+    @Test(arguments: stores) func manyWritersComeToTheExactSum(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let first = ModelContext(container)
+        first.insert(Account(1, 0))
+        try first.save()
+        let (failures, attempts) = (Mutex<[String]>([]), Mutex(0))
+        let (writers, rounds) = (4, kind == "csv" ? 10 : 50)
+        DispatchQueue.concurrentPerform(iterations: writers) { _ in
+            let context = ModelContext(container)
+            for _ in 0..<rounds {
+                do {
+                    let account = try context.first(Account.self, where: \.number, is: 1)
+                    let outcome = try context.transaction(retrying: 10_000) { account?.balance += 1 }
+                    attempts.withLock { $0 += outcome.attempts }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+        #expect(try onlyModel(Account.self, in: ModelContext(container)).balance == writers * rounds)
+        #expect(attempts.withLock { $0 } >= writers * rounds)
+    }
+
+    @Test(arguments: stores) func aConflictIsRepeatedAndCounted(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        context.insert(Account(1, 100))
+        try context.save()
+        let mine = try onlyModel(Account.self, in: context)
+        let theirs = try onlyModel(Account.self, in: other)
+        /// Somebody else is faster, that often.
+        func transaction(retrying retries: Int, rivals: Int) throws -> (balance: Int, attempts: Int) {
+            var left = rivals
+            let outcome = try context.transaction(retrying: retries) {
+                mine.balance += 1
+                if left > 0 {
+                    left -= 1
+                    theirs.balance += 10
+                    try other.save()
+                }
+                return mine.balance
+            }
+            return (outcome.result, outcome.attempts)
+        }
+        #expect(try transaction(retrying: 3, rivals: 0) == (101, 1))
+        #expect(try transaction(retrying: 3, rivals: 2) == (122, 3))
+        #expect(context.mergePolicy == .propertyWise)
+        // The last attempt is not repeated, and leaves nothing.
+        #expect(throws: (any ClassifiedStoreError).self) { try transaction(retrying: 1, rivals: 2) }
+        #expect(!context.hasChanges)
+        try context.refresh()
+        #expect(mine.balance == 142)
+        struct Refused: Error {}
+        #expect(throws: Refused.self) {
+            try context.transaction(retrying: 5) {
+                mine.balance = 0
+                context.insert(Account(2, 0))
+                throw Refused()
+            }
+        }
+        #expect(mine.balance == 142 && !context.hasChanges)
+        #expect(try context.fetchCount(FetchDescriptor<Account>()) == 1)
+        // What was changed before would be lost by a repetition.
+        mine.balance = 7
+        #expect(throws: ModelContextError.unsavedChanges) { try context.transaction(retrying: 5) {} }
+        #expect(mine.balance == 7)
+    }
+
+    @Test func theContainersPolicyIsThatOfItsContexts() async throws {
+        let container = try memory(Account.self)
+        #expect(ModelContext(container).mergePolicy == .propertyWise)
+        container.mergePolicy = .error
+        #expect(ModelContext(container).mergePolicy == .error)
+        #expect(await Teller(modelContainer: container).policy == .error)
+    }
+}
+
+@ModelActor private actor Teller {
+    var policy: MergePolicy { modelContext.mergePolicy }
+}

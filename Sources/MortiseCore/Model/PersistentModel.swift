@@ -35,7 +35,8 @@ public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, 
     ///         static var originalEntityName: String? { "Trip" }
     ///     }
     ///
-    /// SwiftData has no such thing; there it is a property like any other. Subclasses do not inherit the name.
+    /// SwiftData has no such thing; there it is a property like any other. Subclasses do not inherit the name, and may have their
+    /// own if they have `@Model`. Without the macro, a class that is to be subclassed says it as `class var`.
     static var originalEntityName: String? { get }
 
     /// Used by macro expansions: makes a model from its state.

@@ -28,8 +28,9 @@ struct ModelDescription {
         self.type = type
         superclass = _getSuperclass(type) as? any PersistentModel.Type
         // A class inherits the name of its superclass as well, which is none of its own.
-        let name = type.originalEntityName
-        originalName = name == superclass?.originalEntityName ? nil : name
+        let said = metadata.lazy.compactMap { $0.metadata as? Schema.OriginalEntityName }.last
+        let name = said.map { $0.isGiven ? $0.originalName : nil } ?? type.originalEntityName
+        originalName = said == nil && name == superclass?.originalEntityName ? nil : name
         faults = fault.map { [$0] } ?? []
         inherited = type._inheritedSchemaMetadata.filter { !($0.metadata is any ConstraintDeclaration) }
             .map { ($0.name, $0.keypath, $0.chained) }

@@ -132,7 +132,19 @@ struct SchemaMetadata {
     }
 
     private var constraintEntries: [String] {
-        model.constraints.filter { !ConstraintChecks.refuse($0, of: model) }.map(entry(of:))
+        model.constraints.filter { !ConstraintChecks.refuse($0, of: model) }.map(entry(of:)) + originalNameEntry
+    }
+
+    /// The name that the entity had, for a class that says it: no subclass overrides what a protocol gives its superclass.
+    private var originalNameEntry: [String] {
+        let property = "originalEntityName"
+        let isSaid = model.variables.contains { $0.declares(property) }
+        let name = "MortiseCore.Schema.OriginalEntityName"
+        return isSaid
+            ? [
+                "\(Self.entryType)(name: \"\(name)\", keypath: \\MortiseCore.Schema.encodingVersion, "
+                    + "metadata: \(name)(\(model.name).\(property)))"
+            ] : []
     }
 
     private func entry(of constraint: MacroExpansionDeclSyntax) -> String {

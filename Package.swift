@@ -265,6 +265,13 @@ let package = Package(
                 "MortiseJSONFile", "MortiseAppendLog", "MortiseMetrics", "TestSupport",
                 .product(name: "Logging", package: "swift-log"), metrics,
             ]),
+        // Its folder Generated has what `mortise schema models` and `plan` make of schemas.
+        .testTarget(
+            name: "SchemaSourceTests",
+            dependencies: [
+                "Mortise", "MortiseCommands", "MortiseCore", "MortiseInMemory", "MortiseJSONFile", "TestSupport",
+            ],
+            exclude: ["Golden"]),
         .testTarget(
             name: "MortiseAppendLogTests",
             dependencies: [

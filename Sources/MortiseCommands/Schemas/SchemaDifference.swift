@@ -25,6 +25,8 @@ struct SchemaDifference {
     /// The new one, with what was answered.
     let document: SchemaDocument
     let changes: [SchemaChange]
+    /// By new name, `Trip.cost`, the old one, where that was answered.
+    let answeredRenames: [String: String]
 
     /// Compares, asks about what may be a rename, and counts records where the old schema is a store's.
     /// - Throws: `ToolError.unansweredQuestions` after printing them.
@@ -38,6 +40,7 @@ struct SchemaDifference {
             let guesses = RenameGuess.all(comparison, from: old.document, to: document, drops: answers.drops)
             if guesses.isEmpty {
                 self.document = document
+                answeredRenames = answers.renames
                 var changes = comparison.changes
                 if counting, let argument = old.store {
                     let store = try OpenStore.reading(argument)

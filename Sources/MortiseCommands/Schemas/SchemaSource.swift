@@ -49,6 +49,30 @@ struct SchemaSource {
         }
     }
 
+    private init(_ name: String, _ document: SchemaDocument, _ store: StoreArgument?) {
+        (self.name, self.document, self.store) = (name, document, store)
+    }
+
+    /// The same schema with another version.
+    func numbered(_ version: Schema.Version) -> SchemaSource {
+        var document = document
+        document.schema.version = version
+        return SchemaSource(name, document, store)
+    }
+
+    /// The bytes of a file, or of a file in a commit.
+    static func bytes(of text: String) throws -> [UInt8] {
+        let known = ToolContext.current.registry.knownSchemes.map(\.name)
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        if scheme == "git", scheme.count < text.count, !known.contains("git") {
+            return try GitFile(text).bytes(limit: limit)
+        }
+        if text.hasPrefix("@") || text == "models:" || (scheme.count < text.count && known.contains(scheme)) {
+            throw ToolError.usage("expected a file, found \(text.shown(limit: 300))")
+        }
+        return try bytes(ofFile: text, text.shown(limit: 300))
+    }
+
     private static func read(_ bytes: [UInt8], _ name: String) throws -> SchemaDocument {
         do {
             return try SchemaDocument(reading: bytes)

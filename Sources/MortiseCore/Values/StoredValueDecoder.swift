@@ -36,6 +36,8 @@ private func unbox<T: Decodable>(_ value: StoredValue, as type: T.Type, codingPa
         scalar = value.asInteger() as Int128?
     } else if type == UInt128.self {
         scalar = value.asInteger() as UInt128?
+    } else if type == CodedTree.self {
+        scalar = CodedTree(value)
     } else {
         return try T(from: TreeDecoder(value: value, codingPath: codingPath))
     }

@@ -27,6 +27,7 @@ private func box<T: Encodable>(_ value: T, codingPath: [any CodingKey]) throws -
     case let value as Decimal: return .string(value.description)
     case let value as Int128: return StoredValue(coded: value)
     case let value as UInt128: return StoredValue(coded: value)
+    case let value as CodedTree: return value.value
     default:
         let encoder = TreeEncoder(codingPath: codingPath)
         try value.encode(to: encoder)

@@ -29,6 +29,8 @@ public enum ToolError: Error, Hashable, Sendable {
     case notASchema(source: String, detail: String)
     /// There is no schema where one was named.
     case missingSchema(source: String, detail: String)
+    /// A model of another framework has what no schema here can have.
+    case notImportable(source: String, faults: [String])
     /// Something may have been renamed or dropped, and nobody said which. The questions have been printed.
     case unansweredQuestions([String])
     /// The output could not be written; `code` is the system's error number.
@@ -64,6 +66,9 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         case .usage(let message): message
         case .notASchema(let source, let detail): "\(source) is not a schema: \(detail)"
         case .missingSchema(let source, let detail): "no schema was found at \(source): \(detail)"
+        case .notImportable(let source, let faults):
+            "\(source) cannot be taken over: " + faults.prefix(5).joined(separator: "; ")
+                + (faults.count > 5 ? "; and \(faults.count - 5) more" : "")
         case .unansweredQuestions(let renames):
             "what may have been renamed has to be said: pass --rename or --drop for each, or --answers with a file; "
                 + "the first: --rename \((renames.first ?? "").shown(limit: 200))"
@@ -77,7 +82,7 @@ extension ToolError: CustomStringConvertible, ClassifiedStoreError {
         switch self {
         case .missing, .missingSchema: .missing
         case .notASchema: .damaged
-        case .unsupported: .unsupported
+        case .unsupported, .notImportable: .unsupported
         case .holdsRecords, .alreadyThere: .alreadyExists
         case .sameStore, .usage, .unansweredQuestions: .usage
         case .otherSchema, .notABeginning, .unequalCopy, .changedMeanwhile, .interrupted: .conflict

@@ -53,6 +53,13 @@ import Testing
         #expect(schema.stored == document.schema)
     }
 
+    /// Compiled where there is Core Data.
+    @Test func theModelForCoreDataIsWhatTheToolMakes() throws {
+        let source = try CoreDataSource(Documents.everything)
+        try GeneratedFiles.check(source.text, "CoreDataModel.swift")
+        #expect(source.leftOut.contains { $0.contains("Trip.kind") }, "\(source.leftOut)")
+    }
+
     @Test func aFileOfClassesAloneIsWhatTheToolMakes() throws {
         try GeneratedFiles.check(
             try ModelSource(GeneratedFiles.document("trips.json")).text, "TripModels.swift")

@@ -82,4 +82,31 @@ struct SchemaPlan: ParsableCommand {
         try ToolContext.current.output.write(plan.text)
     }
 }
+
+/// `mortise schema coredata`
+struct SchemaCoreData: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coredata", abstract: "Prints Swift source that builds the model of a schema for Core Data.",
+        discussion: """
+            The source has a function that makes an NSManagedObjectModel, where Core Data can be imported. What a schema has and \
+            Core Data does not is listed in comments.
+
+            """ + SchemaSource.help
+                + """
+
+
+                EXAMPLES
+                  mortise schema coredata json:library.json > LibraryModel.swift
+                """)
+
+    @Argument(help: ArgumentHelp("The schema.", valueName: "schema"))
+    var source: String
+
+    @Option(help: ArgumentHelp("The name of the enum that has the function.", valueName: "name"))
+    var name = "StoreModel"
+
+    func run() throws {
+        try ToolContext.current.output.write(CoreDataSource(SchemaSource(source).document, name: name).text)
+    }
+}
 #endif

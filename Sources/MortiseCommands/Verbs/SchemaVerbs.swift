@@ -10,7 +10,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: SchemaSource.help,
         subcommands: [
             SchemaShow.self, SchemaJSON.self, SchemaDiff.self, SchemaCheck.self, SchemaDraw.self, SchemaLintVerb.self,
-            SchemaModels.self, SchemaPlan.self, SchemaImport.self, SchemaCoreData.self,
+            SchemaModels.self, SchemaPlan.self, SchemaImport.self, SchemaCoreData.self, SchemaValidate.self,
         ])
 }
 

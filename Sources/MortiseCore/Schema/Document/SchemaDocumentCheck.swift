@@ -13,6 +13,16 @@ struct SchemaDocumentCheck {
 
     /// - Throws: `SchemaDocumentError`.
     func run() throws {
+        if let first = try faults(most: 1).first { throw first }
+    }
+
+    /// The first hundred faults.
+    var all: [SchemaDocumentError] {
+        do { return try faults(most: 100) } catch { return (error as? SchemaDocumentError).map { [$0] } ?? [] }
+    }
+
+    /// - Throws: `SchemaDocumentError` for what leaves nothing to look at.
+    private func faults(most: Int) throws -> [SchemaDocumentError] {
         var numbers: [String: Int] = [:]
         for (index, entity) in entities.enumerated() {
             guard numbers.updateValue(index, forKey: entity.name) == nil else {
@@ -24,6 +34,7 @@ struct SchemaDocumentCheck {
         let relationships = entities.map { entity in
             Set(entity.properties.lazy.filter { $0.relationship != nil }.map(\.name))
         }
+        var found: [SchemaDocumentError] = []
         var (inAll, constrained) = (0, 0)
         for (index, chain) in chains.enumerated() {
             let count = chain.reduce(0) { $0 + entities[$1].properties.count }
@@ -32,24 +43,31 @@ struct SchemaDocumentCheck {
             try check("properties in an entity", count, SchemaDocumentLimit.propertiesOfEntity, index)
             try check("properties in all entities", inAll, SchemaDocumentLimit.propertiesInAll, index)
             try check("names in constraints and indexes", constrained, SchemaDocumentLimit.constrained, index)
-            try checkNames(of: index, chain, own)
+            do { try checkNames(of: index, chain, own) } catch let error as SchemaDocumentError { found.append(error) }
             for (place, property) in entities[index].properties.enumerated() {
                 guard let relationship = property.relationship else { continue }
-                let entity = entities[index].name
-                guard let destination = numbers[relationship.destination] else {
-                    throw error(
-                        .unknownDestination(
-                            entity: entity, property: property.name, destination: relationship.destination), index,
-                        place)
+                if let fault = fault(of: relationship, property.name, index, numbers, chains, relationships) {
+                    found.append(error(fault, index, place))
                 }
-                if let inverse = relationship.inverse,
-                    !chains[destination].contains(where: { relationships[$0].contains(inverse) })
-                {
-                    throw error(
-                        .unknownInverse(entity: entity, property: property.name, inverse: inverse), index, place)
-                }
+                if found.count >= most { return Array(found.prefix(most)) }
             }
+            if found.count >= most { return Array(found.prefix(most)) }
         }
+        return found
+    }
+
+    private func fault(
+        of relationship: StoredRelationship, _ name: String, _ index: Int, _ numbers: [String: Int], _ chains: [[Int]],
+        _ relationships: [Set<String>]
+    ) -> SchemaDocumentError.Fault? {
+        let entity = entities[index].name
+        guard let destination = numbers[relationship.destination] else {
+            return .unknownDestination(entity: entity, property: name, destination: relationship.destination)
+        }
+        guard let inverse = relationship.inverse,
+            !chains[destination].contains(where: { relationships[$0].contains(inverse) })
+        else { return nil }
+        return .unknownInverse(entity: entity, property: name, inverse: inverse)
     }
 
     private func names(in entity: StoredEntity) -> Int {

@@ -9,6 +9,21 @@ extension SchemaDocument {
         var reader = SchemaDocumentReader(cursor: try SchemaTextCursor(bytes))
         self = try reader.read()
     }
+
+    /// What is wrong with the text of a document: one fault for each property, and for each entity besides its properties.
+    ///
+    /// A fault in the syntax ends the search, and so do the first hundred. Whether the parts fit together is looked at where each of
+    /// them is right.
+    /// - Parameter bytes: the text in UTF-8.
+    /// - Returns: the faults in the order of the text, none for a text that `init(reading:)` reads.
+    public static func faults(in bytes: [UInt8]) -> [SchemaDocumentError] {
+        do {
+            var reader = SchemaDocumentReader(cursor: try SchemaTextCursor(bytes))
+            reader.faults = []
+            do { _ = try reader.read() } catch let error as SchemaDocumentError { reader.faults?.append(error) }
+            return (reader.faults ?? []).sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+        } catch { return (error as? SchemaDocumentError).map { [$0] } ?? [] }
+    }
 }
 
 /// Reads the text of a schema, and keeps where its parts are.
@@ -18,6 +33,8 @@ struct SchemaDocumentReader {
     private(set) var places: [(entity: Int, properties: [Int])] = []
     var parts = SchemaDocumentLimit.parts
     private var constrained = 0
+    /// What was found wrong so far; nil where the first fault ends the reading.
+    var faults: [SchemaDocumentError]?
 
     init(cursor: SchemaTextCursor) { self.cursor = cursor }
 
@@ -52,14 +69,20 @@ struct SchemaDocumentReader {
                 stated = digest
             default:
                 try list("entities", most: SchemaDocumentLimit.entities) { reader in
-                    let (entity, details) = try reader.readEntity()
-                    entities.append(entity)
-                    if details != SchemaDocument.EntityDetails() { document.details[entity.name] = details }
+                    try reader.element { reader in
+                        let (entity, details) = try reader.readEntity()
+                        entities.append(entity)
+                        if details != SchemaDocument.EntityDetails() { document.details[entity.name] = details }
+                    }
                 }
             }
         }
         try cursor.finish()
-        try SchemaDocumentCheck(entities, places, cursor).run()
+        if faults == nil {
+            try SchemaDocumentCheck(entities, places, cursor).run()
+        } else if faults == [] {
+            faults = SchemaDocumentCheck(entities, places, cursor).all
+        }
         document.schema = StoredSchema(version: version, entities: entities)
         if let stated, stated != document.storageDigest { document.staleStorage = stated }
         return document
@@ -104,10 +127,13 @@ struct SchemaDocumentReader {
                 try list("reserved names", most: SchemaDocumentLimit.names) { details.reserved.append(try $0.name()) }
             case "properties":
                 try list("properties", most: SchemaDocumentLimit.propertiesOfEntity) { reader in
-                    properties.append(try reader.cursor.expect(.object))
-                    let (property, more) = try reader.readProperty()
-                    entity.properties.append(property)
-                    if more != SchemaDocument.PropertyDetails() { details.properties[property.name] = more }
+                    try reader.element { reader in
+                        let place = try reader.cursor.expect(.object)
+                        let (property, more) = try reader.readProperty()
+                        properties.append(place)
+                        entity.properties.append(property)
+                        if more != SchemaDocument.PropertyDetails() { details.properties[property.name] = more }
+                    }
                 }
             case "unique":
                 try list("constraints", most: SchemaDocumentLimit.constrained) { reader in
@@ -176,6 +202,19 @@ extension SchemaDocumentReader {
                 at: cursor.position)
         }
         return names
+    }
+
+    /// Reads an element of a list. Where faults are collected, one that is no fault of the syntax is noted, and the element skipped.
+    private mutating func element(_ read: (inout SchemaDocumentReader) throws -> Void) throws {
+        guard let known = faults, known.count < 100 else { return try read(&self) }
+        let start = cursor
+        do {
+            try read(&self)
+        } catch let error as SchemaDocumentError {
+            cursor = start
+            try cursor.skipValue()
+            faults?.append(error)
+        }
     }
 
     mutating func word<Word>(_ expected: String, _ meaning: (String) -> Word?) throws -> Word {

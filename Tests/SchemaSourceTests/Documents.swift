@@ -58,7 +58,7 @@ enum Documents {
         let event = StoredEntity(
             name: "Event", properties: [attribute("id", .uuid, options: .unique)], uniquenessConstraints: [["id"]])
         let trip = StoredEntity(
-            name: "Trip", superentity: "Event",
+            name: "Trip", originalName: "Journey", superentity: "Event",
             properties: [
                 attribute("kind", .string, default: .string("bus")), attribute("other", .string, optional: true),
                 attribute("rank", .int64, default: .integer(-3)),
@@ -110,7 +110,6 @@ enum Documents {
         ]
         var document = SchemaDocument(StoredSchema(version: Schema.Version(1, 2, 30), entities: entities))
         var details = SchemaDocument.EntityDetails()
-        details.originalName = "Journey"
         details.formerNames = [.init(name: "Journey\n*/", until: Schema.Version(0, 9, 0))]
         details.hashModifier = "2"
         details.reserved = ["fee"]

@@ -89,7 +89,7 @@ import Testing
                         Documents.attribute("code", .string, options: .unique),
                     ], uniquenessConstraints: [["code"]]),
                 StoredEntity(
-                    name: "Leader",
+                    name: "Leader", originalName: "Guide",
                     properties: [
                         Documents.attribute("name", .string), Documents.attribute("rank", .int64, default: .integer(1)),
                     ]),
@@ -97,9 +97,7 @@ import Testing
             ])
         var trip = SchemaDocument.EntityDetails()
         trip.properties = ["note": allowed]
-        var leader = SchemaDocument.EntityDetails()
-        leader.originalName = "Guide"
-        document.details = ["Trip": trip, "Leader": leader]
+        document.details = ["Trip": trip]
         return document
     }
 

@@ -166,7 +166,7 @@ struct CoreDataModel {
         var details = SchemaDocument.EntityDetails()
         details.isAbstract = attributes["isAbstract"] == "YES"
         if let original = attributes["elementID"], original != name, !original.isEmpty {
-            details.originalName = original
+            entity.originalName = original
         }
         details.hashModifier = attributes["versionHashModifier"]
         if let type = attributes["representedClassName"], type != name, !type.isEmpty {

@@ -85,11 +85,11 @@ private struct Writer {
             lines.append(
                 "    if let parent = entities[\(SwiftName.literal(parent))] { parent.subentities.append(entity) }")
         }
+        if entity.isRenamed {
+            lines.append("    entity.renamingIdentifier = \(SwiftName.literal(entity.originalName))")
+        }
         if let details = document.details[entity.name] {
             if details.isAbstract { lines.append("    entity.isAbstract = true") }
-            if let original = details.originalName {
-                lines.append("    entity.renamingIdentifier = \(SwiftName.literal(original))")
-            }
             if let modifier = details.hashModifier {
                 lines.append("    entity.versionHashModifier = \(SwiftName.literal(modifier))")
             }

@@ -39,7 +39,13 @@ public struct MigrationPlanSource: Sendable {
         }
         let (first, second) = (name + Self.suffix(before, after), name + Self.suffix(after, before))
         let plan = name + "MigrationPlan"
-        let models = [try ModelSource(old), try ModelSource(new)]
+        // A mapping names properties; only classes say what they were called.
+        var declared = new
+        for place in declared.schema.entities.indices {
+            guard let origin = renames[declared.schema.entities[place].name] else { continue }
+            declared.schema.entities[place].originalName = origin
+        }
+        let models = [try ModelSource(old), try ModelSource(declared)]
         var stage = PlannedStage(from: old, to: new, renames: renames, counts: counts)
         stage.plan()
         tasks = stage.tasks
@@ -102,7 +108,7 @@ private struct PlannedStage {
                 where "\(entity).\(answered.schema.entities[place].properties[index].name)" == name {
                     answered.schema.entities[place].properties[index].originalName = origin
                 }
-                if entity == name { answered.details[entity, default: .init()].originalName = origin }
+                if entity == name { answered.schema.entities[place].originalName = origin }
             }
         }
         let changes = SchemaComparison(from: old, to: answered).changes
@@ -119,7 +125,6 @@ private struct PlannedStage {
             case .uniqueAdded: settle(change)
             case .propertyDropped, .entityDropped:
                 if change.measure != nil, change.changeClass != .refused { dropped.append(change.subject) }
-            case .entityRenamed: move(change)
             default: if change.changeClass == .refused { write(change) }
             }
         }
@@ -262,27 +267,6 @@ private struct PlannedStage {
         duplicates.append(
             todo(change, "\(change.detail): .report fails if there are duplicates, .first or .last keep one"))
         duplicates.append(".keep(.report, on: \(SwiftName.literal(entity)), [\(list)])")
-    }
-
-    /// Code that makes new records of those of an entity that has another name.
-    private mutating func move(_ change: SchemaChange) {
-        guard let entity = change.entity, let origin = change.origin else { return write(change) }
-        let before = old.schema.recordLayouts()[origin]?.slots ?? []
-        let after = new.schema.recordLayouts()[entity]?.slots ?? []
-        let values = after.compactMap { slot -> String? in
-            guard let attribute = slot.property.attribute, !attribute.options.contains(.ephemeral),
-                let source = before.first(where: { $0.name == slot.name })
-                    ?? before.first(where: { $0.name == slot.property.originalName }),
-                source.property.attribute?.kind == attribute.kind
-            else { return nil }
-            return "\(SwiftName.literal(slot.name)): record[\(SwiftName.literal(source.name))] ?? .null"
-        }
-        code.append(todo(change, "\(origin) is \(entity): set what these records lack, and what refers to them"))
-        code += ["for record in try old.records(\(SwiftName.literal(origin))) {"]
-        code += [
-            "    _ = try new.insert(\(SwiftName.literal(entity)), [\(values.isEmpty ? ":" : values.joined(separator: ", "))])",
-            "}",
-        ]
     }
 
     /// What nothing but code of the author's can do.

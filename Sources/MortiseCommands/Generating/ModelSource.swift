@@ -117,6 +117,9 @@ public struct ModelSource: Sendable {
         var members: [String] = left.flatMap { SwiftName.comment("Not here: \($0)", "//") }
         let constraints = constraints(of: entity, name)
         members += constraints + (constraints.isEmpty ? [] : [""])
+        if entity.isRenamed {
+            members += ["static var originalEntityName: String? { \(SwiftName.literal(entity.originalName)) }", ""]
+        }
         for lines in nested { members += lines + [""] }
         members += properties
         let superclass = entity.superentity.map { ": \(SwiftName.quoted($0))" } ?? ""
@@ -366,7 +369,6 @@ struct LeftOut {
         var texts: [String] = []
         if let details {
             if details.isAbstract { texts.append("that the entity is abstract") }
-            if let name = details.originalName { texts.append("that the entity was called \(name)") }
             if !details.formerNames.isEmpty {
                 texts.append("the former names " + details.formerNames.map(\.name).joined(separator: ", "))
             }

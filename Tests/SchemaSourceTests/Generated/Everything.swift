@@ -191,7 +191,6 @@ enum Everything: VersionedSchema {
 
     @Model
     class Trip: Event {
-        // Not here: that the entity was called Journey
         // Not here: the former names Journey
         // */
         // Not here: the hash modifier 2 of the entity
@@ -200,6 +199,8 @@ enum Everything: VersionedSchema {
         // Not here: that labels does not keep the links
         #Unique<Trip>([\.kind, \.cost], [\.rank])
         #Index<Trip>(.binary([\.cost, \.kind]), .rtree([\.id, \.kind]))
+
+        static var originalEntityName: String? { "Journey" }
 
         enum Kind: String, Codable, Sendable {
             case bus

@@ -53,7 +53,8 @@ enum HardSchemaV3: VersionedSchema {
 
     @Model
     class Leader {
-        // Not here: that the entity was called Guide
+        static var originalEntityName: String? { "Guide" }
+
         var name: String
         var rank: Int = 1
 
@@ -114,16 +115,10 @@ enum HardMigrationPlan: SchemaMigrationPlan {
                     .converting("Trip.note", .rawValues(["b\"\\(x)": "b\"\\(x)"]))
                     // TODO: Trip.price: double is coded
                     .converting("Trip.price", .value { _ in throw Unfinished(what: "Trip.price") }),
-                migrate: { old, new in
-                    // TODO: Leader: Guide is Leader: set what these records lack, and what refers to them
-                    for record in try old.records("Guide") {
-                        _ = try new.insert("Leader", ["name": record["name"] ?? .null])
-                    }
-                    // TODO: Note: inherits from Leader, inherited from none
-                    // restore the inheritance, or give the entity another name and move records in a stage with code
+                migrate: { _, _ in
                     // TODO: Trip.guide: optional to-one Guide is string
                     // give it another name, and set it in a stage with code
-                    throw Unfinished(what: "Note")
+                    throw Unfinished(what: "Trip.guide")
                 }
             )
         ]

@@ -8,7 +8,7 @@ import Testing
     init(_ text: String, _ picture: Data? = nil) { (self.text, self.picture) = (text, picture) }
 }
 
-@Model private final class Label {
+@Model private final class Marker {
     var name: String
     init(_ name: String) { self.name = name }
 }
@@ -19,19 +19,19 @@ import Testing
         let configurations: [any DataStoreConfiguration] = [
             AppendLogConfiguration(
                 "notes", schema: Schema([Note.self]), path: folder.path("notes.log"), compaction: .onCall),
-            InMemoryConfiguration("labels", schema: Schema([Label.self])),
+            InMemoryConfiguration("markers", schema: Schema([Marker.self])),
         ]
-        let container = try ModelContainer(for: Schema([Note.self, Label.self]), configurations: configurations)
+        let container = try ModelContainer(for: Schema([Note.self, Marker.self]), configurations: configurations)
         let context = ModelContext(container)
         for number in 0..<100 { context.insert(Note("note \(number)", Data(repeating: 7, count: 5_000))) }
-        context.insert(Label("one"))
+        context.insert(Marker("one"))
         try context.save()
 
         #expect(try container.verify().map(\.store) == ["notes"])
         #expect(try container.verify().allSatisfy(\.report.problems.isEmpty))
         let statistics = try container.statistics()
-        #expect(statistics.map(\.store) == ["notes", "labels"])
-        #expect(statistics.map(\.records) == [["Note": 100], ["Label": 1]])
+        #expect(statistics.map(\.store) == ["notes", "markers"])
+        #expect(statistics.map(\.records) == [["Note": 100], ["Marker": 1]])
         #expect(statistics[0].location == folder.path("notes.log"))
         #expect(statistics[0].bytes > 500_000 && statistics[1].bytes == 0)
         #expect(statistics[0].durability == .full && statistics[1].durability == nil)

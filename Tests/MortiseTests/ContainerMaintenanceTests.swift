@@ -48,7 +48,7 @@ import Testing
         context.insert(Note("later"))
         try context.save()
         let copy = try ModelContainer(
-            for: Schema([Note.self]), configurations: AppendLogConfiguration(path: backup + "/notes.log"))
+            for: Schema([Note.self]), configurations: [AppendLogConfiguration(path: backup + "/notes.log")])
         let notes = try ModelContext(copy).fetch(FetchDescriptor<Note>())
         #expect(notes.count == 100 && notes.allSatisfy { $0.picture?.count == 5_000 })
         try container.close()

@@ -65,6 +65,7 @@ import Testing
                 mine.balance += 1
                 if left > 0 {
                     left -= 1
+                    try other.refresh()
                     theirs.balance += 10
                     try other.save()
                 }

@@ -24,6 +24,7 @@ let package = Package(
         .executable(name: "file-catalog", targets: ["FileCatalog"]),
         .executable(name: "music-library", targets: ["MusicLibrary"]),
         .executable(name: "trips", targets: ["Trips"]),
+        .executable(name: "journeys", targets: ["Journeys"]),
         .executable(name: "mortise-bench", targets: ["MortiseBenchmarks"]),
         .executable(name: "mortise-conformance", targets: ["mortise-conformance"]),
         .executable(name: "custom-store", targets: ["CustomStoreProgram"]),
@@ -126,6 +127,7 @@ let package = Package(
             dependencies: ["Mortise", "MortiseConfiguration", "MissingTrait", argumentParser],
             path: "Samples/MusicLibrary"),
         .executableTarget(name: "Trips", dependencies: ["Mortise"], path: "Samples/Trips"),
+        .executableTarget(name: "Journeys", dependencies: ["Mortise"], path: "Samples/Journeys"),
         .target(name: "CustomStore", dependencies: ["MortiseCore"], path: "Samples/CustomStore/Store"),
         .executableTarget(
             name: "CustomStoreProgram", dependencies: ["CustomStore", "MortiseConformance"],
@@ -280,7 +282,7 @@ let package = Package(
                 "mortise-kill",
             ], exclude: ["FormatReader", "Golden"]),
         .testTarget(
-            name: "SamplesTests", dependencies: ["FileCatalog", "MortiseProgram", "MusicLibrary", "Trips"]),
+            name: "SamplesTests", dependencies: ["FileCatalog", "Journeys", "MortiseProgram", "MusicLibrary", "Trips"]),
     ],
     swiftLanguageModes: [.v6]
 )

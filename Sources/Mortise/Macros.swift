@@ -93,7 +93,16 @@ public macro Transient() = #externalMacro(module: "MortiseMacros", type: "Transi
 
 /// Makes the values at one key path, or the combination of those at several, unique among the models of a class.
 ///
-/// Saving a model whose values collide with a stored one updates the stored one. Each array is a separate constraint.
+/// Saving a model whose values collide with a stored one updates the stored one. Each array is a separate constraint. Nil in any
+/// of the values is no value, and collides with nothing.
+///
+/// The stored record takes the newcomer's attributes and to-one relationships, but for those that only have their default. Its
+/// to-many relationships are united: nothing is lost by a newcomer that knows less. So importing a list twice doubles what hangs
+/// on it: two lines of an invoice, made anew with the same invoice number, are four after the second import. Where the new
+/// members are to take the place of the old ones, find the model first and set them:
+///
+///     let invoice = try context.findOrCreate(Invoice.self, where: \.number, is: 17) { Invoice(17) }
+///     invoice.lines = lines
 @freestanding(declaration)
 public macro Unique<T>(_ constraints: [PartialKeyPath<T>]...) =
     #externalMacro(module: "MortiseMacros", type: "UniqueMacro") where T: PersistentModel

@@ -132,7 +132,7 @@ extension Schema.Attribute {
             self.transformerName = transformerName
         }
 
-        /// No two records of the entity have the same value; saving a second one updates the first.
+        /// No two records of the entity have the same value; saving a second one updates the first, as `#Unique` says.
         public static var unique: Option { Option("unique") }
         /// The value is stored as the result of the named transformer, which is registered with
         /// `ValueTransformer.setValueTransformer(_:forName:)`.

@@ -1,6 +1,7 @@
 import Foundation
 @testable import MortiseCore
 import MortiseEngine
+import MortiseJSONFile
 import MortiseTestSupport
 import Testing
 
@@ -452,6 +453,47 @@ extension MigrationTests {
         #expect(try space()?.isEnough == true)
         try world.open(Schema(stored: New.schema), EdgePlan.self).close()
         #expect(ran == 1)
+    }
+
+    @MainActor @Test(arguments: MigrationWorld.Kind.allCases)
+    func openingInTheBackgroundBlocksNobody(_ kind: MigrationWorld.Kind) async throws {
+        defer { EdgePlan.options = MigrationOptions() }
+        EdgePlan.mapping = .inferred
+        EdgePlan.rules = []
+        let (isRunning, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        EdgePlan.code = { _, new in
+            isRunning.signal()
+            mayGoOn.wait()
+            try new.checkCancellation()
+        }
+        (Old.schema, New.schema) = (Self.docs(1, [Self.attribute("a")]), Self.docs(2, [Self.attribute("a")]))
+        let world = try fill(Old.schema, [["a": .string("x")]], kind)
+        let before = try world.files()
+        func open() -> Task<ModelContainer, any Error> {
+            Task {
+                let configuration: any DataStoreConfiguration & Sendable =
+                    switch kind {
+                    case .json: JSONFileConfiguration("trips", path: world.path, in: world.disk)
+                    case .log: world.logConfiguration()
+                    }
+                return try await ModelContainer.open(
+                    for: Schema(stored: New.schema), migrationPlan: EdgePlan.self, configurations: [configuration])
+            }
+        }
+        let cancelled = open()
+        // The main actor goes on while the code of the stage waits for it.
+        while isRunning.wait(timeout: .now()) != .success { await Task.yield() }
+        cancelled.cancel()
+        mayGoOn.signal()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(try world.files() == before)
+        let opening = open()
+        while isRunning.wait(timeout: .now()) != .success { await Task.yield() }
+        mayGoOn.signal()
+        let container = try await opening.value
+        #expect(container.stores.count == 1)
+        try container.close()
+        #expect(try records(world, New.schema) == [["a": .string("x")]])
     }
 
     private enum PlainPlan: SchemaMigrationPlan {

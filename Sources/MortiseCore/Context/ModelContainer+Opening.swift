@@ -1,0 +1,36 @@
+import Dispatch
+public import Logging
+
+extension ModelContainer {
+    /// Opens stores in the background, so that an app shows that it works while a migration takes its time; else as
+    /// `init(for:migrationPlan:configurations:logger:)`.
+    ///
+    ///     let container = try await ModelContainer.open(
+    ///         for: Schema(versionedSchema: TripsV3.self), migrationPlan: TripsPlan.self, configurations: [configuration])
+    ///
+    /// The plan's closures run on a thread of the library, which blocks nobody; those of a plan that belongs to the main actor
+    /// cannot be given. `MigrationOptions.progress` tells how far a migration has come. Cancelling the task ends it, with the stores
+    /// as they were, as long as the outcome is not being written.
+    /// - Throws: as the initializer; `CancellationError`.
+    public nonisolated static func open(
+        for givenSchema: Schema, migrationPlan: (any (SchemaMigrationPlan & SendableMetatype).Type)? = nil,
+        configurations: [any DataStoreConfiguration & Sendable], logger: Logger = Logger(label: "mortise")
+    ) async throws -> ModelContainer {
+        try Task.checkCancellation()
+        return try await withTaskExecutorPreference(OpeningExecutor.shared) {
+            try ModelContainer(
+                for: givenSchema, migrationPlan: migrationPlan, configurations: configurations, logger: logger)
+        }
+    }
+}
+
+/// Runs what may block for long, apart from the threads that all tasks share.
+private final class OpeningExecutor: TaskExecutor {
+    static let shared = OpeningExecutor()
+    private let queue = DispatchQueue(label: "mortise.opening", attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

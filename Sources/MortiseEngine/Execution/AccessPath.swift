@@ -40,6 +40,14 @@ struct AccessPath {
         self.tail = tail
     }
 
+    /// The one part of an index in which the rows lie, with how many there are; nil if there are several parts.
+    func range(in index: TableIndex) -> (range: IndexRange, count: Int)? {
+        // Dates that are not a number have a part of their own, in which there is hardly ever any.
+        let parts = ranges(in: index).map { (range: $0, count: index.count(in: $0)) }
+        let filled = parts.filter { $0.count > 0 }
+        return filled.count > 1 ? nil : filled.first ?? parts.first
+    }
+
     /// Whether it leads to the rows with certain values, and to no range.
     var isPoint: Bool { tail == nil }
 

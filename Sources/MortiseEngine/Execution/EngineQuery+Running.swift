@@ -8,11 +8,15 @@ extension EngineQuery {
         // The plan is the caller's, who may have taken claims back.
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
         var instead: TableAccess?
-        if identifiers == nil, conditions.isEmpty || !hasPath, let walk = orderedWalk(plan) {
-            switch try inOrder(walk, conjuncts, reader) {
-            case .rows(let found): return found
-            case .instead(let access): instead = access
-            case nil: break
+        if identifiers == nil, let walk = orderedWalk(plan) {
+            if conditions.isEmpty || !hasPath {
+                switch try inOrder(walk, conjuncts, reader) {
+                case .rows(let found): return found
+                case .instead(let access): instead = access
+                case nil: break
+                }
+            } else if let found = try inOrderWithin(walk, conjuncts, reader) {
+                return found
             }
         }
         var accesses: [TableAccess] = []
@@ -145,6 +149,37 @@ extension EngineQuery {
             VersionRows(
                 entities: reader.tables.map(\.entityName), rows: rows,
                 report: ExecutionReport(scanned: found.scanned)))
+    }
+}
+
+extension EngineQuery {
+    /// Goes along the part of an index that the conditions leave, until the window is full, where that looks at fewer rows than
+    /// the best of the access paths leads to. So a page begins where the one before has ended, however deep it is.
+    /// - Returns: nil where it does not, or if it gave up.
+    private func inOrderWithin(
+        _ walk: OrderedWalk, _ conjuncts: [QueryExpression], _ reader: RecordReader
+    ) throws -> VersionRows? {
+        guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
+            let limit = query.limit, limit > 0, let paths = paths.first,
+            let path = paths.first(where: { $0.index == walk.index }),
+            let (range, count) = path.range(in: TableIndex(table, walk.index))
+        else { return nil }
+        let least = paths.reduce(count) { least, path in
+            let index = TableIndex(table, path.index)
+            return min(least, path.ranges(in: index).reduce(0) { $0 + index.count(in: $1) })
+        }
+        // Of the rows in the part, as many match as the best path leads to.
+        let wanted = Double(limit) + Double(query.offset)
+        guard least > 64, wanted * Double(count) < Double(least) * Double(least) else { return nil }
+        let filter = CompiledFilter(conjuncts, reader: reader, table: number)
+        let found = try walk.rows(
+            query, limit, in: table, range, by: filter, atMost: max(1024, table.count / 8), reader: reader,
+            number: number)
+        guard let rows = found.rows else { return nil }
+        var report = ExecutionReport(scanned: found.scanned)
+        report.detail = "\(path.text(table.plan)), in order"
+        report.isFullScan = false
+        return VersionRows(entities: reader.tables.map(\.entityName), rows: rows, report: report)
     }
 }
 

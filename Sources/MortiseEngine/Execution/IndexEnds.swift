@@ -28,6 +28,8 @@ struct IndexEnds {
         // What may throw has to be evaluated for every row.
         let conjuncts = query.query.conjuncts
         guard query.identifiers == nil, query.conditions.count == conjuncts.count,
+            // What follows from alternatives does not say all that they do.
+            !conjuncts.contains(where: { if case .or = $0.expression { true } else { false } }),
             !conjuncts.contains(where: \.expression.mayThrow)
         else { return nil }
         var ways: [Way] = []

@@ -78,13 +78,13 @@ struct OrderedWalk {
         return other
     }
 
-    /// Walks the index for the rows of the query's window. After looking at `most` rows it gives up, because scanning
+    /// Walks a part of the index, outside of which no row matches, for the rows of the query's window. After looking at `most` rows it gives up, because scanning
     /// the table in row order is faster then; `Int.max` for a query without conditions.
     /// - Returns: the rows, or nil if it gave up; the number of rows it looked at.
     /// - Throws: `QueryEvaluationError`.
     func rows(
-        _ query: StoreQuery, _ limit: Int, in table: TableVersion, by filter: CompiledFilter, atMost most: Int,
-        reader: RecordReader, number: Int
+        _ query: StoreQuery, _ limit: Int, in table: TableVersion, _ range: IndexRange = .all,
+        by filter: CompiledFilter, atMost most: Int, reader: RecordReader, number: Int
     ) throws -> (rows: [RecordReference]?, scanned: Int) {
         let skipped = isExact && query.conjuncts.isEmpty ? query.offset : 0
         let left = query.offset - skipped
@@ -95,7 +95,7 @@ struct OrderedWalk {
         var tied = TiedRows(order, covered: covered, reader: reader)
         var scanned = 0
         var shouldContinue = true
-        try TableIndex(table, index).forEachRow(descending: !isAscending, skipping: skipped) { row in
+        try TableIndex(table, index).forEachRow(in: range, descending: !isAscending, skipping: skipped) { row in
             if scanned >= most {
                 shouldContinue = false
                 return false

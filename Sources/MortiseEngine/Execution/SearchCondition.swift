@@ -45,8 +45,81 @@ enum SearchCondition {
         return nil
     }
 
+    /// What follows from several conditions of which one holds: for each slot on which all of them say something, the widest of
+    /// it. Empty where one may throw for records that the others rule out.
+    ///
+    /// So the next page of an order, `date > d || (date == d && reference > r)`, begins at `date >= d`.
+    static func implied(by alternatives: [QueryExpression]) -> [SlotCondition] {
+        if alternatives.contains(where: \.mayThrow) { return [] }
+        let parts = alternatives.map { part in
+            var found: [SlotCondition] = []
+            collect(part, into: &found)
+            return found
+        }
+        guard let first = parts.first else { return [] }
+        var found: [SlotCondition] = []
+        for slot in Set(first.map(\.slot)).sorted() {
+            let said = parts.map { $0.filter { $0.slot == slot }.map(\.condition) }
+            if said.contains(where: \.isEmpty) { continue }
+            if let values = values(said) {
+                found.append(SlotCondition(slot, values.count == 1 ? .equal(values[0]) : .oneOf(values)))
+                continue
+            }
+            if let bound = bound(said, { if case .lower(let bound) = $0 { bound } else { nil } }) {
+                found.append(SlotCondition(slot, .lower(bound)))
+            }
+            if let bound = bound(said, { if case .upper(let bound) = $0 { bound } else { nil } }) {
+                found.append(SlotCondition(slot, .upper(bound)))
+            }
+        }
+        return found
+    }
+
+    /// The values of which one is in the slot, if all alternatives name some.
+    private static func values(_ said: [[SearchCondition]]) -> [StoredValue]? {
+        var values: [StoredValue] = []
+        for conditions in said {
+            var named: [StoredValue]?
+            for condition in conditions where named == nil {
+                switch condition {
+                case .equal(let value): named = [value]
+                case .oneOf(let list): named = list
+                default: break
+                }
+            }
+            guard let named else { return nil }
+            for value in named where !values.contains(where: { $0.isIdentical(to: value) }) { values.append(value) }
+            if values.count > mostValues { return nil }
+        }
+        return values
+    }
+
+    private static let mostValues = 256
+
+    /// The bound that all alternatives have, if it is at one value: which of several values is the widest depends on their order.
+    private static func bound(
+        _ said: [[SearchCondition]], _ bound: (SearchCondition) -> IndexRange.Bound?
+    ) -> IndexRange.Bound? {
+        var widest: IndexRange.Bound?
+        for conditions in said {
+            var own: IndexRange.Bound?
+            for condition in conditions where own == nil {
+                if case .equal(let value) = condition {
+                    own = .init(value: value, isIncluded: true)
+                } else {
+                    own = bound(condition)
+                }
+            }
+            guard let own else { return nil }
+            if let known = widest, !known.value.isIdentical(to: own.value) { return nil }
+            widest = .init(value: own.value, isIncluded: own.isIncluded || widest?.isIncluded == true)
+        }
+        return widest
+    }
+
     private static func collect(_ expression: QueryExpression, into found: inout [SlotCondition]) {
         switch expression {
+        case .or(let parts): found += implied(by: parts)
         case .and(let parts):
             for part in parts { collect(part, into: &found) }
         case .compare(let comparison, .property(.variable(0), let property), .constant(let value)):

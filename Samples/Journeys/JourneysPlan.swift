@@ -17,6 +17,8 @@ public enum JourneysPlan: SchemaMigrationPlan {
     public enum Problem: Error, Equatable {
         /// All trips together cost something else than before.
         case total(before: Int, after: Int)
+        /// A price is no amount of money.
+        case price(trip: PersistentIdentifier)
     }
 
     private static var guestsBecomeTravelers: MigrationStage {
@@ -56,6 +58,7 @@ public enum JourneysPlan: SchemaMigrationPlan {
 
     @Sendable private static func cents(of trip: StoredRecord) throws -> StoredValue {
         let price = try trip.value(Double.self, of: "price") ?? 0
-        return .integer(Int64((price * 100).rounded()))
+        guard let cents = Int64(exactly: (price * 100).rounded()) else { throw Problem.price(trip: trip.id) }
+        return .integer(cents)
     }
 }

@@ -81,6 +81,37 @@ import Testing
         #expect(try memory.statistics().map(\.files.count) == [0])
     }
 
+    @Test func storesOfOneNameAndSuchWithoutFilesAreNoHindrance() throws {
+        let folder = try Folder()
+        for name in ["a", "b", "c"] {
+            try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
+        }
+        let first = try ModelContainer(
+            for: Schema([Note.self]), configurations: [AppendLogConfiguration(path: folder.path("a/s.log"))])
+        let seed = ModelContext(first)
+        seed.insert(Note("old"))
+        try seed.save()
+        try first.close()
+        let container = try ModelContainer(
+            for: Schema([Note.self, Marker.self]),
+            configurations: [
+                AppendLogConfiguration(
+                    "notes", schema: Schema([Note.self]), path: folder.path("a/s.log"), allowsSave: false),
+                JSONFileConfiguration("markers", schema: Schema([Marker.self]), path: folder.path("b/s.log")),
+            ])
+        // The JSON store has no file before it has saved.
+        #expect(try container.verify().map(\.store) == ["notes"])
+        #expect(try container.backUp(to: folder.path("c/1")).map(\.store) == ["notes"])
+        let context = ModelContext(container)
+        context.insert(Marker("m"))
+        try context.save()
+        #expect(try container.backUp(to: folder.path("c/2")).map(\.store) == ["notes", "markers"])
+        let copies = try FileManager.default.contentsOfDirectory(atPath: folder.path("c/2"))
+        #expect(Set(copies).isSuperset(of: ["notes-s.log", "markers-s.log"]), "\(copies)")
+        // The log is open for reading alone.
+        #expect(try container.compact().isEmpty)
+    }
+
     @Test func damageIsReported() throws {
         let folder = try Folder()
         let path = folder.path("a.log")

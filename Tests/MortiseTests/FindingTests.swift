@@ -97,6 +97,20 @@ import Testing
         #expect(mine.persistentModelID == theirs.persistentModelID)
     }
 
+    @Test func whatIsNoAttributeOfTheModelIsRefused() throws {
+        let context = ModelContext(try memory(Port.self))
+        for body in [
+            { _ = try context.first(Port.self, where: \.code.count, is: 3) },
+            { _ = try context.first(Port.self, where: \.persistentModelID.entityName, is: "Port") },
+        ] {
+            #expect {
+                try body()
+            } throws: { error in
+                if case SwiftDataError.unsupportedKeyPath = error { true } else { false }
+            }
+        }
+    }
+
     @Test func aLimitOfTheDescriptorDoesNotHideThatThereAreSeveral() throws {
         let context = ModelContext(try memory(Port.self))
         context.insert(Port("a"))

@@ -101,6 +101,65 @@ import Testing
         #expect(mine.balance == 7)
     }
 
+    @Test(arguments: stores) func aUniqueValueThatOthersTakeIsAConflict(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        context.insert(Account(1, 0))
+        try context.save()
+        var rivals = 1
+        let outcome = try context.transaction(retrying: 3) {
+            try context.findOrCreate(Account.self, where: \.number, is: 9) { Account(9, 0) }.balance += 1
+            guard rivals > 0 else { return }
+            rivals -= 1
+            other.insert(Account(9, 100))
+            try other.save()
+        }
+        #expect(outcome.attempts == 2)
+        func stored(_ number: Int) throws -> Int? {
+            try ModelContext(container).first(Account.self, where: \.number, is: number)?.balance
+        }
+        #expect(try stored(9) == 101)
+        // A value that was taken before the transaction is one that is meant.
+        let meant = try context.transaction(retrying: 3) { context.insert(Account(9, 5)) }
+        #expect(meant.attempts == (kind == "csv" ? 2 : 1))
+        #expect(try stored(9) == 5)
+        #expect(try ModelContext(container).fetchCount(FetchDescriptor<Account>()) == 2)
+        // So is one that another record has been changed to.
+        rivals = 1
+        let one = try #require(try context.first(Account.self, where: \.number, is: 1))
+        let changed = try context.transaction(retrying: 3) {
+            let isTaken = try context.first(Account.self, where: \.number, is: 7) != nil
+            one.number = isTaken ? 8 : 7
+            guard rivals > 0 else { return }
+            rivals -= 1
+            other.insert(Account(7, 70))
+            try other.save()
+        }
+        #expect(changed.attempts == 2)
+        #expect(try (stored(7), stored(8)) == (70, 0))
+    }
+
+    @Test(arguments: ["memory", "json", "log"]) func whatOthersHaveDeletedIsNoCounter(_ kind: String) throws {
+        let folder = try Folder()
+        let container = try container(kind, folder)
+        let (context, other) = (ModelContext(container), ModelContext(container))
+        context.insert(Account(1, 2))
+        try context.save()
+        let mine = try onlyModel(Account.self, in: context)
+        let identifier = mine.persistentModelID
+        var runs = 0
+        #expect(throws: ModelContextError.noSuchModel(identifier)) {
+            try context.transaction(retrying: 5) {
+                runs += 1
+                mine.balance += 1
+                other.delete(try onlyModel(Account.self, in: other))
+                try other.save()
+            }
+        }
+        #expect(runs == 1 && !context.hasChanges)
+    }
+
     @Test func theContainersPolicyIsThatOfItsContexts() async throws {
         let container = try memory(Account.self)
         #expect(ModelContext(container).mergePolicy == .propertyWise)

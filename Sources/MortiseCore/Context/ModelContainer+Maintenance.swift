@@ -38,7 +38,8 @@ extension ModelContainer {
     }
 
     /// Reads everything that the stores have and lists what is wrong; nothing changes. Others may save meanwhile.
-    /// - Returns: one report for each store that can be verified, in the order of the configurations. Stores in memory cannot.
+    /// - Returns: one report for each store that can be verified, in the order of the configurations. Stores in memory, and those
+    ///   that have no file yet, cannot.
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors for what cannot be read at all.
     public func verify() throws -> [StoreReport] {
         try reports { configuration, _ in try (configuration as? any VerifiableConfiguration)?.verifyStore() }
@@ -46,8 +47,10 @@ extension ModelContainer {
 
     /// Writes a copy of each store, as of one moment, into a folder; others may save meanwhile. Each copy opens as its store
     /// does. Several stores are copied one after the other.
-    /// - Parameter folder: the path of the folder, which is made if it does not exist. A copy has the name of its store's file.
-    /// - Returns: one report for each store that can be copied, in the order of the configurations. Stores in memory cannot.
+    /// - Parameter folder: the path of the folder, which is made if it does not exist. A copy has the name of its store's file, behind
+    ///   that of its configuration where several have that name.
+    /// - Returns: one report for each store that can be copied, in the order of the configurations. Stores in memory, and those
+    ///   that have no file yet, cannot.
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors, also if a copy's path has something already. Copies
     ///   that were finished before stay.
     @discardableResult
@@ -55,20 +58,29 @@ extension ModelContainer {
         try checkOpen()
         let root = URL(fileURLWithPath: folder, isDirectory: true)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        func name(_ configuration: any DataStoreConfiguration) -> String {
+            let location = (configuration as? any SelfDescribingConfiguration)?.location ?? configuration.name
+            return URL(fileURLWithPath: location).lastPathComponent
+        }
+        let names = storeConfigurations.map(name)
         return try reports { configuration, _ in
             guard let source = configuration as? any BackupConfiguration else { return nil }
-            let location = (configuration as? any SelfDescribingConfiguration)?.location ?? configuration.name
-            let file = root.appending(path: URL(fileURLWithPath: location).lastPathComponent)
+            let own = name(configuration)
+            // Stores in several folders may have files of one name.
+            let isShared = names.count { $0 == own } > 1
+            let file = root.appending(path: isShared ? "\(configuration.name)-\(own)" : own)
             return try source.backUpStore(to: file.path(percentEncoded: false))
         }
     }
 
     /// Drops what the stores' configurations do not keep, such as old history; no record changes.
-    /// - Returns: one report for each store that can be made smaller, in the order of the configurations.
+    /// - Returns: one report for each store that can be made smaller and changed, in the order of the configurations.
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors.
     @discardableResult
     public func compact() throws -> [StoreReport] {
-        try reports { _, store in try (store as? any CompactableStore)?.compactStore() }
+        try reports { _, store in
+            store.allowsSave ? try (store as? any CompactableStore)?.compactStore() : nil
+        }
     }
 
     /// Counts what the stores have.
@@ -97,6 +109,10 @@ extension ModelContainer {
     ) throws -> [StoreReport] {
         try checkOpen()
         return try zip(storeConfigurations, stores).compactMap { configuration, connection in
+            // One that has saved nothing yet has no file.
+            if let described = configuration as? any SelfDescribingConfiguration, try described.storeFiles().isEmpty {
+                return nil
+            }
             do {
                 return try body(configuration, connection.underlying).map {
                     StoreReport(store: configuration.name, report: $0)

@@ -253,6 +253,12 @@ public final class ModelContainer: Equatable, @unchecked Sendable {
         if let loss = store.schemaLoss {
             log(loss, of: configuration.name, copy: nil, logger)
         }
+        // Texts of identifiers are taken for what is known, under the names of before, too.
+        for entity in store.schema.stored.entities {
+            for name in [entity.name, entity.originalName] {
+                _ = IdentifierNamespace(storeIdentifier: store.identifier, entityName: name)
+            }
+        }
         return TypedConnection(store, configurationName: configuration.name)
     }
 

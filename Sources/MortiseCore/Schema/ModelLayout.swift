@@ -133,10 +133,9 @@ extension ModelLayout {
         let identity = ObjectIdentifier(type)
         if let known = Self.knownFormerNames.withLock({ $0[identity] }) { return known }
         let layouts = Self.closure(of: [type])
-        let current = Set(layouts.map(\.entityName))
         let found = Dictionary(
-            layouts.filter { $0.originalName != $0.entityName && !current.contains($0.originalName) }
-                .map { ($0.originalName, $0.entityName) }, uniquingKeysWith: { first, _ in first })
+            layouts.filter { $0.originalName != $0.entityName }.map { ($0.originalName, $0.entityName) },
+            uniquingKeysWith: { first, _ in first })
         Self.knownFormerNames.withLock { $0[identity] = found }
         return found
     }

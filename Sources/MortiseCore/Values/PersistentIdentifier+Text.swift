@@ -1,7 +1,8 @@
 import Foundation
 
 extension PersistentIdentifier {
-    /// A short text for URLs and files, of the letters, digits, `-` and `_`; nil while the identifier is temporary.
+    /// A short text for URLs and files, of the letters, digits, `-` and `_`; nil while the identifier is temporary, and for a key
+    /// whose text would be longer than 8,192 bytes.
     ///
     /// It names the store, the entity and the key, so that it stays valid as long as the record does, in every process that
     /// opens the store. It is no secret: whoever can read it can tell the key.
@@ -35,15 +36,15 @@ extension PersistentIdentifier {
         }
         let check = Form.check(bytes)
         bytes += [UInt8(check >> 8), UInt8(truncatingIfNeeded: check)]
-        return Data(bytes).base64EncodedString()
+        let text = Data(bytes).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return text.utf8.count <= Form.longest ? text : nil
     }
 
     /// Reads what `string` gave.
     ///
     /// The text may come from anywhere: it is taken only if this process knows the store and the entity, which it does once a
-    /// container has opened the store and fetched or saved a model of the entity, or somebody has decoded another identifier
-    /// of these. Whether there is such a record is not looked at; `ModelContext.existingModel(for:as:)` does that.
+    /// container has opened the store, or somebody has decoded another identifier of these. Whether there is such a record is not looked at; `ModelContext.existingModel(for:as:)` does that.
     /// - Throws: `IdentifierTextError`.
     public init(string: String) throws {
         guard string.utf8.count <= Form.longest else { throw IdentifierTextError.malformed }

@@ -238,6 +238,19 @@ extension MigrationTests {
                     FetchDescriptor<Second.Zourney>(predicate: #Predicate { $0.persistentModelID == alps })
                 )
                 .map(\.name) == ["Alps\(marks.0)"])
+            // Another entity's name now, in a condition on a relationship, in a list, and where it is not.
+            let (sea, both) = (trips[1], [trips[0], ferry])
+            #expect(
+                try context.fetch(
+                    FetchDescriptor<Second.Trip>(predicate: #Predicate { $0.journey?.persistentModelID == sea }))
+                    == lines)
+            #expect(
+                try context.fetchCount(
+                    FetchDescriptor<Second.Trip>(predicate: #Predicate { $0.journey?.persistentModelID != sea })) == 0)
+            #expect(
+                try context.fetch(
+                    FetchDescriptor<Second.Zourney>(predicate: #Predicate { both.contains($0.persistentModelID) }))
+                    == [journeys[0]])
             if opening == 0 {
                 // Nothing but what an opening has written. Without a plan it is the first save that does.
                 context.insert(Second.Trip("9", journey: journeys.first))

@@ -28,13 +28,21 @@ extension ModelContext {
     /// A property with `#Unique`, `@Attribute(.unique)` or `#Index` is looked up, in the store and among unsaved models alike.
     /// - Parameters:
     ///   - type: the model's class; subclasses count.
-    ///   - keyPath: a stored property. A relationship is compared by identifier: `\.owner?.persistentModelID`.
+    ///   - keyPath: a stored attribute of the model itself. For anything else fetch by a predicate.
     ///   - value: the value. Nil finds models without one.
     /// - Returns: the model; nil if there is none.
-    /// - Throws: what `fetch(_:)` throws.
+    /// - Throws: what `fetch(_:)` throws; `SwiftDataError.unsupportedKeyPath` for another key path.
     public func first<T: PersistentModel, Value: Equatable & Codable & Sendable>(
         _ type: T.Type = T.self, where keyPath: any KeyPath<T, Value> & Sendable, is value: Value
     ) throws -> T? {
+        // A predicate takes key paths with one component, and ends the process at others.
+        guard let slot = ModelLayout.of(T.self).slot(for: keyPath),
+            ModelLayout.of(T.self).properties[slot] is Schema.Attribute
+        else {
+            throw SwiftDataError(
+                .unsupportedKeyPath,
+                "\(KeyPathText.named("\(keyPath)")) is no stored attribute of \(T.self). Fetch by a predicate instead.")
+        }
         var descriptor = FetchDescriptor<T>(predicate: equality(of: keyPath, value))
         descriptor.fetchLimit = 1
         return try fetch(descriptor).first

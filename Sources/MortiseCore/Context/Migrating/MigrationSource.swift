@@ -72,7 +72,14 @@ public final class MigrationTarget {
     private let migration: any StoreMigration
     private var isClosed = false
 
-    init(_ store: any VersionedDataStore, _ container: ModelContainer, in migration: any StoreMigration) {
+    /// By name of an entity of the source, its name here, where that is another.
+    private let names: [String: String]
+
+    init(
+        _ store: any VersionedDataStore, _ container: ModelContainer, in migration: any StoreMigration,
+        renaming names: [String: String]
+    ) {
+        self.names = names
         self.store = store
         self.migration = migration
         described = container.schema
@@ -89,7 +96,8 @@ public final class MigrationTarget {
     public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {
         // Not a fetch, which would look at all that is unsaved.
         _ = try context.state.tables(under: type)
-        return try context.state.find(identifier) as? T
+        if let found = try context.state.find(identifier) as? T { return found }
+        return names.isEmpty ? nil : try context.state.find(identifier.renamed(names)) as? T
     }
 
     /// The records of an entity and of those that inherit from it, in the order of insertion, as they are now: what is changed while
@@ -163,11 +171,12 @@ public final class MigrationTarget {
         identifier: PersistentIdentifier, layout: RecordLayout, values: () throws -> ContiguousArray<StoredValue>
     ) {
         let version = store.currentVersion
-        let found = described.resolve(identifier) { identifier in
+        func find(_ identifier: PersistentIdentifier) -> (PersistentIdentifier, RowSource, Int)? {
             version.rows(ofEntity: identifier.entityName).flatMap { rows in
                 rows.row(of: identifier).map { (identifier, rows, $0) }
             }
         }
+        let found = described.resolve(identifier, find) ?? (names.isEmpty ? nil : find(identifier.renamed(names)))
         guard let (identifier, rows, row) = found, let layout = layouts[identifier.entityName] else {
             throw MigrationRecordError.noSuchRecord(identifier)
         }

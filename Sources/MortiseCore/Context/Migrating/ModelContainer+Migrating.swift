@@ -339,7 +339,8 @@ private struct DueMigration {
                 let working = try migration.working(under: step.target)
                 let new = container(of: working, step.target)
                 defer { try? new.close() }
-                let target = MigrationTarget(working, new, in: migration)
+                let renaming = EntityRenaming(from: step.source.stored, to: step.target.stored)
+                let target = MigrationTarget(working, new, in: migration, renaming: renaming.names)
                 defer { target.close() }
                 try migrate(source, target)
                 try target.flush()

@@ -7,21 +7,22 @@ extension ModelContext {
         public let attempts: Int
     }
 
-    /// Runs a block and saves; where others have changed or deleted meanwhile what the block has changed, drops its changes and
-    /// runs it again on what is stored then.
+    /// Runs a block and saves; where others have changed meanwhile what the block has changed, or have taken a unique value of a
+    /// model that it has made, drops its changes and runs it again on what is stored then.
     ///
     ///     try context.transaction(retrying: 5) { account.balance += 1 }
     ///
     /// So a counter is exact under any number of writers, whatever the context's merge policy is. The block has to read what it
     /// changes itself: values from before it are those of before. A record that it reads and does not change is not looked at
-    /// again.
+    /// again. What it saves itself, and batches, are stored at once: they stay, and are repeated.
     /// - Parameters:
     ///   - retries: how often the block may run again; negative numbers count as 0.
     ///   - block: changes models of this context. It may run several times, so it does nothing that cannot be repeated.
     /// - Returns: what the block returned, and how often it ran.
     /// - Throws: `ModelContextError.unsavedChanges` if there are changes already, which a repetition would lose. The conflict if the
-    ///   last attempt had one as well: `SaveConflict`, `RecordsSuperseded`, `ModelContextError.noSuchModel`. What the block and
-    ///   `save()` throw. In all these cases, except for the first, the changes of the block were dropped.
+    ///   last attempt had one as well: `SaveConflict`, `RecordsSuperseded`, `ModelContextError.notUnique`. `.noSuchModel` if
+    ///   others have deleted what the block has changed, which is not repeated: the block may hold the model. What the block and
+    ///   `save()` throw. In all these cases, except for the first, the unsaved changes of the block were dropped.
     @discardableResult
     public func transaction<Result>(retrying retries: Int, block: () throws -> Result) throws -> TransactionOutcome<
         Result
@@ -34,11 +35,16 @@ extension ModelContext {
             autosave.end()
         }
         mergePolicy = .error
+        let outer = state.repeatable
+        let start = RepeatableStart()
+        state.repeatable = start
+        defer { state.repeatable = outer }
         var attempt = 1
         while true {
             do {
                 // What others have saved since the last fetch is no conflict yet.
                 try refresh()
+                start.begin(state)
                 let result = try block()
                 try save()
                 return TransactionOutcome(result: result, attempts: attempt)
@@ -57,7 +63,28 @@ extension Error {
     /// Whether others have changed what was to be saved.
     fileprivate var isConflict: Bool {
         if self is SaveConflict || self is RecordsSuperseded || self is VersionSuperseded { return true }
-        if case .noSuchModel? = self as? ModelContextError { return true }
+        if case .notUnique? = self as? ModelContextError { return true }
         return false
+    }
+}
+
+/// What was stored when the block of a transaction that may be repeated began.
+final class RepeatableStart {
+    private var versions: [ObjectIdentifier: any StoreVersion] = [:]
+    /// Records of stores without versions that had a unique value in an attempt before.
+    private var met: Set<PersistentIdentifier> = []
+
+    func begin(_ state: ContextState) {
+        versions = [:]
+        for session in state.sessions {
+            if let version = session.version { versions[ObjectIdentifier(session)] = version }
+        }
+    }
+
+    /// Whether a record had a unique value already, so that a new model that has it, too, is meant to update it.
+    func knew(_ record: PersistentIdentifier, _ claim: UniqueClaim, _ constraint: Int, _ table: ModelTable) -> Bool {
+        guard let version = versions[ObjectIdentifier(table.session)] else { return !met.insert(record).inserted }
+        return version.identifier(
+            ofEntity: table.layout.entityName, constraint: constraint, values: claim.values) == record
     }
 }

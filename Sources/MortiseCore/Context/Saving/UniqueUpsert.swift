@@ -32,11 +32,17 @@ struct UniqueUpsert {
             if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { continue }
             guard let claim = UniqueClaim(model, slots, layout) else { continue }
             round.note(claim, of: model)
-            guard
-                let other = try pendingOwner(of: claim, model, slots, &round)
-                    ?? storedOwner(of: claim, index, slots, table, &round.stored),
+            let pending = pendingOwner(of: claim, model, slots, &round)
+            guard let other = try pending ?? storedOwner(of: claim, index, slots, table, &round.stored),
                 other !== model, other !== survivor
             else { continue }
+            if pending == nil, isNew, let start = state.repeatable,
+                !start.knew(other.persistentModelID, claim, index, table)
+            {
+                throw ModelContextError.notUnique(
+                    entity: layout.entityName, properties: slots.map { layout.properties[$0].name },
+                    model: model.persistentModelID, other: other.persistentModelID)
+            }
             guard isNew, survivor == nil, ModelLayout.of(type(of: other)).isSame(as: layout) else {
                 round.collide(
                     model,

@@ -70,10 +70,29 @@ final class PreparedQuery<Model: PersistentModel> {
 }
 
 extension QueryExpression {
-    /// The expression with identifiers of records under other names of their entities.
+    /// The expression with identifiers of records under the names that their entities have now, and under those that they have
+    /// here: another entity may have that name, and a store gives a number once.
     fileprivate func renamingEntities(_ names: [String: String]) -> QueryExpression {
-        if case .constant(.identifier(let identifier)) = self {
-            return .constant(.identifier(identifier.renamed(names)))
+        func both(_ identifier: PersistentIdentifier) -> QueryExpression? {
+            guard let name = names[identifier.entityName] else { return nil }
+            let other = identifier.ofEntity(named: name)
+            return .list([.constant(.identifier(identifier)), .constant(.identifier(other))])
+        }
+        switch self {
+        case .compare(let comparison, let other, .constant(.identifier(let identifier))),
+            .compare(let comparison, .constant(.identifier(let identifier)), let other):
+            guard comparison == .equal || comparison == .notEqual, let list = both(identifier) else { break }
+            let isOne = QueryExpression.contains(list, other.renamingEntities(names))
+            return comparison == .equal ? isOne : .not(isOne)
+        case .list(let elements):
+            return .list(
+                elements.flatMap { element -> [QueryExpression] in
+                    if case .constant(.identifier(let identifier)) = element, case .list(let pair)? = both(identifier) {
+                        return pair
+                    }
+                    return [element.renamingEntities(names)]
+                })
+        default: break
         }
         return mapChildren { $0.renamingEntities(names) }
     }

@@ -44,7 +44,7 @@ extension ModelContext {
             do {
                 // What others have saved since the last fetch is no conflict yet.
                 try refresh()
-                start.begin(state)
+                start.begin(state.sessions)
                 let result = try block()
                 try save()
                 return TransactionOutcome(result: result, attempts: attempt)
@@ -65,26 +65,5 @@ extension Error {
         if self is SaveConflict || self is RecordsSuperseded || self is VersionSuperseded { return true }
         if case .notUnique? = self as? ModelContextError { return true }
         return false
-    }
-}
-
-/// What was stored when the block of a transaction that may be repeated began.
-final class RepeatableStart {
-    private var versions: [ObjectIdentifier: any StoreVersion] = [:]
-    /// Records of stores without versions that had a unique value in an attempt before.
-    private var met: Set<PersistentIdentifier> = []
-
-    func begin(_ state: ContextState) {
-        versions = [:]
-        for session in state.sessions {
-            if let version = session.version { versions[ObjectIdentifier(session)] = version }
-        }
-    }
-
-    /// Whether a record had a unique value already, so that a new model that has it, too, is meant to update it.
-    func knew(_ record: PersistentIdentifier, _ claim: UniqueClaim, _ constraint: Int, _ table: ModelTable) -> Bool {
-        guard let version = versions[ObjectIdentifier(table.session)] else { return !met.insert(record).inserted }
-        return version.identifier(
-            ofEntity: table.layout.entityName, constraint: constraint, values: claim.values) == record
     }
 }

@@ -37,7 +37,8 @@ struct UniqueUpsert {
                 other !== model, other !== survivor
             else { continue }
             if pending == nil, isNew, let start = state.repeatable,
-                !start.knew(other.persistentModelID, claim, index, table)
+                !start.knew(
+                    other.persistentModelID, claim.values, index, ofEntity: layout.entityName, in: table.session)
             {
                 throw ModelContextError.notUnique(
                     entity: layout.entityName, properties: slots.map { layout.properties[$0].name },

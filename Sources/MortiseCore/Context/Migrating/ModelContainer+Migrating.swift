@@ -99,7 +99,7 @@ extension SchemaChange {
     fileprivate var words: String? {
         switch kind {
         case .versionChanged: nil
-        case .propertyRenamed: "\(subject) renamed from \(origin ?? "")"
+        case .propertyRenamed, .entityRenamed: "\(subject) renamed from \(origin ?? "")"
         default: "\(subject) \(detail)"
         }
     }

@@ -148,29 +148,46 @@ extension DefaultStore: HistoryProviding {
     }
 }
 
-extension DefaultStore: CompactableStore {
-    /// As the store that holds the records does.
-    /// - Throws: `DataStoreError.unsupportedFeature` for one that cannot be made smaller while it is open: all but the append log.
-    public func compactStore() throws -> MaintenanceReport {
-        guard let base = base as? any CompactableStore else { throw DataStoreError.unsupportedFeature }
-        return try base.compactStore()
+extension DefaultStore {
+    /// Makes the store that holds the records smaller.
+    /// - Throws: its errors; `DataStoreError.unsupportedFeature` for one that cannot be made smaller while it is open: all but the
+    ///   append log.
+    public func compactStore() throws -> MaintenanceReport { try base.compactStore() }
+}
+
+extension ModelConfiguration {
+    fileprivate typealias FileConfiguration = BackupConfiguration & MigratableConfiguration
+        & SelfDescribingConfiguration
+        & VerifiableConfiguration
+
+    /// What opens the file; nil for a store in memory.
+    fileprivate var file: (any FileConfiguration)? {
+        get throws {
+            if isStoredInMemoryOnly { return nil }
+            return switch try DefaultStore.file(of: self) {
+            case .json(let file): file
+            case .log(let file): file
+            }
+        }
+    }
+
+    /// - Throws: `DataStoreError.unsupportedFeature` for a store in memory.
+    fileprivate var requiredFile: any FileConfiguration {
+        get throws {
+            guard let file = try file else { throw DataStoreError.unsupportedFeature }
+            return file
+        }
     }
 }
 
 extension ModelConfiguration: VerifiableConfiguration, BackupConfiguration {
-    /// As the store in the file does.
+    /// Reads all of the store in the file and lists what is wrong.
     /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
-    public func verifyStore() throws -> MaintenanceReport {
-        guard let file = try file as? any VerifiableConfiguration else { throw DataStoreError.unsupportedFeature }
-        return try file.verifyStore()
-    }
+    public func verifyStore() throws -> MaintenanceReport { try requiredFile.verifyStore() }
 
-    /// As the store in the file does.
+    /// Writes a copy of the store in the file, as of one moment, to a path where nothing exists.
     /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
-    public func backUpStore(to path: String) throws -> MaintenanceReport {
-        guard let file = try file as? any BackupConfiguration else { throw DataStoreError.unsupportedFeature }
-        return try file.backUpStore(to: path)
-    }
+    public func backUpStore(to path: String) throws -> MaintenanceReport { try requiredFile.backUpStore(to: path) }
 }
 
 extension ModelConfiguration: SelfDescribingConfiguration {
@@ -186,16 +203,12 @@ extension ModelConfiguration: SelfDescribingConfiguration {
     /// The path of the file; `memory` for a store in memory.
     public var location: String { isStoredInMemoryOnly ? "memory" : url.path(percentEncoded: false) }
 
-    /// The files of the store; none for a store in memory.
+    /// The files of the store; empty for a store in memory.
     /// - Throws: the errors of the store in the file.
-    public func storeFiles() throws -> [StoreFile] {
-        try (file as? any SelfDescribingConfiguration)?.storeFiles() ?? []
-    }
+    public func storeFiles() throws -> [StoreFile] { try file?.storeFiles() ?? [] }
 
     /// That of the store in the file; `process` for a store in memory, and where the file cannot be examined.
-    public var durabilityGrade: DurabilityGrade {
-        ((try? file) as? any SelfDescribingConfiguration)?.durabilityGrade ?? .process
-    }
+    public var durabilityGrade: DurabilityGrade { (try? requiredFile)?.durabilityGrade ?? .process }
 
     /// True: the store itself compares the schemas.
     public var checksStoredSchema: Bool { true }
@@ -208,18 +221,7 @@ extension ModelConfiguration: MigratableConfiguration {
         try file?.migrationSpace(keepingCopy: keepsCopy)
     }
 
-    /// Nil for a store in memory.
-    private var file: (any MigratableConfiguration)? {
-        get throws {
-            if isStoredInMemoryOnly { return nil }
-            return switch try DefaultStore.file(of: self) {
-            case .json(let file): file
-            case .log(let file): file
-            }
-        }
-    }
-
-    /// The schema of the file; nil if there is none yet, and for a store in memory.
+    /// The schema of the file; nil if it does not exist yet, and for a store in memory.
     /// - Throws: what the store in the file throws.
     public func storedSchema() throws -> StoredSchema? { try file?.storedSchema() }
 
@@ -228,15 +230,9 @@ extension ModelConfiguration: MigratableConfiguration {
 
     /// Begins a migration of the file.
     /// - Throws: what the store in the file throws; `DataStoreError.unsupportedFeature` for a store in memory.
-    public func beginMigration() throws -> any StoreMigration {
-        guard let file = try file else { throw DataStoreError.unsupportedFeature }
-        return try file.beginMigration()
-    }
+    public func beginMigration() throws -> any StoreMigration { try requiredFile.beginMigration() }
 
     /// Begins a migration that is never committed.
     /// - Throws: as `beginMigration()`.
-    public func previewMigration() throws -> any StoreMigration {
-        guard let file = try file else { throw DataStoreError.unsupportedFeature }
-        return try file.previewMigration()
-    }
+    public func previewMigration() throws -> any StoreMigration { try requiredFile.previewMigration() }
 }

@@ -182,7 +182,7 @@ extension AppendLog {
     }
 }
 
-extension AppendLogStore: CompactableStore {
+extension AppendLogStore {
     /// As `compact(reporting:)`.
     public func compactStore() throws -> MaintenanceReport {
         let before = try configuration.storeFiles().reduce(0) { $0 + $1.bytes }

@@ -16,7 +16,7 @@ public struct CoreDataSource: Sendable {
     /// - Parameters:
     ///   - document: the schema.
     ///   - name: the enum's name.
-    /// - Throws: `ModelSourceError` for a name that is none; `SchemaDocumentError` for a schema whose parts do not fit together.
+    /// - Throws: `ModelSourceError` for a name that Swift does not allow; `SchemaDocumentError` for a schema whose parts do not fit together.
     public init(_ document: SchemaDocument, name: String = "StoreModel") throws {
         _ = try SchemaDocument(reading: Array(document.text().utf8))
         guard SwiftName.isIdentifier(name), !SwiftName.isKeyword(name), !ReservedSwiftNames.used.contains(name),

@@ -42,7 +42,7 @@ public struct ModelSource: Sendable {
     /// A file with an enum that conforms to `VersionedSchema` and has the classes inside.
     /// - Parameter name: the enum's name.
     /// - Returns: the file.
-    /// - Throws: `ModelSourceError` for a name that is none, or that an entity has.
+    /// - Throws: `ModelSourceError` for a name that Swift does not allow, or that an entity has.
     public func text(versionedAs name: String) throws(ModelSourceError) -> String {
         text(
             imports: ["Foundation", "Mortise"], heading: heading + ["Frozen: do not edit."],

@@ -7,7 +7,7 @@ struct SwiftLiteral {
     /// A type's name, with its module where an entity has that name.
     let type: (String) -> String
 
-    /// An expression that gives exactly that value; nil if there is none.
+    /// An expression that gives exactly that value; nil if no literal does.
     func expression(_ value: StoredValue, kind: StorageKind) -> String? {
         guard value.fits(kind), !value.isNull else { return nil }
         switch value {

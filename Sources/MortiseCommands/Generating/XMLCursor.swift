@@ -174,7 +174,7 @@ struct XMLCursor {
         return try decoded(start..<position)
     }
 
-    /// The text with its entities replaced, of which none stands for more than one character.
+    /// The text with its entities replaced; each gives one character.
     private func decoded(_ range: Range<Int>) throws(XMLFault) -> String {
         guard bytes[range].contains(UInt8(ascii: "&")) else { return String(decoding: bytes[range], as: UTF8.self) }
         var result = ""

@@ -29,7 +29,7 @@ struct SchemaLint {
 
     /// - Parameters:
     ///   - document: the schema.
-    ///   - shipped: the version before, whose records exist; nil if there is none.
+    ///   - shipped: the version before, whose records exist; nil for a first version.
     ///   - isForSync: whether records are exchanged with a service, such as CloudKit.
     init(_ document: SchemaDocument, since shipped: SchemaDocument?, isForSync: Bool) {
         self.document = document

@@ -1,12 +1,5 @@
 import Foundation
 
-/// A store that can be made smaller while it is open.
-public protocol CompactableStore: DataStore {
-    /// Drops what the store's configuration does not keep; no record changes, and others may read and save meanwhile.
-    /// - Throws: the adapter's errors. The store's records do not change then either.
-    func compactStore() throws -> MaintenanceReport
-}
-
 /// What one store of a container has.
 public struct StoreStatistics: Sendable, Hashable {
     /// The name of the store's configuration.
@@ -79,7 +72,7 @@ extension ModelContainer {
     @discardableResult
     public func compact() throws -> [StoreReport] {
         try reports { _, store in
-            store.allowsSave ? try (store as? any CompactableStore)?.compactStore() : nil
+            store.allowsSave ? try store.compactStore() : nil
         }
     }
 

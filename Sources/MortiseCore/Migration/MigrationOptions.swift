@@ -27,7 +27,7 @@ public struct MigrationOptions {
         case always
     }
 
-    /// The version that a store is taken for if its schema is none of the plan's: one that was made before the plan, or by models
+    /// The version that a store is taken for if no version of the plan has its schema: one that was made before the plan, or by models
     /// that were changed without a new version. The store has to fit that version without loss. Nil, the default, refuses such
     /// stores.
     public var adopting: (any VersionedSchema.Type)?

@@ -27,7 +27,7 @@ struct ModelDescription {
         let fault = Self.fault(of: type, metadata)
         self.type = type
         superclass = _getSuperclass(type) as? any PersistentModel.Type
-        // A class inherits the name of its superclass as well, which is none of its own.
+        // A class inherits the name of its superclass as well, which is not its own.
         let said = metadata.lazy.compactMap { $0.metadata as? Schema.OriginalEntityName }.last
         let name = said.map { $0.isGiven ? $0.originalName : nil } ?? type.originalEntityName
         originalName = said == nil && name == superclass?.originalEntityName ? nil : name

@@ -30,7 +30,7 @@ extension ModelContext {
     ///   - type: the model's class; subclasses count.
     ///   - keyPath: a stored attribute of the model itself. For anything else fetch by a predicate.
     ///   - value: the value. Nil finds models without one.
-    /// - Returns: the model; nil if there is none.
+    /// - Returns: the model; nil if no model has the value.
     /// - Throws: what `fetch(_:)` throws; `SwiftDataError.unsupportedKeyPath` for another key path.
     public func first<T: PersistentModel, Value: Equatable & Codable & Sendable>(
         _ type: T.Type = T.self, where keyPath: any KeyPath<T, Value> & Sendable, is value: Value

@@ -90,7 +90,7 @@ public final class MigrationTarget {
         author = EditingState(author: MigrationAuthor.name)
     }
 
-    /// What a record of the source became; nil if it is gone. Here and below, an identifier of the source stands for the record also if
+    /// What a record of the source became; nil if it is gone. Here and below, an identifier of the source leads to the record also if
     /// its entity has another name now.
     /// - Throws: `ModelContextError` for a class of another version; what a fetch throws.
     public func model<T: PersistentModel>(_ type: T.Type, for identifier: PersistentIdentifier) throws -> T? {

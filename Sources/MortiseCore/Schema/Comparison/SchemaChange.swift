@@ -68,7 +68,7 @@ public struct SchemaChange: Hashable, Sendable {
             case hasValue
             /// The property has no value.
             case hasNone
-            /// The property has a value that is none of these.
+            /// The property has another value than these.
             case isNoneOf([StoredValue])
             /// Another record has the same values, none of them nil.
             case isDuplicate

@@ -89,7 +89,7 @@ public struct SchemaDocument: Hashable, Sendable {
         public var kind: StorageKind
         /// Whether the part may have no value.
         public var isOptional: Bool
-        /// The value where the part is missing; nil if there is none.
+        /// The value where the part is missing; nil if it has no default.
         public var defaultValue: StoredValue?
         /// The parts of a part of kind `coded`.
         public var members: [Member]

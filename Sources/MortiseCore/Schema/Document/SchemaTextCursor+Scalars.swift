@@ -1,5 +1,5 @@
 extension SchemaTextCursor {
-    /// Reads a string of at most so many bytes of UTF-8.
+    /// Reads a string with a limit on its bytes of UTF-8.
     mutating func string(limit: Int) throws -> String {
         let start = try expect(.string)
         position += 1

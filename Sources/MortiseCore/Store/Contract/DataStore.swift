@@ -136,6 +136,12 @@ public protocol DataStore: AnyObject {
     /// runs the body, whose saves are durable as always.
     /// - Throws: what the body throws; the error of writing the saves.
     func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R
+
+    /// Drops what the store's configuration does not keep, such as old history; no record changes, and others may read and save
+    /// meanwhile. `ModelContainer.compact()` calls it. The default throws `DataStoreError.unsupportedFeature`.
+    /// - Returns: figures such as the bytes before and after.
+    /// - Throws: the store's errors. Its records do not change then either.
+    func compactStore() throws -> MaintenanceReport
 }
 
 extension DataStore {
@@ -182,6 +188,9 @@ extension DataStore {
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
     /// Runs the body, whose saves are durable as always.
     public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R { try body {} }
+    /// Drops nothing: a store that can be made smaller while it is open implements this.
+    /// - Throws: always `DataStoreError.unsupportedFeature`.
+    public func compactStore() throws -> MaintenanceReport { throw DataStoreError.unsupportedFeature }
 }
 
 /// A store that deletes many records without the context reading them first.

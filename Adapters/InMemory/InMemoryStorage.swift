@@ -10,8 +10,8 @@ import Synchronization
 public final class InMemoryStorage: Sendable {
     private struct State {
         var version: EngineVersion?
-        /// The engine of the stores that are open, and how many there are.
-        var open: (engine: Engine, count: Int)?
+        /// The engine of the stores that are open, how many there are, and what it began with.
+        var open: (engine: Engine, count: Int, initial: EngineVersion)?
         var isMigrating = false
     }
     private let state = Mutex(State())
@@ -39,7 +39,7 @@ public final class InMemoryStorage: Sendable {
                 version = .empty(Catalog(schema: schema, storeIdentifier: identifier))
             }
             let engine = Engine(version)
-            (state.version, state.open) = (version, (engine, 1))
+            state.open = (engine, 1, version)
             return engine
         }
     }
@@ -83,8 +83,10 @@ public final class InMemoryStorage: Sendable {
         // Saves that run are waited for.
         defer {
             state.withLock { state in
-                if state.open?.engine === engine, state.open?.count == 0 {
-                    (state.version, state.open) = (engine.version, nil)
+                if let open = state.open, open.engine === engine, open.count == 0 {
+                    // As with files, the first save brings the records to another schema, and not the opening.
+                    if engine.version !== open.initial { state.version = engine.version }
+                    state.open = nil
                 }
             }
         }

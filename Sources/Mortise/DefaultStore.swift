@@ -149,10 +149,9 @@ extension DefaultStore: HistoryProviding {
 }
 
 extension DefaultStore {
-    /// Makes the store that holds the records smaller.
-    /// - Throws: its errors; `DataStoreError.unsupportedFeature` for one that cannot be made smaller while it is open: all but the
-    ///   append log.
-    public func compactStore() throws -> MaintenanceReport { try base.compactStore() }
+    /// Makes the store that holds the records smaller; nil for one that cannot be while it is open: all but the append log.
+    /// - Throws: its errors.
+    public func compactStore() throws -> MaintenanceReport? { try base.compactStore() }
 }
 
 extension ModelConfiguration {

@@ -31,7 +31,7 @@ extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfigurat
         let store = try AppendLogStore(configuration, migrationPlan: nil)
         let result = Result { try store.compactStore() }
         try store.close()
-        return try result.get()
+        return try result.get() ?? MaintenanceReport()
     }
 
     /// - Throws: `FileError`, `alreadyExists` among them; `AppendLogError` where nothing can be read.

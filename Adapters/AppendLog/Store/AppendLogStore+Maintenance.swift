@@ -184,7 +184,7 @@ extension AppendLog {
 
 extension AppendLogStore {
     /// As `compact(reporting:)`.
-    public func compactStore() throws -> MaintenanceReport {
+    public func compactStore() throws -> MaintenanceReport? {
         let before = try configuration.storeFiles().reduce(0) { $0 + $1.bytes }
         let dropped = try compact()
         return MaintenanceReport(

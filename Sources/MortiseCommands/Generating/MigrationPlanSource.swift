@@ -5,7 +5,8 @@ public import MortiseCore
 /// Two versions of a schema and the plan that leads from one to the other, as Swift source that compiles.
 ///
 /// The stage is lightweight where that is enough. Elsewhere its mapping has what the difference asks for; what only the author can
-/// know is marked with TODO, and the stage fails there instead of making something up. The same schemas always give the same text.
+/// know is marked with TODO: new required properties begin with an empty value, removed values stay as they are, and anything else
+/// fails until it is written. The same schemas always give the same text.
 public struct MigrationPlanSource: Sendable {
     /// A file with both versions, frozen, and the plan.
     public let text: String

@@ -40,8 +40,9 @@ struct SchemaPlan: ParsableCommand {
         commandName: "plan", abstract: "Prints a migration plan between two schemas as Swift source.",
         discussion: """
             The source compiles: both versions with their models, and a plan with one stage. The stage is lightweight where that is \
-            enough; elsewhere its mapping has what "mortise schema diff" asks for. What only you can know is marked with TODO, and the \
-            stage fails there; with --strict each TODO is an error of the compiler. Renames are answered as for "diff". If the new \
+            enough; elsewhere its mapping has what "mortise schema diff" asks for. What only you can know is marked with TODO: \
+            new required properties begin with an empty value, removed values stay, and the stage fails for anything else; with \
+            --strict each TODO is an error of the compiler. Renames are answered as for "diff". If the new \
             schema's version is not above the old one's, it gets the next one.
 
             """ + SchemaSource.help

@@ -4,7 +4,7 @@ import Foundation
 public struct StoreStatistics: Sendable, Hashable {
     /// The name of the store's configuration.
     public let store: String
-    /// Where the store is, such as a path; nil for one that has no place of its own.
+    /// Where the store is, such as a path, or `memory`; nil for one that does not tell.
     public let location: String?
     /// The version of the schema.
     public let schemaVersion: Schema.Version
@@ -61,7 +61,8 @@ extension ModelContainer {
             let own = name(configuration)
             // Stores in several folders may have files of one name.
             let isShared = names.count { $0 == own } > 1
-            let file = root.appending(path: isShared ? "\(configuration.name)-\(own)" : own)
+            let prefix = configuration.name.replacing("/", with: "-").replacing("\0", with: "-")
+            let file = root.appending(path: isShared ? "\(prefix)-\(own)" : own)
             return try source.backUpStore(to: file.path(percentEncoded: false))
         }
     }
@@ -102,17 +103,12 @@ extension ModelContainer {
     ) throws -> [StoreReport] {
         try checkOpen()
         return try zip(storeConfigurations, stores).compactMap { configuration, connection in
-            // One that has saved nothing yet has no file.
-            if let described = configuration as? any SelfDescribingConfiguration, try described.storeFiles().isEmpty {
+            // One that has saved nothing yet does not exist outside of this process.
+            if let described = configuration as? any SelfDescribingConfiguration, try described.storedSchema() == nil {
                 return nil
             }
-            do {
-                return try body(configuration, connection.underlying).map {
-                    StoreReport(store: configuration.name, report: $0)
-                }
-            } catch DataStoreError.unsupportedFeature {
-                // A configuration may be that of stores in files and of others.
-                return nil
+            return try body(configuration, connection.underlying).map {
+                StoreReport(store: configuration.name, report: $0)
             }
         }
     }

@@ -35,8 +35,9 @@ public struct MigrationOptions {
     public var loss: LossPolicy = .allowed
     /// When a copy stays; `.whereSomethingIsLost` by default.
     public var copies: CopyRule = .whereSomethingIsLost
-    /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Only what migrations
-    /// have made is removed, by its name, and nothing that is in use.
+    /// How many copies of a store stay beside it after a migration, the newest ones; nil, the default, keeps all. Removed is what has
+    /// the name of such a copy and is not in use: those of earlier migrations, and of first saves that dropped something. Of a
+    /// store whose name is so long that copies have a part of it only, all stay.
     public var mostCopies: Int?
     /// Is told how far a migration has come: at the beginning of each part, then ten times a second at most, on the thread that makes
     /// the container.

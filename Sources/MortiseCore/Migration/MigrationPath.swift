@@ -18,6 +18,12 @@ struct MigrationPath {
     /// Whether any stage has code to run.
     var hasCode: Bool { steps.contains(where: \.hasCode) }
 
+    /// The same stages, or one in their place that comes to the same records.
+    func carriedOut(from stored: StoredSchema, to target: StoredSchema) -> MigrationPath {
+        guard let first = steps.first, let last = steps.last, !isNeeded(from: stored, to: target) else { return self }
+        return MigrationPath(steps: [Step(source: first.source, target: last.target, stage: nil)])
+    }
+
     /// Whether opening the store under the last schema alone would come to other records than the stages one by one.
     func isNeeded(from stored: StoredSchema, to target: StoredSchema) -> Bool {
         hasCode || steps.contains(where: \.isAdoption)
@@ -77,7 +83,7 @@ extension MigrationPath {
     ///   - adopted: the version that a store with a schema of its own is taken for; nil for none.
     ///   - store: the store's name in errors.
     /// - Returns: the stages, none if opening the store is all that it takes.
-    /// - Throws: `MigrationError`. A plan without code is not refused for what the store itself can tell: then its opening does.
+    /// - Throws: `MigrationError`. A plan without code only tells that the store is newer: anything else is one lightweight step.
     static func find(
         from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, adopting adopted: Schema.Version? = nil,
         store: String
@@ -113,9 +119,10 @@ extension MigrationPath {
             if start > end { throw MigrationError.newerStore(store: store, stored: start, program: end) }
             return MigrationPath(steps: steps + (try plan.steps(from: start, to: end)))
         } catch {
-            // Without code nothing would be skipped that only the plan knows. Opening the store tells whether it is newer.
+            // Without code nothing would be skipped that only the plan knows.
             if plan.hasCode { throw error }
-            if case .newerStore = error { return MigrationPath(steps: []) }
+            if case .newerStore = error { throw error }
+            try stored.checkIsNotNewer(than: target.stored, store: store)
             return MigrationPath(steps: [Step(source: Schema(stored: stored), target: target, stage: nil)])
         }
     }

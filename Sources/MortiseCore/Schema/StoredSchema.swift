@@ -47,6 +47,21 @@ public struct StoredEntity: Sendable, Codable, Hashable {
     }
 }
 
+extension StoredEntity {
+    /// Decodes an entity; one that was encoded before entities had original names was not renamed.
+    /// - Throws: `DecodingError`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let name = try container.decode(String.self, forKey: .name)
+        self.init(
+            name: name, originalName: try container.decodeIfPresent(String.self, forKey: .originalName),
+            superentity: try container.decodeIfPresent(String.self, forKey: .superentity),
+            properties: try container.decode([StoredProperty].self, forKey: .properties),
+            uniquenessConstraints: try container.decode([[String]].self, forKey: .uniquenessConstraints),
+            indices: try container.decode([StoredIndex].self, forKey: .indices))
+    }
+}
+
 /// An index over the named properties, most significant first.
 public struct StoredIndex: Sendable, Codable, Hashable {
     /// The kind of an index.

@@ -4,8 +4,9 @@ extension PersistentIdentifier {
     /// A short text for URLs and files, of the letters, digits, `-` and `_`; nil while the identifier is temporary, and for a key
     /// whose text would be longer than 8,192 bytes.
     ///
-    /// It names the store, the entity and the key, so that it stays valid as long as the record does, in every process that
-    /// opens the store. It is no secret: whoever can read it can tell the key.
+    /// It names the store, the entity and the key, and is valid in every process that opens the store, as long as the record exists and
+    /// its entity has that name, or says with `originalEntityName` that it had it. It is no secret: whoever can read it can tell
+    /// the key.
     public var string: String? {
         guard !isTemporary, let store = storeIdentifier else { return nil }
         var bytes: [UInt8] = []
@@ -118,7 +119,7 @@ extension IdentifierTextError: CustomStringConvertible {
     /// What happened and what to do.
     public var description: String {
         switch self {
-        case .malformed: "The text is no identifier of a record. Take it from PersistentIdentifier.string."
+        case .malformed: "The text is not an identifier of a record. Take it from PersistentIdentifier.string."
         case .unknown(let store, let entity):
             "The identifier names \(entity) of the store \(store), which was not opened here. Open the store first."
         }

@@ -8,6 +8,7 @@ extension EngineQuery {
         // The plan is the caller's, who may have taken claims back.
         let conjuncts = query.conjuncts.filter { plan.claim(of: $0) == .exact }.map(\.expression)
         var instead: TableAccess?
+        var tried = 0
         if identifiers == nil, let walk = orderedWalk(plan) {
             if conditions.isEmpty || !hasPath {
                 switch try inOrder(walk, conjuncts, reader) {
@@ -15,7 +16,7 @@ extension EngineQuery {
                 case .instead(let access): instead = access
                 case nil: break
                 }
-            } else if let found = try inOrderWithin(walk, conjuncts, reader) {
+            } else if let found = try inOrderWithin(walk, conjuncts, reader, &tried) {
                 return found
             }
         }
@@ -32,7 +33,7 @@ extension EngineQuery {
         var answer = VersionRows(
             entities: [], rows: [],
             report: ExecutionReport(
-                scanned: scans.reduce(accesses.reduce(0) { $0 + $1.tried }) { $0 + $1.scanned }))
+                scanned: scans.reduce(accesses.reduce(tried) { $0 + $1.tried }) { $0 + $1.scanned }))
         if let detail = accesses.detail {
             answer.report.detail = detail
             answer.report.isFullScan = accesses.contains(where: \.isFullScan)
@@ -157,7 +158,7 @@ extension EngineQuery {
     /// the best of the access paths leads to. So a page begins where the one before has ended, however deep it is.
     /// - Returns: nil where it does not, or if it gave up.
     private func inOrderWithin(
-        _ walk: OrderedWalk, _ conjuncts: [QueryExpression], _ reader: RecordReader
+        _ walk: OrderedWalk, _ conjuncts: [QueryExpression], _ reader: RecordReader, _ tried: inout Int
     ) throws -> VersionRows? {
         guard let number = reader.table(named: query.entity), let table = reader.tables[number].rows as? TableVersion,
             let limit = query.limit, limit > 0, let paths = paths.first,
@@ -175,7 +176,10 @@ extension EngineQuery {
         let found = try walk.rows(
             query, limit, in: table, range, by: filter, atMost: max(1024, table.count / 8), reader: reader,
             number: number)
-        guard let rows = found.rows else { return nil }
+        guard let rows = found.rows else {
+            tried = found.scanned
+            return nil
+        }
         var report = ExecutionReport(scanned: found.scanned)
         report.detail = "\(path.text(table.plan)), in order"
         report.isFullScan = false

@@ -78,8 +78,8 @@ struct OrderedWalk {
         return other
     }
 
-    /// Walks a part of the index, outside of which no row matches, for the rows of the query's window. After looking at `most` rows it gives up, because scanning
-    /// the table in row order is faster then; `Int.max` for a query without conditions.
+    /// Walks a part of the index, outside of which no row matches, for the rows of the query's window. After looking at `most` rows
+    /// it gives up, because scanning the table in row order is faster then; it is `Int.max` for a query without conditions.
     /// - Returns: the rows, or nil if it gave up; the number of rows it looked at.
     /// - Throws: `QueryEvaluationError`.
     func rows(

@@ -87,7 +87,7 @@ enum SearchCondition {
                 default: break
                 }
             }
-            guard let named else { return nil }
+            guard let named, named.count <= mostValues else { return nil }
             for value in named where !values.contains(where: { $0.isIdentical(to: value) }) { values.append(value) }
             if values.count > mostValues { return nil }
         }

@@ -24,8 +24,12 @@ extension EngineVersion {
         for entity in catalog.schema.entities.map(\.name) {
             guard let table = tables[entity] else { continue }
             let slots = table.layout.slots
-            for row in 0..<table.endRow where table.contains(row: row) {
-                if row % 1_024 == 0 { try advance(min(1_024, table.endRow - row)) }
+            var left = table.count
+            for (place, row) in (0..<table.endRow).lazy.filter(table.contains(row:)).enumerated() {
+                if place % 1_024 == 0 {
+                    try advance(min(1_024, left))
+                    left -= min(1_024, left)
+                }
                 let values = ContiguousArray(
                     slots.indices.map { slot in
                         slots[slot].role == .toManyDerived ? .null : table.storedForm(row: row, slot: slot)

@@ -72,6 +72,8 @@ extension SchemaChangeover {
             return
         }
         let copies = SchemaCopies(of: path)
+        // Another store may have the same part of a name.
+        if copies.haveShortenedNames { return }
         let found = names.filter(copies.isCopy).map { PathText.join(folder, $0) }.compactMap { copy in
             // A link, or a folder, is nothing that a migration makes.
             (try? fileSystem.infoIfPresent(copy, followingLinks: false)).flatMap { info in
@@ -144,6 +146,12 @@ struct SchemaCopies {
     init(of path: String) {
         folder = PathText.directory(of: path)
         store = PathText.name(of: path)
+    }
+
+    /// Whether the store's name is so long that copies have a part of it only, whatever their version.
+    var haveShortenedNames: Bool {
+        // Three numbers of at most twenty digits.
+        store.utf8.count + Self.mark.utf8.count + 63 + Self.digits > Self.longestName
     }
 
     private func start(named version: String) -> String {

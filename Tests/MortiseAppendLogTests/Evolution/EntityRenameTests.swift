@@ -205,7 +205,10 @@ extension MigrationTests {
                             journey.name += "!"
                         }
                         for record in try old.records("Ferry") {
-                            try new.update(record.id, ["line": .string(record.value("line") + "?")])
+                            // References of the source lead to what the records became.
+                            try new.update(
+                                record.id,
+                                ["line": .string(record.value("line") + "?"), "journey": record["trip"] ?? .null])
                         }
                     })
             default: .lightweight(fromVersion: First.self, toVersion: Second.self)
@@ -282,6 +285,17 @@ extension MigrationTests {
         }
         #expect(inserted.sorted() == ["Port", "Port", "Trip", "Trip", "Trip", "Zourney", "Zourney"])
         #expect(deleted == ["Trip 8", "Trip 9"])
+    }
+
+    @Test func whatWasEncodedBeforeHasNoOriginalNames() throws {
+        let entity = StoredEntity(name: "Trip", superentity: "Event", properties: [], uniquenessConstraints: [["a"]])
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(entity)) as? [String: Any])
+        #expect(object["originalName"] as? String == "Trip")
+        let earlier = object.filter { $0.key != "originalName" }
+        let decoded = try JSONDecoder().decode(
+            StoredEntity.self, from: JSONSerialization.data(withJSONObject: earlier))
+        #expect(decoded == entity)
     }
 
     @Test(arguments: MigrationWorld.Kind.allCases) func entitiesComeFromOneEach(_ kind: MigrationWorld.Kind) throws {

@@ -552,6 +552,38 @@ extension MigrationTests {
         #expect(try records(world, New.schema) == [["name": .string("a")], ["name": .string("b")]])
     }
 
+    /// Bug: a plan without code brought a newer store, and one with an entity that the program forgets, to the program's schema.
+    @Test(arguments: MigrationWorld.Kind.allCases) func whatOpeningRefusesAPlanWithoutCodeDoesNotDo(
+        _ kind: MigrationWorld.Kind
+    ) throws {
+        let (doc, note) = (
+            StoredEntity(name: "Doc", properties: [Self.attribute("name"), Self.attribute("note")]),
+            StoredEntity(name: "Note", properties: [Self.attribute("text")])
+        )
+        Old.schema = Self.docs(1, [Self.attribute("name")])
+        New.schema = Self.schema(2, [doc, note])
+        let world = try fill(New.schema, [["name": .string("a"), "note": .string("n")]], kind)
+        let before = try world.files()
+        // Models that no version has, under a lower number.
+        let older = Self.docs(1, [Self.attribute("name"), Self.attribute("else")])
+        #expect(
+            throws: MigrationError.newerStore(
+                store: "trips", stored: Schema.Version(2, 0, 0), program: Schema.Version(1, 0, 0))
+        ) {
+            try world.open(Schema(stored: older), PlainPlan.self)
+        }
+        #expect(try world.files() == before)
+        // Of the same version, without an entity that has records.
+        let forgetful = Self.schema(2, [note])
+        #expect {
+            try world.open(Schema(stored: forgetful), PlainPlan.self)
+        } throws: { error in
+            guard case MigrationError.unnamedEntities(_, _, let entities) = error else { return false }
+            return entities == [.init(name: "Doc", records: 1)]
+        }
+        #expect(try world.files() == before)
+    }
+
     @Test(arguments: MigrationWorld.Kind.allCases)
     func aStoreOfAnotherSchemaIsAdoptedIfItFits(_ kind: MigrationWorld.Kind) throws {
         defer { EdgePlan.options = MigrationOptions() }

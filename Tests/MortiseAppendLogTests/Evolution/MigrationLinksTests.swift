@@ -205,30 +205,78 @@ extension MigrationTests {
         #expect(try links(world, Three.schema) == ["1>2", "2>1"])
     }
 
-    @Test func recordsDoNotMoveBetweenStores() throws {
+    @Test(arguments: [false, true]) func recordsDoNotMoveBetweenStores(_ hasCode: Bool) throws {
+        defer { LinkPlan.code = nil }
         func schema(_ number: Int, _ names: [String]) -> StoredSchema {
             StoredSchema(
                 version: Schema.Version(number, 0, 0),
                 entities: names.map { StoredEntity(name: $0, properties: [Self.text("n")]) })
         }
         (One.schema, Two.schema) = (schema(1, ["Doc", "Tag"]), schema(2, ["Doc", "Tag"]))
-        LinkPlan.code = nil
+        if hasCode { LinkPlan.code = { _, _ in } }
         let (docs, tags) = (InMemoryStorage(), InMemoryStorage())
-        func open(_ number: Int, _ first: [String], _ second: [String], _ plan: (any SchemaMigrationPlan.Type)?) throws
-        {
+        func open(
+            _ number: Int, _ first: [String], _ second: [String], _ plan: (any SchemaMigrationPlan.Type)?
+        ) throws -> ModelContainer {
             let configurations = [
                 InMemoryConfiguration("docs", schema: Schema(stored: schema(number, first)), storage: docs),
                 InMemoryConfiguration("tags", schema: Schema(stored: schema(number, second)), storage: tags),
             ].filter { $0.schema?.stored.entities.isEmpty == false }
-            try ModelContainer(
+            return try ModelContainer(
                 for: Schema(stored: schema(number, first + second)), migrationPlan: plan, configurations: configurations
-            ).close()
+            )
         }
-        try open(1, ["Doc", "Tag"], [], nil)
+        let container = try open(1, ["Doc", "Tag"], [], nil)
+        let store = try #require(container.stores.first?.underlying as? InMemoryStore)
+        func snapshot(_ entity: String) throws -> DefaultSnapshot {
+            DefaultSnapshot(
+                persistentIdentifier: .temporary(entityName: entity),
+                layout: try #require(One.schema.recordLayouts()[entity]), values: [.string("x")])
+        }
+        let tag = try snapshot("Tag")
+        let saved = try store.save(
+            DataStoreSaveChangesRequest(
+                inserted: [try snapshot("Doc"), tag], editingState: EditingState(author: "test")))
+        try container.close()
         #expect(throws: MigrationError.entityInAnotherStore(store: "docs", entity: "Tag", other: "tags")) {
             try open(2, ["Doc"], ["Tag"], LinkPlan.self)
         }
-        try open(2, ["Doc", "Tag"], [], LinkPlan.self)
+        #expect(docs.schema?.version == Schema.Version(1, 0, 0))
+        // Once its records are elsewhere, the entity may be.
+        let emptied = try open(1, ["Doc", "Tag"], [], nil)
+        let old = try #require(emptied.stores.first?.underlying as? InMemoryStore)
+        let record = try #require(saved.remappedIdentifiers[tag.persistentIdentifier])
+        _ = try old.save(
+            DataStoreSaveChangesRequest(
+                deleted: [
+                    DefaultSnapshot(
+                        persistentIdentifier: record, layout: try #require(One.schema.recordLayouts()["Tag"]),
+                        values: [.string("x")])
+                ], editingState: EditingState(author: "test")))
+        try emptied.close()
+        try open(2, ["Doc"], ["Tag"], LinkPlan.self).close()
+        #expect(docs.schema?.entities.map(\.name) == ["Doc"])
+    }
+
+    /// Bug: a preview went stage by stage where the migration takes stages without code as one.
+    @Test(arguments: MigrationWorld.Kind.allCases) func whatComesAndGoesOnTheWayRefusesNothing(
+        _ kind: MigrationWorld.Kind
+    ) throws {
+        func schema(_ number: Int, _ properties: [StoredProperty]) -> StoredSchema {
+            StoredSchema(
+                version: Schema.Version(number, 0, 0), entities: [StoredEntity(name: "A", properties: properties)])
+        }
+        let required = StoredProperty(name: "x", isOptional: false, content: .attribute(.init(kind: .string)))
+        let (n, link) = (Self.text("n"), Self.link("c", "A", nil))
+        (One.schema, Two.schema) = (schema(1, [n, link]), schema(2, [n, link, required]))
+        Three.schema = schema(3, [n, link])
+        let world = try MigrationWorld(kind)
+        _ = try fill(world, One.schema, [("A", "1", to: nil)])
+        let previews = try ModelContainer.migrationPreview(
+            for: Schema(stored: Three.schema), migrationPlan: ChainPlan.self, configurations: [world.configuration()])
+        #expect(previews.first?.stages.map(\.refusal) == [nil], "\(previews)")
+        try world.open(Schema(stored: Three.schema), ChainPlan.self).close()
+        #expect(try world.configuration().storedSchema()?.version == Schema.Version(3, 0, 0))
     }
 
     @Test func aStorageThatClosesIsWaitedFor() throws {

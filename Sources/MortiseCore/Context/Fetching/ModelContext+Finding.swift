@@ -1,7 +1,7 @@
 import Foundation
 
 extension ModelContext {
-    /// The first of the matching models, in the requested order; nil if none matches. No more than that one is read.
+    /// The first of the matching models, in the requested order; nil if none matches. Where an index leads there no other is read.
     ///
     /// The descriptor's limit does not matter, unless it is 0.
     /// - Throws: what `fetch(_:)` throws.

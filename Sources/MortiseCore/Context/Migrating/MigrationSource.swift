@@ -123,8 +123,8 @@ public final class MigrationTarget {
             layout.slots.map { slot -> StoredValue in
                 slot.role.isToMany ? .identifiers([]) : slot.property.attribute?.defaultValue ?? .null
             })
-        let (all, slots) = try Self.values(values, over: defaults, layout, record: temporary)
-        var pairs = PairedLinks(in: store, layouts)
+        let (all, slots) = try Self.values(current(values), over: defaults, layout, record: temporary)
+        var pairs = PairedChange(in: store, layouts)
         try pairs.insert(temporary, layout, all, slots)
         return try pairs.save(editing: author).remappedIdentifiers[temporary] ?? temporary
     }
@@ -136,8 +136,8 @@ public final class MigrationTarget {
         try checkOpen()
         let record = try record(identifier)
         let identifier = record.identifier
-        let (all, slots) = try Self.values(values, over: record.values(), record.layout, record: identifier)
-        var pairs = PairedLinks(in: store, layouts)
+        let (all, slots) = try Self.values(current(values), over: record.values(), record.layout, record: identifier)
+        var pairs = PairedChange(in: store, layouts)
         try pairs.update(identifier, record.layout, all, slots)
         try pairs.save(editing: author)
     }
@@ -164,6 +164,23 @@ public final class MigrationTarget {
     /// - Throws: `CancellationError` if the task that makes the container is cancelled. A closure that takes long calls it from
     ///   time to time.
     public func checkCancellation() throws { try Task.checkCancellation() }
+
+    /// Values whose references to records of the source lead to what these became.
+    private func current(_ values: [String: StoredValue]) -> [String: StoredValue] {
+        if names.isEmpty { return values }
+        let version = store.currentVersion
+        func current(_ identifier: PersistentIdentifier) -> PersistentIdentifier {
+            let isThere = version.rows(ofEntity: identifier.entityName)?.row(of: identifier) != nil
+            return isThere ? identifier : identifier.renamed(names)
+        }
+        return values.mapValues { value in
+            switch value {
+            case .identifier(let identifier): .identifier(current(identifier))
+            case .identifiers(let identifiers): .identifiers(identifiers.map(current))
+            default: value
+            }
+        }
+    }
 
     private func record(
         _ identifier: PersistentIdentifier

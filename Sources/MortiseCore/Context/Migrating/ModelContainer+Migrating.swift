@@ -13,11 +13,10 @@ extension ModelContainer {
         var due: [DueMigration] = []
         for configuration in configurations {
             guard let configuration = configuration as? any MigratableConfiguration else { continue }
-            try checkNothingMoves(from: configuration, configurations, schema)
-            let others = try foreign(to: configuration, configurations, schema)
-            if let found = try DueMigration(configuration, to: configuration.schema ?? schema, plan, without: others) {
-                due.append(found)
-            }
+            let found = try DueMigration(
+                configuration, to: configuration.schema ?? schema, plan,
+                without: try foreign(to: configuration, configurations, schema))
+            if let found { due.append(found) }
         }
         var ready: [any StoreMigration] = []
         // Those that were committed have nothing left to abandon.
@@ -52,45 +51,27 @@ extension ModelContainer {
         let schema = schema.numbered(by: plan)
         return try configurations.compactMap { configuration in
             guard let configuration = configuration as? any MigratableConfiguration else { return nil }
-            try checkNothingMoves(from: configuration, configurations, schema)
             let others = try foreign(to: configuration, configurations, schema)
             let target = configuration.schema?.numbered(by: plan, asPartOf: schema) ?? schema
             return try DueMigration.preview(configuration, to: target, plan, without: others)
         }
     }
 
-    /// - Throws: `MigrationError.entityInAnotherStore`.
-    private static func checkNothingMoves(
-        from configuration: any MigratableConfiguration, _ configurations: [any DataStoreConfiguration],
-        _ schema: Schema
-    ) throws {
-        let own = configuration.schema ?? schema
-        let others = configurations.filter { $0.name != configuration.name }
-        guard !others.isEmpty, let stored = try configuration.storedSchema() else { return }
-        for entity in stored.entities where own.stored.entity(named: entity.name) == nil {
-            // One that was renamed stays.
-            if own.stored.entities.contains(where: { $0.originalName == entity.name }) { continue }
-            let other = others.first { ($0.schema ?? schema).stored.entity(named: entity.name) != nil }
-            guard let other else { continue }
-            throw MigrationError.entityInAnotherStore(
-                store: configuration.name, entity: entity.name, other: other.name)
-        }
-    }
-
-    /// The entities that belong to other configurations alone, now or in what is stored.
+    /// The entities that belong to other configurations alone, each with the name of one that has it.
     private static func foreign(
         to configuration: any MigratableConfiguration, _ configurations: [any DataStoreConfiguration], _ schema: Schema
-    ) throws -> Set<String> {
-        let others = configurations.filter { $0.name != configuration.name }
-        if others.isEmpty { return [] }
-        func names(_ schemas: [StoredSchema?]) -> Set<String> {
-            Set(schemas.flatMap { $0?.entities.map(\.name) ?? [] })
-        }
-        return names(
-            try others.flatMap { other in
-                [(other.schema ?? schema).stored, try (other as? any MigratableConfiguration)?.storedSchema()]
+    ) throws -> [String: String] {
+        let own = Set((configuration.schema ?? schema).stored.entities.flatMap { [$0.name, $0.originalName] })
+        var found: [String: String] = [:]
+        for other in configurations where other.name != configuration.name {
+            let schemas = [
+                (other.schema ?? schema).stored, try (other as? any MigratableConfiguration)?.storedSchema(),
+            ]
+            for entity in schemas.compactMap(\.self).flatMap(\.entities) where !own.contains(entity.name) {
+                found[entity.name] = other.name
             }
-        ).subtracting(names([(configuration.schema ?? schema).stored, try configuration.storedSchema()]))
+        }
+        return found
     }
 }
 
@@ -140,19 +121,23 @@ extension MigrationOptions {
 private struct DueMigration {
     let configuration: any MigratableConfiguration
     let target: Schema
+    /// The entities that belong to other stores, each with the name of one.
+    let others: [String: String]
     let plan: PlannedVersions
     let options: MigrationOptions
 
     /// Nil if opening the store is all that it takes.
     init?(
         _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
-        without others: Set<String>
+        without others: @autoclosure () throws -> [String: String]
     ) throws {
         // Most openings end here, before the plan's models are looked at.
         guard let stored = try configuration.storedSchema(), stored != target.stored else { return nil }
+        let others = try others()
         self.configuration = configuration
         self.target = target
-        self.plan = try PlannedVersions(plan) { !others.contains($0) }
+        self.others = others
+        self.plan = try PlannedVersions(plan) { others[$0] == nil }
         options = plan.migrationOptions
         guard let path = try path(from: stored) else { return nil }
         guard configuration.allowsMigration else {
@@ -165,29 +150,46 @@ private struct DueMigration {
     }
 
     private func path(from stored: StoredSchema) throws -> MigrationPath? {
-        let path = try MigrationPath.find(
-            from: stored, to: target, plan, adopting: options.adopting?.versionIdentifier, store: configuration.name)
-        guard let first = path.steps.first, let last = path.steps.last else { return nil }
-        if path.isNeeded(from: stored, to: target.stored) { return path }
-        // Without code, and with each property coming from the same one, the stages are one.
-        return MigrationPath(steps: [MigrationPath.Step(source: first.source, target: last.target, stage: nil)])
+        let path = try Self.path(
+            from: stored, to: target, plan, adopting: options.adopting, without: others, store: configuration.name)
+        return path.steps.isEmpty ? nil : path
+    }
+
+    private static func path(
+        from stored: StoredSchema, to target: Schema, _ plan: PlannedVersions, adopting: (any VersionedSchema.Type)?,
+        without others: [String: String], store: String
+    ) throws -> MigrationPath {
+        // What belongs to another store now is nothing that the plan's versions have here.
+        let own = StoredSchema(version: stored.version, entities: stored.entities.filter { others[$0.name] == nil })
+        return try MigrationPath.find(from: own, to: target, plan, adopting: adopting?.versionIdentifier, store: store)
+            .carriedOut(from: stored, to: target.stored)
+    }
+
+    /// - Throws: `MigrationError.entityInAnotherStore` for records that belong to another store now.
+    private static func checkNothingMoves(
+        _ rows: any StoreVersion, _ stored: StoredSchema, _ others: [String: String], store: String
+    ) throws {
+        for entity in stored.entities {
+            guard let other = others[entity.name], rows.rows(ofEntity: entity.name)?.count ?? 0 > 0 else { continue }
+            throw MigrationError.entityInAnotherStore(store: store, entity: entity.name, other: other)
+        }
     }
 
     /// Looks at what the stages would do; nil for a store that does not exist yet.
     static func preview(
         _ configuration: any MigratableConfiguration, to target: Schema, _ plan: any SchemaMigrationPlan.Type,
-        without others: Set<String>
+        without others: [String: String]
     ) throws -> MigrationPreview? {
         guard try configuration.storedSchema() != nil else { return nil }
         let migration = try configuration.previewMigration()
         defer { migration.abandon() }
         let stored = migration.storedSchema
         let options = plan.migrationOptions
-        let versions = try PlannedVersions(plan) { !others.contains($0) }
-        let path = try MigrationPath.find(
-            from: stored, to: target, versions, adopting: options.adopting?.versionIdentifier,
-            store: configuration.name)
+        let versions = try PlannedVersions(plan) { others[$0] == nil }
+        let path = try path(
+            from: stored, to: target, versions, adopting: options.adopting, without: others, store: configuration.name)
         let rows = try migration.frozen(under: Schema(stored: stored)).currentVersion
+        try checkNothingMoves(rows, stored, others, store: configuration.name)
         let records = stored.entities.reduce(0) { $0 + (rows.rows(ofEntity: $1.name)?.count ?? 0) }
         var stages: [MigrationPreview.Stage] = []
         for step in path.steps {
@@ -256,6 +258,7 @@ private struct DueMigration {
                     "to": "\(to ?? target.version)",
                 ])
             let rows = try migration.frozen(under: Schema(stored: migration.storedSchema)).currentVersion
+            try Self.checkNothingMoves(rows, migration.storedSchema, others, store: configuration.name)
             let meter = MigrationMeter(
                 options.progress, store: configuration.name, from: from ?? target.version, to: to ?? target.version,
                 stages: path.steps.count,
@@ -289,7 +292,11 @@ private struct DueMigration {
     }
 
     private func adapt(_ step: MigrationPath.Step, to schema: Schema, _ migration: any StoreMigration) throws {
-        try attempt(step, .mapping) { try check(try migration.adapt(to: schema.stored), dropping: [], in: step) }
+        let loss = try attempt(step, .mapping) { try migration.adapt(to: schema.stored) }
+        // As opening the store would refuse it.
+        try loss.check(
+            dropping: (configuration as? any SelfDescribingConfiguration)?.dropping ?? [], store: configuration.name)
+        try attempt(step, .mapping) { try check(loss, dropping: [], in: step) }
     }
 
     private func check(

@@ -73,8 +73,12 @@ struct TransformRun {
             }
             if due.isEmpty { continue }
             var batch = Batch(layout, working)
-            for row in 0..<rows.endRow where rows.contains(row: row) {
-                if row % TransformRun.batchSize == 0 { try advance(TransformRun.batchSize) }
+            var left = rows.count
+            for (place, row) in (0..<rows.endRow).lazy.filter(rows.contains(row:)).enumerated() {
+                if place % TransformRun.batchSize == 0 {
+                    try advance(min(TransformRun.batchSize, left))
+                    left -= min(TransformRun.batchSize, left)
+                }
                 let identifier = rows.identifier(ofRow: row)
                 guard let oldRow = oldRows.row(of: identifier.renamed(names)) else { continue }
                 let record = StoredRecord(oldRows, row: oldRow, oldLayout)
@@ -239,7 +243,7 @@ struct TransformRun {
                 values[slot] = value
                 changed.insert(slot)
             }
-            var pairs = PairedLinks(in: working, layouts)
+            var pairs = PairedChange(in: working, layouts)
             try pairs.update(survivor, layout, values, changed)
             try pairs.save(editing: EditingState(author: MigrationAuthor.name))
         }

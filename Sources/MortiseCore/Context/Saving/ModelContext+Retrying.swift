@@ -14,7 +14,8 @@ extension ModelContext {
     ///
     /// So a counter is exact under any number of writers, whatever the context's merge policy is. The block has to read what it
     /// changes itself: values from before it are those of before. A record that it reads and does not change is not looked at
-    /// again. What it saves itself, and batches, are stored at once: they stay, and are repeated.
+    /// again. What it saves itself, and batches, are stored at once: they stay, and are repeated. It is not repeated after a save in
+    /// which one of several stores had saved its part before another met the conflict.
     /// - Parameters:
     ///   - retries: how often the block may run again; negative numbers count as 0.
     ///   - block: changes models of this context. It may run several times, so it does nothing that cannot be repeated.
@@ -45,12 +46,14 @@ extension ModelContext {
                 // What others have saved since the last fetch is no conflict yet.
                 try refresh()
                 start.begin(state.sessions)
+                state.savedInPart = false
                 let result = try block()
                 try save()
                 return TransactionOutcome(result: result, attempts: attempt)
             } catch {
+                let isStoredInPart = state.savedInPart
                 rollback()
-                guard attempt <= max(0, retries), error.isConflict else { throw error }
+                guard attempt <= max(0, retries), error.isConflict, !isStoredInPart else { throw error }
                 attempt += 1
             }
         }

@@ -32,12 +32,16 @@ extension ContextState {
         try throwLatched()
         try tracker?.throwRefused()
         var saved = SavedChanges()
+        savedInPart = false
         // A handler may save on another thread and wait for it, so no lock is held any more.
         do {
             try notifications.deferred { try saveLocked(&saved) }
         } catch {
             // What some of several stores have saved before another failed stays saved.
-            if !saved.isEmpty { postDidSave(saved) }
+            if !saved.isEmpty {
+                savedInPart = true
+                postDidSave(saved)
+            }
             throw error
         }
         postDidSave(saved)

@@ -8,6 +8,8 @@ import Synchronization
 /// models that are still there with the last version.
 final class ContextState: StoreSessionObserver, ModelFinding {
     weak var context: ModelContext?
+    /// Whether some of several stores saved their part in the last save, which failed in another.
+    var savedInPart = false
     /// What was stored when a transaction began that is repeated on conflicts; nil outside of one.
     var repeatable: RepeatableStart?
     /// Held by the context.

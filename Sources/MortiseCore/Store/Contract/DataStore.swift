@@ -138,10 +138,11 @@ public protocol DataStore: AnyObject {
     func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R
 
     /// Drops what the store's configuration does not keep, such as old history; no record changes, and others may read and save
-    /// meanwhile. `ModelContainer.compact()` calls it. The default throws `DataStoreError.unsupportedFeature`.
-    /// - Returns: figures such as the bytes before and after.
+    /// meanwhile. `ModelContainer.compact()` calls it.
+    /// - Returns: figures such as the bytes before and after; nil, which is the default, for a store that cannot be made smaller while
+    ///   it is open.
     /// - Throws: the store's errors. Its records do not change then either.
-    func compactStore() throws -> MaintenanceReport
+    func compactStore() throws -> MaintenanceReport?
 }
 
 extension DataStore {
@@ -188,9 +189,8 @@ extension DataStore {
     public func historyToken(ofVersion number: UInt64) -> (any HistoryToken)? { nil }
     /// Runs the body, whose saves are durable as always.
     public func saveInBulk<R>(_ body: (_ flush: () throws -> Void) throws -> R) throws -> R { try body {} }
-    /// Drops nothing: a store that can be made smaller while it is open implements this.
-    /// - Throws: always `DataStoreError.unsupportedFeature`.
-    public func compactStore() throws -> MaintenanceReport { throw DataStoreError.unsupportedFeature }
+    /// Nil: the store cannot be made smaller while it is open.
+    public func compactStore() throws -> MaintenanceReport? { nil }
 }
 
 /// A store that deletes many records without the context reading them first.

@@ -53,6 +53,8 @@ public struct POSIXFileSystem: FileSystem {
         try path.check(for: .info)
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw FileError(code: .lastError, operation: .info, path: path) }
+        // Some file systems do not count.
+        if status.f_blocks == 0 { return nil }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : Int64(clamping: bytes)
     }

@@ -1,6 +1,6 @@
 /// A change of one record by the names of its properties, with the other sides of its one-to-one relationships: both sides of these
 /// are stored, and have to lead to each other.
-struct PairedLinks {
+struct PairedChange {
     private struct Change {
         let layout: RecordLayout
         var values: ContiguousArray<StoredValue>

@@ -181,7 +181,7 @@ extension SchemaReader {
         case "options":
             try list(&reader) { reader, schema in
                 let option = try schema.readWord(&reader, expected: "an option, as in FORMAT.md") { word in
-                    SchemaText.optionNames.first { $0.name == word }?.option
+                    SchemaWords.options.first { $0.word == word }?.option
                 }
                 attribute?.options.insert(option)
             }
@@ -203,7 +203,7 @@ extension SchemaReader {
         case "deleteRule":
             let rules: [Schema.Relationship.DeleteRule] = [.noAction, .nullify, .cascade, .deny]
             relationship?.deleteRule = try readWord(&reader, expected: "noAction, nullify, cascade or deny") { word in
-                rules.first { SchemaText.name(of: $0) == word }
+                rules.first { SchemaWords.word(for: $0) == word }
             }
         case "minimumCount": relationship?.minimumCount = try readCount(&reader)
         case "maximumCount": relationship?.maximumCount = try readCount(&reader)

@@ -8,21 +8,6 @@ extension SchemaText {
     /// How many arrays and objects are open around the default value of an attribute.
     static let defaultDepth = 6
 
-    static let optionNames: [(option: StoredAttribute.Options, name: String)] = [
-        (.unique, "unique"), (.externalStorage, "externalStorage"),
-        (.preserveValueOnDeletion, "preserveValueOnDeletion"), (.ephemeral, "ephemeral"), (.spotlight, "spotlight"),
-        (.allowsCloudEncryption, "allowsCloudEncryption"), (.transformable, "transformable"),
-    ]
-
-    static func name(of rule: Schema.Relationship.DeleteRule) -> String {
-        switch rule {
-        case .noAction: "noAction"
-        case .nullify: "nullify"
-        case .cascade: "cascade"
-        case .deny: "deny"
-        }
-    }
-
     /// Appends the schema as the value of a member of the document. Whatever has its default is left out.
     /// - Throws: `StoredSchemaFault` for what the format has no words for, or what the sink throws.
     static func write(_ schema: StoredSchema, to writer: inout JSONWriter) throws {
@@ -125,7 +110,7 @@ extension SchemaText {
         to writer: inout JSONWriter
     ) throws {
         var rest = attribute.options
-        let names = optionNames.filter { rest.remove($0.option) != nil }.map(\.name)
+        let names = SchemaWords.options.filter { rest.remove($0.option) != nil }.map(\.word)
         guard rest.isEmpty else { throw StoredSchemaFault.unknownOption(entity: entity, property: name) }
         if !names.isEmpty {
             try writer.punctuation(", \"options\": ")
@@ -157,7 +142,7 @@ extension SchemaText {
         }
         if relationship.deleteRule != .nullify {
             try writer.punctuation(", \"deleteRule\": ")
-            try writer.string(name(of: relationship.deleteRule))
+            try writer.string(SchemaWords.word(for: relationship.deleteRule))
         }
         if let count = relationship.minimumCount {
             try writer.punctuation(", \"minimumCount\": ")

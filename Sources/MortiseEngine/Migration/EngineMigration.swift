@@ -64,7 +64,7 @@ public final class EngineMigration: StoreMigration {
         number: 0, timestamp: Date(), process: Engine.process, bundle: Engine.bundle)
     private var adapter: Adapter?
     private let isPreview: Bool
-    /// Is told of records that were gone through; see `StoreMigration`.
+    /// Called with how many more records were gone through; see `StoreMigration`. What it throws ends the migration.
     public var advance: (_ records: Int) throws -> Void = { _ in }
     /// The files of data that were there before: those that a migration writes go with it if it comes to nothing.
     private let files: Set<ExternalReference.Name>

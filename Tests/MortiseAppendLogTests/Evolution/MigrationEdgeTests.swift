@@ -393,7 +393,7 @@ extension MigrationTests {
         EdgePlan.mapping = .inferred
         (EdgePlan.rules, EdgePlan.code) = ([], { _, _ in })
         let world = try fill(Self.docs(1, [Self.attribute("a")]), [["a": .string("x")]], kind)
-        // Names like those of copies that are none, and one that is in use.
+        // Names that only resemble a copy's, and one that is in use.
         let similar = ["trips.schema-1.0.0-0123456789abcdeg", "trips.schema-old", "trip.schema-1.0.0-0123456789abcdef"]
         for name in similar {
             try world.disk.open("/data/\(name)", mode: .createExclusive(permissions: 0o600)).close()
@@ -618,7 +618,7 @@ extension MigrationTests {
             return
         }
         #expect(loss.properties.map(\.name) == ["extra"])
-        // A newer one is none to adopt.
+        // A newer store cannot be adopted.
         let newer = try fill(
             StoredSchema(version: Schema.Version(9, 0, 0), entities: wide.entities), [["name": .string("a")]], kind)
         #expect {

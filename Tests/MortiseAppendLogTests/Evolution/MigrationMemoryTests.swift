@@ -20,7 +20,7 @@ extension MigrationTests {
         context.insert(traveler)
         context.insert(V1.Trip("Alps", price: 1, note: "n", traveler: traveler))
         try context.save()
-        // Another container has the same records, and is told of saves.
+        // Another container has the same records and hears of saves.
         let second = try container(one, nil, storage)
         #expect(try ModelContext(second).fetch(FetchDescriptor<V1.Trip>()).map(\.title) == ["Alps"])
         context.insert(V1.Traveler("Cleo"))

@@ -144,7 +144,7 @@ private struct Members {
     }
 }
 
-/// Words of Adapters/SCHEMA.md.
+/// The words of Adapters/SCHEMA.md, which files of the JSON store use too.
 package enum SchemaWords {
     package static let options: [(option: StoredAttribute.Options, word: String)] = [
         (.unique, "unique"), (.externalStorage, "externalStorage"),

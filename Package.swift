@@ -219,10 +219,11 @@ let package = Package(
             path: "Tests/Faults/Fuzzing",
             exclude: ["build", "json.dict"]),
         .target(
-            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore"], path: "Tests/Kills/Harness"),
+            name: "MortiseKills", dependencies: ["MortiseAppendLog", "MortiseCore", "TestSupport"],
+            path: "Tests/Kills/Harness"),
         .executableTarget(name: "mortise-kill", dependencies: ["MortiseKills"], path: "Tests/Kills/Program"),
         .executableTarget(
-            name: "mortise-soak", dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseJSONFile"],
+            name: "mortise-soak", dependencies: ["MortiseAppendLog", "MortiseCore", "MortiseJSONFile", "TestSupport"],
             path: "Tests/Soak"),
         .executableTarget(
             name: "mortise-relationships",

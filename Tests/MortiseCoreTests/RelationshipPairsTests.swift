@@ -128,11 +128,11 @@ private final class PairWorld {
     }
 
     init(seed: UInt64) throws {
-        random = SeededGenerator(seed)
+        random = SeededGenerator(seed: seed)
         context = try Self.newContext()
     }
 
-    private func some(_ count: Int) -> [Int] { (0..<count).filter { _ in random.chance(40) } }
+    private func some(_ count: Int) -> [Int] { (0..<count).filter { _ in random.chance(percent: 40) } }
 
     func step() throws -> String {
         let (w, c, d, j) = (random.below(4), random.below(3), random.below(3), random.below(4))
@@ -189,13 +189,13 @@ private final class PairWorld {
             jobs[j].workers.removeAll { $0 === workers[w] }
             jobPairs.remove([w, j])
             return "job \(j).workers.remove(worker \(w))"
-        case 13 where random.chance(40):
+        case 13 where random.chance(percent: 40):
             let choices: [any PersistentModel] = [workers[w], crews[c], jobs[j], desks[d]]
-            let model = random.one(of: choices)
+            let model = random.pick(choices)
             func insert(_ model: some PersistentModel) { context.insert(model) }
             insert(model)
             return "insert \(name(model))"
-        case 14 where random.chance(40):
+        case 14 where random.chance(percent: 40):
             try context.save()
             return "save"
         default: return "nothing"

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A world and what is done to its models, made from a seed.
 struct Program: Sendable {
     let seed: UInt64
@@ -21,15 +23,15 @@ struct Program: Sendable {
 
 /// Makes steps that the reference allows.
 struct StepMaker {
-    private var random: Random
+    private var random: SeededGenerator
     private var reference: Reference
     private var next = 1
     private let hasTwoContexts: Bool
 
     init(world: World, seed: UInt64) {
-        random = Random(seed: seed)
+        random = SeededGenerator(seed: seed)
         reference = Reference(world: world)
-        hasTwoContexts = random.chance(35)
+        hasTwoContexts = random.chance(percent: 35)
     }
 
     mutating func make() -> [Step] {
@@ -50,7 +52,7 @@ struct StepMaker {
     }
 
     private mutating func candidate() -> Step? {
-        let context = hasTwoContexts && random.chance(45) ? 1 : 0
+        let context = hasTwoContexts && random.chance(percent: 45) ? 1 : 0
         let live = reference.contexts[context].live
         let free = reference.free.records.keys.sorted()
         switch random.below(100) {
@@ -60,13 +62,13 @@ struct StepMaker {
         case 52..<64:
             // A few of them once more, so that what a cascade took is deleted by itself.
             let deleted = reference.contexts[context].deleted.keys.sorted()
-            if !deleted.isEmpty, random.chance(6) { return .delete(random.pick(deleted), in: context) }
+            if !deleted.isEmpty, random.chance(percent: 6) { return .delete(random.pick(deleted), in: context) }
             return live.isEmpty ? nil : .delete(random.pick(live), in: context)
         case 64..<70:
             let state = reference.contexts[context]
             let waiting = (Array(state.deleted.keys) + state.discarded.keys + state.rolledBack.keys).sorted()
             let departed = state.departed.keys.sorted()
-            if !departed.isEmpty, waiting.isEmpty || random.chance(30) {
+            if !departed.isEmpty, waiting.isEmpty || random.chance(percent: 30) {
                 return .reinsert(random.pick(departed), as: next, in: context)
             }
             guard !waiting.isEmpty else { return nil }
@@ -86,12 +88,14 @@ struct StepMaker {
 
     private mutating func creation(_ context: Int) -> Step? {
         let entity = random.pick(reference.world.entities)
-        let target = random.chance(70) ? context : nil
+        let target = random.chance(percent: 70) ? context : nil
         var links: Set<Int> = []
         var assignments: [Step.Assignment] = []
         for (property, _) in reference.world.properties(entity) {
             guard let end = reference.world.end(property) else { continue }
-            guard end.kind == .required || random.chance(20), links.insert(property.link).inserted else { continue }
+            guard end.kind == .required || random.chance(percent: 20), links.insert(property.link).inserted else {
+                continue
+            }
             let candidates = values(of: property, in: target)
             if candidates.isEmpty {
                 if end.kind == .required { return nil }
@@ -115,12 +119,12 @@ struct StepMaker {
     private mutating func relation(_ context: Int, _ live: [Int], _ free: [Int]) -> Step? {
         var target: Int? = context
         let number: Int
-        if free.isEmpty || (!live.isEmpty && random.chance(80)) {
+        if free.isEmpty || (!live.isEmpty && random.chance(percent: 80)) {
             guard !live.isEmpty else { return nil }
             number = random.pick(live)
         } else {
             number = random.pick(free)
-            if live.isEmpty || random.chance(60) { target = nil }
+            if live.isEmpty || random.chance(percent: 60) { target = nil }
         }
         guard let record = reference.record(number, in: target) ?? reference.record(number, in: nil) else { return nil }
         let properties = reference.world.properties(record.entity)
@@ -129,7 +133,7 @@ struct StepMaker {
         guard let end = reference.world.end(property) else { return nil }
         let candidates = values(of: property, in: target)
         if end.kind != .many {
-            if end.kind == .optional, random.chance(25) { return .set(number, property, [], in: target) }
+            if end.kind == .optional, random.chance(percent: 25) { return .set(number, property, [], in: target) }
             return candidates.isEmpty ? nil : .set(number, property, [random.pick(candidates)], in: target)
         }
         let present =
@@ -140,7 +144,7 @@ struct StepMaker {
         case 4..<6: return present.isEmpty ? nil : .remove(number, property, random.pick(present), in: target)
         default:
             var values = (0..<random.below(4)).compactMap { _ in candidates.isEmpty ? nil : random.pick(candidates) }
-            if random.chance(30) { values += present }
+            if random.chance(percent: 30) { values += present }
             return .set(number, property, values, in: target)
         }
     }

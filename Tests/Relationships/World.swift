@@ -1,4 +1,5 @@
 import MortiseCore
+import TestSupport
 
 /// The description of a random set of models: which entities there are, and how they relate.
 ///
@@ -93,13 +94,13 @@ struct World: Hashable, Sendable {
 extension World {
     /// - Parameter seed: says all about the world.
     init(seed: UInt64) {
-        var random = Random(seed: seed ^ 0x5EED_0F_307E1D)
+        var random = SeededGenerator(seed: seed ^ 0x5EED_0F_307E1D)
         let count = 2 + random.below(4)
         var entities = [Entity(family: 0, level: 0)]
         while entities.count < count {
             let family = entities[entities.count - 1].family
             let level = entities[entities.count - 1].level
-            if level < 2, random.chance(40) {
+            if level < 2, random.chance(percent: 40) {
                 entities.append(Entity(family: family, level: level + 1))
             } else {
                 entities.append(Entity(family: family + 1, level: 0))
@@ -114,26 +115,27 @@ extension World {
         }
     }
 
-    private static func link(among entities: [Entity], _ random: inout Random) -> Link? {
+    private static func link(among entities: [Entity], _ random: inout SeededGenerator) -> Link? {
         let left = random.pick(entities)
         // A quarter leads back to the same entity.
-        let right = random.chance(25) ? left : random.pick(entities)
+        let right = random.chance(percent: 25) ? left : random.pick(entities)
         let rules: [Schema.Relationship.DeleteRule] = [.nullify, .nullify, .cascade, .cascade, .deny, .noAction]
         func end(_ owner: Entity, to target: Entity) -> End {
             var kind = random.pick([Kind.optional, .optional, .many, .many, .required])
             // Only towards an earlier family, so that the first model of all can be made.
             if kind == .required, owner.family <= target.family { kind = .optional }
             let rule = random.pick(rules)
-            return End(owner: owner, kind: kind, rule: rule, isOptionalArray: kind == .many && random.chance(20))
+            return End(
+                owner: owner, kind: kind, rule: rule, isOptionalArray: kind == .many && random.chance(percent: 20))
         }
         var link = Link(left: end(left, to: right), right: end(right, to: left), target: right)
-        if left == right, random.chance(20) {
+        if left == right, random.chance(percent: 20) {
             link.right = nil
             link.isSymmetric = true
             link.naming = .left
             return link
         }
-        if random.chance(15) {
+        if random.chance(percent: 15) {
             link.right = nil
             return link
         }
@@ -205,23 +207,4 @@ extension World: CustomStringConvertible {
         case .inferred: return false
         }
     }
-}
-
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct Random {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ limit: Int) -> Int { limit < 1 ? 0 : Int(next() % UInt64(limit)) }
-    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-    mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import MortiseAppendLog
 import MortiseCore
+import TestSupport
 
 /// Random work on one store for some time, held against a plain reference.
 struct SoakRun {
@@ -19,7 +20,7 @@ struct SoakRun {
 
     let store: SoakStore
     let folder: String
-    private var random: SoakRandom
+    private var random: SeededGenerator
     private var reference: [String: Row] = [:]
     /// The keys there are, in no order.
     private var keys: [String] = []
@@ -39,7 +40,7 @@ struct SoakRun {
     init(_ store: SoakStore, seed: UInt64, in folder: String) {
         self.store = store
         self.folder = folder
-        random = SoakRandom(seed)
+        random = SeededGenerator(seed: seed)
     }
 
     static let shelves = (0..<40).map { "shelf \($0)" }
@@ -263,18 +264,4 @@ struct SoakRun {
             throw Failure.differs("a reader's \(entry.key) is not as it was when it was fetched")
         }
     }
-}
-
-/// Random numbers from a seed, the same on every platform.
-struct SoakRandom: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-    mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &self) == 0 }
 }

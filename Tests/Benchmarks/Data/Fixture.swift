@@ -1,5 +1,6 @@
 import Foundation
 import Mortise
+import TestSupport
 
 /// The data of one size, made once and shared by the rows.
 final class Fixture {

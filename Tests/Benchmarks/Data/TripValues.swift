@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The values of one trip: what every way of a row starts from.
 struct TripValues: Codable, Sendable {
@@ -57,20 +58,7 @@ extension TripValues {
     }
 }
 
-/// SplitMix64: the same numbers from the same seed on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     mutating func uuid() -> UUID {
         var (high, low) = (next(), next())
         return withUnsafeBytes(of: &high) { high in

@@ -1,6 +1,7 @@
 public import Foundation
 import MortiseAppendLog
 import MortiseCore
+import TestSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -22,7 +23,7 @@ public enum KillRun {
     /// one still earlier, so that the last number says all that the store holds.
     /// - Parameter isBroken: prints before it saves, to see that this is found out.
     public static func save(at path: String, seed: UInt64, isBroken: Bool) throws -> Never {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var configuration = configuration(path, history: .keep(days: 0))
         // Half of the children write what they save while they encode it, in pieces shorter than a record.
         if seed % 2 == 0 { configuration.pieceSize = 128 }
@@ -64,7 +65,7 @@ public enum KillRun {
     public static func run(
         program: String, kills: Int, seed: UInt64, isBroken: Bool = false, in folder: URL
     ) throws -> (faults: [String], acknowledged: Int) {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         var faults: [String] = []
         var acknowledged = 0
         var total = 0
@@ -143,7 +144,7 @@ public enum KillRun {
     /// What a part's text is when a save has returned: made, and later changed, in a way that tells them apart.
     private static func text(_ number: Int, _ part: Int, after last: Int) -> String {
         let isChanged = last >= number + changed
-        var generator = Generator(state: UInt64(number * 2 * parts + part * 2 + (isChanged ? 1 : 0)))
+        var generator = SeededGenerator(seed: UInt64(number * 2 * parts + part * 2 + (isChanged ? 1 : 0)))
         let length = Int(generator.next() % 2_000)
         return "\(number).\(part)\(isChanged ? " changed " : " ")\(generator.next()) "
             + String(repeating: "x", count: length)
@@ -170,16 +171,5 @@ public enum KillRun {
 
     private static func numbers(in context: ModelContext) throws -> [Int] {
         try context.fetch(FetchDescriptor<Mark>()).map(\.number)
-    }
-
-    private struct Generator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }

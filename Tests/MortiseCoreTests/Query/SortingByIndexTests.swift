@@ -9,9 +9,9 @@ import Testing
     private func context(_ count: Int, seed: UInt64 = 1) throws -> ModelContext {
         let container = try ModelContainer(for: Schema([Chart.self]), configurations: [InMemoryConfiguration("charts")])
         let context = ModelContext(container)
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         for number in 0..<count {
-            let plays = random.chance(10) ? nil : random.below(max(count / 8, 2))
+            let plays = random.chance(percent: 10) ? nil : random.below(max(count / 8, 2))
             context.insert(
                 Chart(
                     "\(random.below(6))", plays: plays, weight: [0, -0.0, .nan, 1.5][random.below(4)], number: number))
@@ -78,22 +78,22 @@ import Testing
         let seed = testSeed() &+ number
         let context = try context(600, seed: seed)
         context.container.verifiesPushDown = true
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         var walked = 0
         for _ in 0..<60 {
-            let order: SortOrder = random.chance(50) ? .forward : .reverse
-            let other: SortOrder = random.chance(50) ? .forward : .reverse
+            let order: SortOrder = random.chance(percent: 50) ? .forward : .reverse
+            let other: SortOrder = random.chance(percent: 50) ? .forward : .reverse
             var keys = [
                 SortDescriptor(\Chart.plays, order: order), SortDescriptor(\Chart.name, order: other),
-                SortDescriptor(\Chart.weight, order: random.chance(50) ? order : other),
+                SortDescriptor(\Chart.weight, order: random.chance(percent: 50) ? order : other),
                 SortDescriptor(\Chart.number, order: order),
             ]
             keys.shuffle(using: &random)
             var descriptor = FetchDescriptor<Chart>(sortBy: Array(keys.prefix(1 + random.below(4))))
             let least = random.below(75)
-            if random.chance(40) { descriptor.predicate = #Predicate { ($0.plays ?? 0) + 0 >= least } }
+            if random.chance(percent: 40) { descriptor.predicate = #Predicate { ($0.plays ?? 0) + 0 >= least } }
             descriptor.fetchLimit = random.below(30)
-            if random.chance(50) { descriptor.fetchOffset = random.below(40) }
+            if random.chance(percent: 50) { descriptor.fetchOffset = random.below(40) }
             let found = try context.explain(descriptor)
             if found.detail.contains("in order"), found.rowsScanned < 600 { walked += 1 }
         }

@@ -3,9 +3,9 @@ import TestSupport
 
 /// Schemas made at random, and others that differ from them in a few places.
 struct RandomSchemas {
-    var generator: TestSupport.SeededGenerator
+    var generator: SeededGenerator
 
-    init(seed: UInt64) { generator = TestSupport.SeededGenerator(seed: seed) }
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     private mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &generator)] }
 

@@ -1,6 +1,7 @@
 import Foundation
 @testable import MortiseCore
 @testable import MortiseEngine
+import TestSupport
 
 /// An engine with an entity for everything that a column can hold, and a plain model of what it should contain.
 struct EngineWorld {
@@ -61,7 +62,7 @@ struct EngineWorld {
                 StoredRelationship(destination: destination, isToMany: isToMany, inverse: inverse)))
     }
 
-    var random: SeededRandom
+    var random: SeededGenerator
     let engine: Engine
     var catalog: Catalog { engine.catalog }
     /// By identifier.
@@ -76,13 +77,13 @@ struct EngineWorld {
     var last = 500_000_000
 
     init(seed: UInt64, schema: StoredSchema = Self.schema) {
-        random = SeededRandom(seed)
+        random = SeededGenerator(seed: seed)
         engine = Engine(.empty(Catalog(schema: schema, storeIdentifier: "world")))
     }
 
     /// Goes on with what another engine has, such as one that was made from a file.
     init(_ engine: Engine, _ records: [PersistentIdentifier: Record], seed: UInt64) {
-        random = SeededRandom(seed)
+        random = SeededGenerator(seed: seed)
         self.engine = engine
         self.records = records
     }
@@ -274,7 +275,7 @@ struct EngineWorld {
     }
 }
 
-extension SeededRandom {
+extension SeededGenerator {
     fileprivate var byte: UInt8 {
         mutating get { UInt8(truncatingIfNeeded: next()) & 3 }
     }

@@ -14,7 +14,7 @@ import Testing
         let records: [RecordReference]
         let layout: RecordLayout
         let seed = testSeed()
-        var random: SeededRandom
+        var random: SeededGenerator
 
         init() throws {
             var world = EngineWorld(seed: seed)

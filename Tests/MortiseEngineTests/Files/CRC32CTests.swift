@@ -44,7 +44,7 @@ import Testing
 
     /// Three runs of 512 bytes are summed side by side, so lengths around their multiples matter.
     @Test func instructionsAndTablesAgreeAtAnyLengthAndAlignment() {
-        var random = SeededRandom(testSeed())
+        var random = SeededGenerator(seed: testSeed())
         let bytes = pattern(4, count: 40_000)
         let lengths = [0, 1, 7, 8, 511, 512, 1_535, 1_536, 1_537, 3_071, 3_072, 3_073, 4_607, 4_608, 39_990]
         let drawn = (0..<500).map { _ in Int.random(in: 0..<20_000, using: &random) }

@@ -28,7 +28,7 @@ import Testing
 
     @Test func numbersKeepTheirOrder() {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var integers: [Int64] = [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
         integers += (0..<60).map { _ in Int64(bitPattern: random.next()) }
         expectOrder(integers, .int64, { .integer($0) }, <)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func decimalsKeepTheirOrder() throws {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var decimals: [Decimal] = try [
             "0", "1", "-1", "10", "0.1", "1.5", "15", "150", "0.015", "-0.015",
             "99999999999999999999999999999999999999",
@@ -67,7 +67,7 @@ import Testing
 
     @Test func bytesAndIdentifiersKeepTheirOrder() {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         let data = (0..<120).map { _ in
             Data((0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...2, using: &random) })
         }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func stringsAreOrderedAsSwiftOrdersThem() {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         let pools: [[UInt32]] = [
             [0, 1, 2, 0x20], Array(0x41...0x5A), Array(0xC0...0x17F), Array(0x300...0x36F), Array(0x1100...0x1112),
             Array(0x1161...0x1175), Array(0x11A8...0x11C2), Array(0xAC00...0xAC40), Array(0x1E00...0x1EFF),
@@ -154,7 +154,7 @@ enum RecordLayoutFixture {
 }
 
 extension UUID {
-    fileprivate static func random(using random: inout SeededRandom) -> UUID {
+    fileprivate static func random(using random: inout SeededGenerator) -> UUID {
         let a = random.next()
         let b = random.next()
         func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (8 * index)) }

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    private func key(_ random: inout SeededRandom) -> [UInt8] {
+    private func key(_ random: inout SeededGenerator) -> [UInt8] {
         // Short alphabets and shared beginnings: equal keys, keys that differ only in their tails, keys of every length.
         var bytes: [UInt8] = Array(repeating: 7, count: [0, 0, 6, 14, 30].randomElement(using: &random) ?? 0)
         for _ in 0..<Int.random(in: 0...5, using: &random) { bytes.append(.random(in: 0...3, using: &random)) }
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: [false, true])
     func insertionsAndRemovalsAgreeWithASortedArray(isWide: Bool) {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var index = OrderedIndex(isWide: isWide)
         var expected: Set<Entry> = []
         var held: [(OrderedIndex, Set<Entry>)] = []
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: [0, 1, 2, 3, 4])
     func manyEntriesAreSorted(kind: Int) {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var sorted = SortedEntries(isWide: kind != 4)
         var expected: [Entry] = []
         for row in 0..<5000 {
@@ -101,7 +101,7 @@ import Testing
     @Test(arguments: [false, true])
     func rangesRanksAndDirectionsAgreeWithASortedArray(isWide: Bool) {
         let seed = testSeed()
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var sorted = SortedEntries(isWide: isWide)
         var expected: Set<Entry> = []
         for _ in 0..<6000 {

@@ -1,21 +1,5 @@
 import Foundation
-
-/// Numbers that are the same for the same seed everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-    mutating func one<T>(of choices: [T]) -> T { choices[below(choices.count)] }
-    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-}
+import TestSupport
 
 /// The values that are compared: few, so that queries hit, and all that have a trap in them.
 enum Pool {
@@ -115,12 +99,12 @@ struct QueryData {
 
     /// - Parameter isLarge: whether there are so many records that indexes are worth their while.
     init(seed: UInt64, isLarge: Bool = false) {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let boxCount = random.below(isLarge ? 20 : 5)
         boxes = (0..<boxCount).map { Self.box($0, of: boxCount, &random) }
         let itemCount = isLarge ? 150 + random.below(200) : random.below(24)
         items = (0..<itemCount).map { Self.item($0, boxes: boxCount, &random) }
-        guard random.chance(60) else { return }
+        guard random.chance(percent: 60) else { return }
         for step in 0..<random.below(6) {
             switch random.below(6) {
             case 0, 1: changes.append(.insert(Self.item(1_000 + step, boxes: boxCount, &random)))
@@ -139,47 +123,48 @@ struct QueryData {
 
     private static func box(_ serial: Int, of count: Int, _ random: inout SeededGenerator) -> BoxValues {
         BoxValues(
-            serial: serial, label: random.one(of: Pool.strings), rank: random.chance(40) ? nil : random.below(5) - 2,
-            load: random.one(of: Pool.doubles), outer: random.chance(50) ? nil : random.below(count))
+            serial: serial, label: random.pick(Pool.strings),
+            rank: random.chance(percent: 40) ? nil : random.below(5) - 2,
+            load: random.pick(Pool.doubles), outer: random.chance(percent: 50) ? nil : random.below(count))
     }
 
     private static func item(_ serial: Int, boxes: Int, _ random: inout SeededGenerator) -> ItemValues {
         var item = ItemValues()
         item.serial = serial
-        item.isSpecial = random.chance(30)
-        item.name = random.one(of: Pool.strings)
-        item.note = random.chance(40) ? nil : random.one(of: Pool.strings)
+        item.isSpecial = random.chance(percent: 30)
+        item.name = random.pick(Pool.strings)
+        item.note = random.chance(percent: 40) ? nil : random.pick(Pool.strings)
         item.size = random.below(11) - 5
-        item.rank = random.chance(40) ? nil : random.below(7) - 3
-        item.tiny = random.one(of: [0, 1, -1, .max, .min])
-        item.big = random.chance(30) ? nil : random.one(of: Pool.bigs)
-        item.weight = random.one(of: Pool.doubles)
-        item.ratio = random.chance(30) ? nil : random.one(of: Pool.doubles)
-        item.share = Float(random.one(of: Pool.doubles))
-        item.amount = random.one(of: Pool.decimals)
-        item.flag = random.chance(50)
-        item.day = random.chance(30) ? nil : random.one(of: Pool.storedDates)
-        item.key = random.one(of: Pool.keys)
-        item.blob = random.one(of: Pool.blobs)
-        item.tone = random.one(of: Tone.allCases)
-        item.level = random.chance(30) ? nil : random.one(of: Level.allCases)
-        item.tags = (0..<random.below(4)).map { _ in random.one(of: Pool.strings) }
+        item.rank = random.chance(percent: 40) ? nil : random.below(7) - 3
+        item.tiny = random.pick([0, 1, -1, .max, .min])
+        item.big = random.chance(percent: 30) ? nil : random.pick(Pool.bigs)
+        item.weight = random.pick(Pool.doubles)
+        item.ratio = random.chance(percent: 30) ? nil : random.pick(Pool.doubles)
+        item.share = Float(random.pick(Pool.doubles))
+        item.amount = random.pick(Pool.decimals)
+        item.flag = random.chance(percent: 50)
+        item.day = random.chance(percent: 30) ? nil : random.pick(Pool.storedDates)
+        item.key = random.pick(Pool.keys)
+        item.blob = random.pick(Pool.blobs)
+        item.tone = random.pick(Tone.allCases)
+        item.level = random.chance(percent: 30) ? nil : random.pick(Level.allCases)
+        item.tags = (0..<random.below(4)).map { _ in random.pick(Pool.strings) }
         item.numbers = (0..<random.below(4)).map { _ in random.below(7) - 3 }
-        item.scores = (0..<random.below(4)).map { _ in random.one(of: Pool.doubles) }
-        item.days = (0..<random.below(3)).map { _ in random.one(of: Pool.storedDates) }
-        for _ in 0..<random.below(3) { item.marks[random.one(of: ["a", "b", "é", "e\u{301}"])] = random.below(4) }
+        item.scores = (0..<random.below(4)).map { _ in random.pick(Pool.doubles) }
+        item.days = (0..<random.below(3)).map { _ in random.pick(Pool.storedDates) }
+        for _ in 0..<random.below(3) { item.marks[random.pick(["a", "b", "é", "e\u{301}"])] = random.below(4) }
         item.place = place(&random)
-        item.branch = random.chance(50) ? nil : place(&random)
-        item.box = boxes == 0 || random.chance(30) ? nil : random.below(boxes)
+        item.branch = random.chance(percent: 50) ? nil : place(&random)
+        item.box = boxes == 0 || random.chance(percent: 30) ? nil : random.below(boxes)
         item.peers = boxes == 0 ? [] : Array(Set((0..<random.below(3)).map { _ in random.below(boxes) })).sorted()
         return item
     }
 
     private static func place(_ random: inout SeededGenerator) -> Place {
         Place(
-            city: random.one(of: Pool.strings), floor: random.below(5) - 2,
-            opened: random.chance(40) ? nil : random.one(of: Pool.dates),
-            price: random.one(of: Pool.decimals.filter { !$0.isNaN }), share: random.one(of: [0, 0.1, -1.5, 3]),
-            code: random.one(of: Pool.keys))
+            city: random.pick(Pool.strings), floor: random.below(5) - 2,
+            opened: random.chance(percent: 40) ? nil : random.pick(Pool.dates),
+            price: random.pick(Pool.decimals.filter { !$0.isNaN }), share: random.pick([0, 0.1, -1.5, 3]),
+            code: random.pick(Pool.keys))
     }
 }

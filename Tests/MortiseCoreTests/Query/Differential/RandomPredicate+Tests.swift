@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import TestSupport
 
 extension RandomPredicate {
     func textTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
@@ -14,20 +15,22 @@ extension RandomPredicate {
     }
 
     func optionalTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
-        let negated = random.chance(50)
+        let negated = random.chance(percent: 50)
         return switch random.below(12) {
         case 0: isNil(item[\.note], negated: negated)
-        case 1: equal(item[\.note], .value(random.chance(30) ? nil : one(Pool.strings)), negated: negated)
+        case 1: equal(item[\.note], .value(random.chance(percent: 30) ? nil : one(Pool.strings)), negated: negated)
         case 2: isNil(item[\.rank], negated: negated)
-        case 3: equal(item[\.rank], .value(random.chance(30) ? nil : random.below(5) - 2), negated: negated)
-        case 4: equal(item[\.ratio], .value(random.chance(30) ? nil : one(Pool.doubles)), negated: negated)
-        case 5: equal(item[\.day], .value(random.chance(30) ? nil : one(Pool.dates)), negated: negated)
+        case 3: equal(item[\.rank], .value(random.chance(percent: 30) ? nil : random.below(5) - 2), negated: negated)
+        case 4: equal(item[\.ratio], .value(random.chance(percent: 30) ? nil : one(Pool.doubles)), negated: negated)
+        case 5: equal(item[\.day], .value(random.chance(percent: 30) ? nil : one(Pool.dates)), negated: negated)
         case 6: isNil(item[\.box], negated: negated)
         case 7: isNil(item[\.branch], negated: negated)
-        case 8: equal(chain(item[\.note], scope { $0[\.count] }), .value(random.chance(20) ? nil : random.below(3)))
-        case 9: equal(item[\.big], .value(random.chance(30) ? nil : one(Pool.bigs)), negated: negated)
+        case 8:
+            equal(
+                chain(item[\.note], scope { $0[\.count] }), .value(random.chance(percent: 20) ? nil : random.below(3)))
+        case 9: equal(item[\.big], .value(random.chance(percent: 30) ? nil : one(Pool.bigs)), negated: negated)
         case 10: isNil(chain(item[\.box], optional: scope { $0[\.rank] }), negated: negated)
-        default: isNil(extreme(item[\.scores], maximum: negated), negated: random.chance(50))
+        default: isNil(extreme(item[\.scores], maximum: negated), negated: random.chance(percent: 50))
         }
     }
 
@@ -38,7 +41,7 @@ extension RandomPredicate {
         case 2: order(coalesce(item[\.day], .value(one(Pool.dates))), .value(one(Pool.dates)))
         case 3: order(item[\.share], .value(Float(one(Pool.doubles))))
         case 4: order(item[\.key], .value(one(Pool.keys)))
-        case 5: equal(item[\.blob], .value(one(Pool.blobs)), negated: random.chance(50))
+        case 5: equal(item[\.blob], .value(one(Pool.blobs)), negated: random.chance(percent: 50))
         case 6: order(item[\.tiny], .value(one([0, 1, .max, .min])))
         case 7: order(coalesce(item[\.big], .value(one(Pool.bigs))), .value(one(Pool.bigs)))
         default: equal(item[\.blob][\.count], .value(random.below(3)))
@@ -46,10 +49,10 @@ extension RandomPredicate {
     }
 
     func enumTest(_ item: Term<Root>) -> Term<Bool> {
-        let negated = random.chance(40)
+        let negated = random.chance(percent: 40)
         return switch random.below(5) {
         case 0: equal(item[\.tone], .value(one(Tone.allCases)), negated: negated)
-        case 1: equal(item[\.level], .value(random.chance(30) ? nil : one(Level.allCases)), negated: negated)
+        case 1: equal(item[\.level], .value(random.chance(percent: 30) ? nil : one(Level.allCases)), negated: negated)
         case 2: contains(.value([one(Tone.allCases), one(Tone.allCases)]), item[\.tone])
         case 3: equal(item[\.tone][\.rawValue], .value(one(Tone.allCases).rawValue), negated: negated)
         default: isNil(item[\.level], negated: negated)
@@ -65,7 +68,7 @@ extension RandomPredicate {
             guard !boxes.isEmpty else { return contains(.value([]), item[\.key]) }
             return equal(
                 chain(item[\.box], scope { $0[\.persistentModelID] }), .value(one(boxes).persistentModelID),
-                negated: random.chance(30))
+                negated: random.chance(percent: 30))
         }
     }
 
@@ -77,7 +80,7 @@ extension RandomPredicate {
         case 1: contains(.value((0..<random.below(9)).map { _ in random.below(200) }), item[\.serial])
         case 2: order(item[\.serial], .value(low))
         case 3:
-            inRange(.value(low), .value(low + random.below(90)), closed: random.chance(50), item[\.serial])
+            inRange(.value(low), .value(low + random.below(90)), closed: random.chance(percent: 50), item[\.serial])
         case 4:
             contains(.value((0..<random.below(5)).map { $0 == 2 ? nil : random.below(5) - 2 } as [Int?]), item[\.rank])
         default: both(item[\.flag], order(item[\.serial], .value(low)))
@@ -88,11 +91,11 @@ extension RandomPredicate {
     func castTest(_ item: Term<Root>) -> Term<Bool> {
         both(
             isKind(item, Special.self),
-            random.chance(50)
+            random.chance(percent: 50)
                 ? order(forceCast(item, Special.self)[\.extra], int(item, 0))
                 : equal(
-                    forceCast(item, Special.self)[\.hint], .value(random.chance(30) ? nil : one(Pool.strings)),
-                    negated: random.chance(50)))
+                    forceCast(item, Special.self)[\.hint], .value(random.chance(percent: 30) ? nil : one(Pool.strings)),
+                    negated: random.chance(percent: 50)))
     }
 
     func placeTest(_ item: Term<Root>) -> Term<Bool> {
@@ -124,14 +127,14 @@ extension RandomPredicate {
         case 8: contains(item[\.days], .value(one(Pool.dates)))
         case 9:
             order(
-                coalesce(extreme(item[\.days], maximum: random.chance(50)), .value(one(Pool.dates))),
+                coalesce(extreme(item[\.days], maximum: random.chance(percent: 50)), .value(one(Pool.dates))),
                 .value(one(Pool.dates)))
         case 10: equal(item[\.tags], item[\.tags], negated: true)
         case 11:
             order(
                 coalesce(filter(item[\.tags], scope { search($0, .value("a"), .contains) })[\.first], .value("q")),
                 string(item, 0))
-        case 12: equal(item[\.tags][\.first], .value(random.chance(30) ? nil : one(Pool.strings)))
+        case 12: equal(item[\.tags][\.first], .value(random.chance(percent: 30) ? nil : one(Pool.strings)))
         default: allSatisfy(item[\.scores], scope { self.order($0, self.double(item, 0)) })
         }
     }
@@ -139,9 +142,9 @@ extension RandomPredicate {
     func dictionaryTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         let key = Term.value(one(["a", "b", "é", "e\u{301}", "z"]))
         return switch random.below(3) {
-        case 0: equal(lookUp(item[\.marks], key), .value(random.chance(30) ? nil : random.below(4)))
+        case 0: equal(lookUp(item[\.marks], key), .value(random.chance(percent: 30) ? nil : random.below(4)))
         case 1: order(lookUp(item[\.marks], key, default: int(item, 0)), int(item, 0))
-        default: isNil(lookUp(item[\.marks], key), negated: random.chance(50))
+        default: isNil(lookUp(item[\.marks], key), negated: random.chance(percent: 50))
         }
     }
 
@@ -166,20 +169,23 @@ extension RandomPredicate {
         case 1: order(coalesce(box[\.rank], .value(0)), int(item, 0))
         case 2: order(box[\.load], double(item, 0))
         case 3: order(box[\.items][\.count], .value(random.below(4)))
-        case 4: isNil(box[\.outer], negated: random.chance(50))
+        case 4: isNil(box[\.outer], negated: random.chance(percent: 50))
         default: contains(box[\.guests], where: scope { self.order($0[\.size], self.int(item, 0)) })
         }
     }
 
     func boxTest(_ box: Term<Box?>, _ depth: Int) -> Term<Bool> {
         switch random.below(6) {
-        case 0: return equal(chain(box, scope { $0[\.label] }), .value(random.chance(30) ? nil : one(Pool.strings)))
+        case 0:
+            return equal(
+                chain(box, scope { $0[\.label] }), .value(random.chance(percent: 30) ? nil : one(Pool.strings)))
         case 1:
-            return equal(chain(box, optional: scope { $0[\.rank] }), .value(random.chance(30) ? nil : random.below(3)))
+            return equal(
+                chain(box, optional: scope { $0[\.rank] }), .value(random.chance(percent: 30) ? nil : random.below(3)))
         case 2:
             return equal(
                 chain(box, optional: scope { chain($0[\.outer], self.scope { $0[\.label] }) }),
-                .value(random.chance(30) ? nil : one(Pool.strings)), negated: random.chance(50))
+                .value(random.chance(percent: 30) ? nil : one(Pool.strings)), negated: random.chance(percent: 50))
         case 3:
             return coalesce(
                 chain(box, scope { contains($0[\.items], where: self.scope { $0[\.flag] }) }), .value(false))
@@ -195,11 +201,11 @@ extension RandomPredicate {
         case 1:
             equal(
                 chain(cast(item, Special.self), scope { $0[\.extra] }),
-                .value(random.chance(30) ? nil : random.below(5)))
+                .value(random.chance(percent: 30) ? nil : random.below(5)))
         case 2:
             equal(
                 chain(cast(item, Special.self), optional: scope { $0[\.hint] }),
-                .value(random.chance(30) ? nil : one(Pool.strings)))
+                .value(random.chance(percent: 30) ? nil : one(Pool.strings)))
         default: coalesce(chain(cast(item, Special.self), scope { self.order($0[\.size], .value(0)) }), .value(false))
         }
     }
@@ -207,9 +213,11 @@ extension RandomPredicate {
     func rangeTest(_ item: Term<Root>, _ depth: Int) -> Term<Bool> {
         let low = random.below(5) - 3
         switch random.below(4) {
-        case 0: return inRange(.value(low), .value(low + random.below(4)), closed: random.chance(50), int(item, depth))
-        case 1: return inRange(.value(-1.5), .value(1), closed: random.chance(50), double(item, depth))
-        case 2: return inRange(.value("a"), .value("é"), closed: random.chance(50), string(item, 0))
+        case 0:
+            return inRange(
+                .value(low), .value(low + random.below(4)), closed: random.chance(percent: 50), int(item, depth))
+        case 1: return inRange(.value(-1.5), .value(1), closed: random.chance(percent: 50), double(item, depth))
+        case 2: return inRange(.value("a"), .value("é"), closed: random.chance(percent: 50), string(item, 0))
         default:
             return inRange(
                 .value(Pool.dates[0]), .value(Pool.dates[3]), closed: true, coalesce(item[\.day], .value(Pool.dates[1]))
@@ -229,7 +237,7 @@ extension RandomPredicate {
         case 3:
             both(
                 equal(item[\.size], .value(0), negated: true),
-                order(divide(.value(12), item[\.size], remainder: random.chance(50)), int(item, 0)))
+                order(divide(.value(12), item[\.size], remainder: random.chance(percent: 50)), int(item, 0)))
         case 4:
             both(
                 compare(item[\.tags][\.count], .value(1), .greater),

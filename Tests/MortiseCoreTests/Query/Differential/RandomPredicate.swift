@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import TestSupport
 
 /// A condition and the smaller ones of which it is made, for shrinking.
 struct Condition {
@@ -14,11 +15,11 @@ final class RandomPredicate<Root: Item> {
     let boxes: [Box]
 
     init(seed: UInt64, boxes: [Box]) {
-        random = SeededGenerator(seed)
+        random = SeededGenerator(seed: seed)
         self.boxes = boxes
     }
 
-    func one<T>(_ choices: [T]) -> T { random.one(of: choices) }
+    func one<T>(_ choices: [T]) -> T { random.pick(choices) }
 
     func scope<V, R>(_ make: @escaping (Term<V>) -> Term<R>) -> Scope<V, R> {
         let start = random
@@ -69,7 +70,7 @@ final class RandomPredicate<Root: Item> {
         case 12: return placeTest(item)
         case 13: return guardedTest(item, depth)
         case 14: return item[\.flag]
-        case 15: return equal(item[\.flag], .value(random.chance(50)), negated: random.chance(30))
+        case 15: return equal(item[\.flag], .value(random.chance(percent: 50)), negated: random.chance(percent: 30))
         case 16: return enumTest(item)
         case 17: return captureTest(item)
         case 18: return dictionaryTest(item, depth)
@@ -109,8 +110,9 @@ final class RandomPredicate<Root: Item> {
         case 6: return item[\.tags][\.count]
         case 7: return item[\.peers][\.count]
         case 8: return filter(item[\.numbers], scope { self.order($0, .value(self.random.below(5) - 2)) })[\.count]
-        case 9: return coalesce(extreme(item[\.numbers], maximum: random.chance(50)), .value(random.below(3)))
-        case 10: return coalesce(item[\.numbers][random.chance(50) ? \.first : \.last], .value(random.below(3)))
+        case 9: return coalesce(extreme(item[\.numbers], maximum: random.chance(percent: 50)), .value(random.below(3)))
+        case 10:
+            return coalesce(item[\.numbers][random.chance(percent: 50) ? \.first : \.last], .value(random.below(3)))
         case 11: return slice(item[\.numbers], .value(0..<0))[\.count]
         case 12: return coalesce(item[\.level], .value(.attic))[\.rawValue]
         default: return coalesce(chain(item[\.box], optional: scope { $0[\.rank] }), int(item, 0))
@@ -129,10 +131,11 @@ final class RandomPredicate<Root: Item> {
         case 0: calculate(double(item, depth - 1), double(item, 0), one([.add, .subtract, .multiply]))
         case 1: divide(double(item, 0), double(item, depth - 1))
         case 2: negative(double(item, depth - 1))
-        case 3: coalesce(extreme(item[\.scores], maximum: random.chance(50)), .value(one(Pool.doubles)))
+        case 3: coalesce(extreme(item[\.scores], maximum: random.chance(percent: 50)), .value(one(Pool.doubles)))
         case 4:
             divide(
-                .value(1), coalesce(extreme(item[\.scores], maximum: random.chance(50)), .value(one(Pool.doubles))))
+                .value(1),
+                coalesce(extreme(item[\.scores], maximum: random.chance(percent: 50)), .value(one(Pool.doubles))))
         case 5: coalesce(chain(item[\.box], scope { $0[\.load] }), double(item, 0))
         default: choose(test(item, 0), double(item, 0), double(item, 0))
         }
@@ -150,7 +153,7 @@ final class RandomPredicate<Root: Item> {
         return switch random.below(6) {
         case 0: coalesce(chain(item[\.box], scope { $0[\.label] }), string(item, 0))
         case 1: choose(test(item, depth - 1), string(item, 0), string(item, 0))
-        case 2: coalesce(extreme(item[\.tags], maximum: random.chance(50)), string(item, 0))
+        case 2: coalesce(extreme(item[\.tags], maximum: random.chance(percent: 50)), string(item, 0))
         case 3: coalesce(chain(item[\.branch], scope { $0[\.city] }), string(item, 0))
         case 4: item[\.tone][\.rawValue]
         default:

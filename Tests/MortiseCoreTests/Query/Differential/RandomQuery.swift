@@ -1,5 +1,6 @@
 import Foundation
 import MortiseCore
+import TestSupport
 
 /// A random query, given by its seed and by what shrinking has taken away from it. One in four asks for the subclass.
 struct RandomQuery {
@@ -54,7 +55,7 @@ struct RandomQuery {
         var conditions: [Condition] = []
         let depth = maker.random.below(4)
         let count = 1 + maker.random.below(3)
-        let isWithout = maker.random.chance(10)
+        let isWithout = maker.random.chance(percent: 10)
         let start = maker.random
         let ways = kept ?? (0..<count).map { [$0] }
         func conjunction(_ ways: [[Int]]) -> Predicate<Root> {
@@ -72,9 +73,9 @@ struct RandomQuery {
         let predicate = joinsPredicates ? joined(ways.map { conjunction([$0]) }) ?? conjunction([]) : conjunction(ways)
         var keys = (0..<maker.random.below(3)).map { _ in Self.key(&maker.random) as Key<Root> }
         if let keptKeys { keys = keptKeys.map { keys[$0] } }
-        let offset = maker.random.chance(30) ? maker.random.below(6) : nil
-        let limit = maker.random.chance(40) ? maker.random.below(6) : nil
-        let seesChanges = maker.random.chance(75)
+        let offset = maker.random.chance(percent: 30) ? maker.random.below(6) : nil
+        let limit = maker.random.chance(percent: 40) ? maker.random.below(6) : nil
+        let seesChanges = maker.random.chance(percent: 75)
         return Made(
             conditions: conditions, predicate: isWithout ? nil : predicate, keys: keys,
             offset: isLimited ? offset : nil,
@@ -101,7 +102,7 @@ struct RandomQuery {
     }
 
     private static func key<Root: Item>(_ random: inout SeededGenerator) -> Key<Root> {
-        let order: SortOrder = random.chance(50) ? .forward : .reverse
+        let order: SortOrder = random.chance(percent: 50) ? .forward : .reverse
         func plain(_ descriptor: SortDescriptor<Root>, _ text: String) -> Key<Root> {
             Key(descriptor: descriptor, number: nil, text: "\(text) \(order)")
         }

@@ -155,9 +155,8 @@ extension DefaultStore {
 }
 
 extension ModelConfiguration {
-    fileprivate typealias FileConfiguration = BackupConfiguration & MigratableConfiguration
+    fileprivate typealias FileConfiguration = MaintainableConfiguration & MigratableConfiguration
         & SelfDescribingConfiguration
-        & VerifiableConfiguration
 
     /// What opens the file; nil for a store in memory.
     fileprivate var file: (any FileConfiguration)? {
@@ -179,7 +178,10 @@ extension ModelConfiguration {
     }
 }
 
-extension ModelConfiguration: VerifiableConfiguration, BackupConfiguration {
+extension ModelConfiguration: MaintainableConfiguration {
+    /// Verifying and backing up; nothing for a store in memory.
+    public var maintenance: Set<MaintenanceOperation> { isStoredInMemoryOnly ? [] : [.verify, .backUp] }
+
     /// Reads all of the store in the file and lists what is wrong.
     /// - Throws: its errors; `DataStoreError.unsupportedFeature` for a store in memory.
     public func verifyStore() throws -> MaintenanceReport { try requiredFile.verifyStore() }

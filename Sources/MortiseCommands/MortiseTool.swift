@@ -17,7 +17,7 @@ public import MortiseCore
 /// ```
 ///
 /// A store takes part where its configuration is a `SelfDescribingConfiguration`, and in the verbs that look after stores
-/// where it is a `VerifiableConfiguration` and so on.
+/// where it is a `MaintainableConfiguration`.
 public struct MortiseTool: Sendable {
     private let registry: StoreRegistry
     private let settings: ToolSettings

@@ -9,7 +9,7 @@ struct SoakStore: Sendable {
     let capacity: Int
     /// How many operations come between two openings, at most.
     let session: Int
-    let configuration: @Sendable (_ folder: String) -> any VerifiableConfiguration
+    let configuration: @Sendable (_ folder: String) -> any MaintainableConfiguration
 
     static let all = [
         SoakStore(name: "json", capacity: 300, session: 4_000) { JSONFileConfiguration(path: $0 + "/soak.json") },

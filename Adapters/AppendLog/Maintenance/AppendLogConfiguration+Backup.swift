@@ -2,7 +2,7 @@ import Foundation
 public import MortiseCore
 import MortiseEngine
 
-extension AppendLogConfiguration: BackupConfiguration {
+extension AppendLogConfiguration {
     /// Copies the log as far as it is written, its checkpoint, and the external files that its records name, without a
     /// lock and without disturbing its writer.
     ///

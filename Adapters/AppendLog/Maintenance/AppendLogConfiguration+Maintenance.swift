@@ -1,7 +1,10 @@
 public import MortiseCore
 import MortiseEngine
 
-extension AppendLogConfiguration: VerifiableConfiguration, CompactableConfiguration, SalvageableConfiguration {
+extension AppendLogConfiguration: MaintainableConfiguration {
+    /// All but resealing: nobody edits a log by hand.
+    public var maintenance: Set<MaintenanceOperation> { [.verify, .compact, .salvage, .backUp] }
+
     /// - Throws: `FileError` where the log cannot be read at all, and where the user may not read external data.
     public func verifyStore() throws -> MaintenanceReport {
         let found = try AppendLogStore.verify(path, in: fileSystem)

@@ -1,9 +1,10 @@
 public import MortiseCore
 import MortiseEngine
 
-extension JSONFileConfiguration: VerifiableConfiguration, ResealableConfiguration, CompactableConfiguration,
-    BackupConfiguration
-{
+extension JSONFileConfiguration: MaintainableConfiguration {
+    /// All but salvaging: what is left of a damaged file can be read with any editor.
+    public var maintenance: Set<MaintenanceOperation> { [.verify, .reseal, .compact, .backUp] }
+
     /// - Throws: `FileError` where the user may not read the file or external data, or the file cannot be read.
     public func verifyStore() throws -> MaintenanceReport {
         let bytes = try fileSystem.readWhole(path, limit: largestFile).bytes

@@ -26,11 +26,13 @@ struct StoreArgument {
         return configuration
     }
 
-    /// The configuration as one that can do something in particular.
-    /// - Throws: `ToolError.unsupported`; `ToolError.missing` if the store does not exist.
-    func capable<T>(of type: T.Type, _ what: String) throws -> T {
-        guard let configuration = configuration as? T else { throw ToolError.unsupported(store: name, what: what) }
-        return configuration
+    /// The configuration as one whose store can be looked after in this way.
+    /// - Throws: `ToolError.unsupported`.
+    func capable(of operation: MaintenanceOperation, _ what: String) throws -> any MaintainableConfiguration {
+        guard let capable = configuration.capable(of: operation) else {
+            throw ToolError.unsupported(store: name, what: what)
+        }
+        return capable
     }
 
     /// - Throws: `ToolError.missing` if the store does not exist; what the adapter throws.

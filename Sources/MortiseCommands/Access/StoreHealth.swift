@@ -24,7 +24,7 @@ struct StoreHealth {
         checksAll: Bool
     ) throws -> StoreHealth {
         let notes = [store.store.recoveryDescription].compactMap { $0 }
-        if checksAll, let verifiable = configuration as? any VerifiableConfiguration {
+        if checksAll, let verifiable = configuration.capable(of: .verify) {
             let report = try verifiable.verifyStore()
             // Both tell of an end that was never acknowledged.
             return StoreHealth(

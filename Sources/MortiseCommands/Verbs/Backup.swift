@@ -26,7 +26,7 @@ struct Backup: ParsableCommand {
 
     func run() throws {
         let argument = try store.argument()
-        let configuration = try argument.capable(of: (any BackupConfiguration).self, "be backed up")
+        let configuration = try argument.capable(of: .backUp, "be backed up")
         try argument.checkPresence()
         let report = try configuration.backUpStore(to: argument.path(ofNewStore: newStore))
         try report.print(format, summary: report.problems.isEmpty ? "backed up" : "backed up with its faults")

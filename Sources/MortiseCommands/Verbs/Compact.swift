@@ -21,7 +21,7 @@ struct Compact: ParsableCommand {
 
     func run() throws {
         let argument = try store.argument()
-        let configuration = try argument.capable(of: (any CompactableConfiguration).self, "be compacted")
+        let configuration = try argument.capable(of: .compact, "be compacted")
         try argument.checkPresence()
         try configuration.compactStore().print(format, summary: "compacted")
     }

@@ -21,7 +21,7 @@ struct Reseal: ParsableCommand {
 
     func run() throws {
         let argument = try store.argument()
-        let configuration = try argument.capable(of: (any ResealableConfiguration).self, "be resealed")
+        let configuration = try argument.capable(of: .reseal, "be resealed")
         try argument.checkPresence()
         try configuration.resealStore().print(format, summary: "resealed")
     }

@@ -26,7 +26,7 @@ struct Salvage: ParsableCommand {
 
     func run() throws {
         let argument = try store.argument()
-        let configuration = try argument.capable(of: (any SalvageableConfiguration).self, "be salvaged")
+        let configuration = try argument.capable(of: .salvage, "be salvaged")
         try argument.checkPresence()
         let report = try configuration.salvageStore(to: argument.path(ofNewStore: newStore))
         try report.print(format, summary: report.problems.isEmpty ? "salvaged whole" : "salvaged in part")

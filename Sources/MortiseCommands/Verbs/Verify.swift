@@ -20,7 +20,7 @@ struct Verify: ParsableCommand {
 
     func run() throws {
         let argument = try store.argument()
-        let configuration = try argument.capable(of: (any VerifiableConfiguration).self, "be verified")
+        let configuration = try argument.capable(of: .verify, "be verified")
         try argument.checkPresence()
         let report = try configuration.verifyStore()
         guard report.problems.isEmpty else {

@@ -35,7 +35,7 @@ extension ModelContainer {
     ///   that have no file yet, cannot.
     /// - Throws: `ModelContextError.containerClosed`; the stores' errors for what cannot be read at all.
     public func verify() throws -> [StoreReport] {
-        try reports { configuration, _ in try (configuration as? any VerifiableConfiguration)?.verifyStore() }
+        try reports { configuration, _ in try configuration.capable(of: .verify)?.verifyStore() }
     }
 
     /// Writes a copy of each store, as of one moment, into a folder; others may save meanwhile. Each copy opens as its store
@@ -57,7 +57,7 @@ extension ModelContainer {
         }
         let names = storeConfigurations.map(name)
         return try reports { configuration, _ in
-            guard let source = configuration as? any BackupConfiguration else { return nil }
+            guard let source = configuration.capable(of: .backUp) else { return nil }
             let own = name(configuration)
             // Stores in several folders may have files of one name.
             let isShared = names.count { $0 == own } > 1

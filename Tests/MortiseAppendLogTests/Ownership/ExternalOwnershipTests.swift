@@ -165,7 +165,7 @@ import MortiseTestSupport
         #expect(aside(store, on: disk) == [])
         try store.open(disk).close()
         #expect(store.dataFiles(on: disk).count == 3 && !aside(store, on: disk).isEmpty)
-        let configuration = try #require(store.configuration(disk) as? any CompactableConfiguration)
+        let configuration = try #require(store.configuration(disk).capable(of: .compact))
         _ = try configuration.compactStore()
         #expect(store.dataFiles(on: disk).count == 3 && aside(store, on: disk).isEmpty)
         #expect(try state(store, on: disk) == 5)
@@ -200,7 +200,7 @@ import MortiseTestSupport
         try disk.install(older, at: store.path)
         try store.open(disk).close()
         try disk.install(newer, at: store.path)
-        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        _ = try #require(store.configuration(disk).capable(of: .compact)).compactStore()
         #expect(try state(store, on: disk) == 7)
         #expect(aside(store, on: disk) == [])
     }
@@ -218,12 +218,12 @@ import MortiseTestSupport
         #expect(reason { _ = try store.open(disk, path: path) } == refusal)
         #expect(reason { _ = try store.open(disk, path: path, allowsSave: false) } == refusal)
         #expect(
-            reason { _ = try (configuration as? any VerifiableConfiguration)?.verifyStore() } == refusal)
+            reason { _ = try configuration.capable(of: .verify)?.verifyStore() } == refusal)
         #expect(
-            reason { _ = try (configuration as? any BackupConfiguration)?.backUpStore(to: "/copy") } == refusal)
+            reason { _ = try configuration.capable(of: .backUp)?.backUpStore(to: "/copy") } == refusal)
         #expect(
-            reason { _ = try (configuration as? any CompactableConfiguration)?.compactStore() } == refusal)
-        if let salvageable = configuration as? any SalvageableConfiguration {
+            reason { _ = try configuration.capable(of: .compact)?.compactStore() } == refusal)
+        if let salvageable = configuration.capable(of: .salvage) {
             #expect(reason { _ = try salvageable.salvageStore(to: "/copy") } == refusal)
         }
         #expect(disk.contents(at: foreign) == [1, 2, 3])
@@ -263,7 +263,7 @@ import MortiseTestSupport
         try disk.installLink(to: "/foreign/store", at: mark)
         let files = store.dataFiles(on: disk)
         try store.open(disk).close()
-        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        _ = try #require(store.configuration(disk).capable(of: .compact)).compactStore()
         #expect(store.dataFiles(on: disk) == files && files.count > 3)
         #expect(aside(store, on: disk) == [])
         #expect(try state(store, on: disk) == 5)
@@ -278,7 +278,7 @@ import MortiseTestSupport
         let files = store.dataFiles(on: disk)
         try store.open(disk).close()
         #expect(store.dataFiles(on: disk) == files && files.count > 3)
-        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        _ = try #require(store.configuration(disk).capable(of: .compact)).compactStore()
         #expect(disk.paths.filter { $0.hasPrefix("/foreign/") } == [foreign])
         #expect(disk.contents(at: foreign) == [1, 2, 3])
         // What a record names is not read from there either.
@@ -293,7 +293,7 @@ import MortiseTestSupport
     @Test(arguments: PictureStore.allCases) func aLinkInThePlaceOfDataIsNotRead(store: PictureStore) throws {
         let disk = try makeDisk(store)
         // So that each of the files is named.
-        _ = try #require(store.configuration(disk) as? any CompactableConfiguration).compactStore()
+        _ = try #require(store.configuration(disk).capable(of: .compact)).compactStore()
         let named = try #require(store.dataFiles(on: disk).first)
         try disk.rename(named, to: "/foreign")
         try disk.installLink(to: "/foreign", at: named)
@@ -303,7 +303,7 @@ import MortiseTestSupport
             guard case .unreadable(let fault)? = (error as? ExternalValueError)?.reason else { return false }
             return fault.reason == .symbolicLink(target: "/foreign") && fault.path == named
         }
-        let found = try #require(store.configuration(disk) as? any VerifiableConfiguration).verifyStore()
+        let found = try #require(store.configuration(disk).capable(of: .verify)).verifyStore()
         #expect(!found.problems.isEmpty)
     }
 

@@ -16,7 +16,7 @@ import MortiseTestSupport
         let container = try store.open(disk)
         for state in 1...3 { try container.advancePictures(to: state) }
         try container.close()
-        _ = try (store.configuration(disk) as? any CompactableConfiguration)?.compactStore()
+        _ = try store.configuration(disk).capable(of: .compact)?.compactStore()
         return disk
     }
 
@@ -35,20 +35,20 @@ import MortiseTestSupport
         let described = try #require(configuration as? any SelfDescribingConfiguration)
         lines.append("\(try described.storedSchema()?.entities.map(\.name) ?? [])")
         lines.append("\(try described.storeFiles().map { "\($0.role) \($0.bytes)" })")
-        note(try (configuration as? any VerifiableConfiguration)?.verifyStore())
+        note(try configuration.capable(of: .verify)?.verifyStore())
         for verb in ["backup", "salvage"] {
             let target = "/copies/\(verb)-\(disk.uniqueNumber())"
-            if verb == "backup" { note(try (configuration as? any BackupConfiguration)?.backUpStore(to: target)) }
+            if verb == "backup" { note(try configuration.capable(of: .backUp)?.backUpStore(to: target)) }
             if verb == "salvage" {
-                guard let salvageable = configuration as? any SalvageableConfiguration else { continue }
+                guard let salvageable = configuration.capable(of: .salvage) else { continue }
                 note(try salvageable.salvageStore(to: target))
             }
             let copy = try store.open(disk, path: target)
             lines.append("\(try Pictures.state(of: copy) ?? -1)")
             try copy.close()
         }
-        note(try (configuration as? any ResealableConfiguration)?.resealStore())
-        note(try (configuration as? any CompactableConfiguration)?.compactStore())
+        note(try configuration.capable(of: .reseal)?.resealStore())
+        note(try configuration.capable(of: .compact)?.compactStore())
         return lines
     }
 
@@ -80,8 +80,8 @@ import MortiseTestSupport
                 { try store.open(disk).close() }, { try store.open(disk, allowsSave: false).close() },
                 { _ = try AppendLogStore.verify(store.path, in: disk) },
                 { _ = try AppendLogStore.salvage(store.path, to: "/new.log", in: disk) },
-                { _ = try (store.configuration(disk) as? any BackupConfiguration)?.backUpStore(to: "/new.log") },
-                { _ = try (store.configuration(disk) as? any CompactableConfiguration)?.compactStore() },
+                { _ = try store.configuration(disk).capable(of: .backUp)?.backUpStore(to: "/new.log") },
+                { _ = try store.configuration(disk).capable(of: .compact)?.compactStore() },
             ]
             for (number, attempt) in attempts.enumerated() {
                 let error = #expect(throws: FileError.self, "\(number)") { try attempt() }
@@ -110,7 +110,7 @@ import MortiseTestSupport
         try disk.install(damaged, at: store.path)
         let before = disk.paths
         #expect(isDamage { try store.open(disk).close() })
-        let backup = try #require(store.configuration(disk) as? any BackupConfiguration)
+        let backup = try #require(store.configuration(disk).capable(of: .backUp))
         #expect(isDamage { _ = try backup.backUpStore(to: "/copy") })
         #expect(disk.paths.filter { !$0.hasPrefix("/copy.external") } == before)
         try disk.install(bytes, at: store.path)
@@ -130,7 +130,7 @@ import MortiseTestSupport
         if store == .json && verb != "backup" { return }
         func run(_ disk: SimulatedFileSystem) throws {
             switch verb {
-            case "backup": _ = try (store.configuration(disk) as? any BackupConfiguration)?.backUpStore(to: "/copy")
+            case "backup": _ = try store.configuration(disk).capable(of: .backUp)?.backUpStore(to: "/copy")
             case "salvage": _ = try AppendLogStore.salvage(store.path, to: "/copy", in: disk)
             default:
                 let container = try store.open(disk)
@@ -160,7 +160,7 @@ import MortiseTestSupport
         let store = PictureStore.log
         let disk = try makeDisk(store)
         try disk.install(try #require(disk.contents(at: store.path + ".checkpoint")), at: "/copy.checkpoint")
-        let backup = try #require(store.configuration(disk) as? any BackupConfiguration)
+        let backup = try #require(store.configuration(disk).capable(of: .backUp))
         let error = #expect(throws: FileError.self) { try backup.backUpStore(to: "/copy") }
         #expect(error?.reason == .alreadyExists && error?.path == "/copy.checkpoint")
         #expect(disk.paths.filter { $0.hasPrefix("/copy") } == ["/copy.checkpoint"])

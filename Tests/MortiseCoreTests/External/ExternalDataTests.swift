@@ -184,9 +184,9 @@ import MortiseTestSupport
     func verifyNamesEveryFileAtFaultAndABackupHasThemAll(store: PictureStore) throws {
         let disk = try makeDisk(store)
         let configuration = store.configuration(disk)
-        let verifiable = try #require(configuration as? any VerifiableConfiguration)
+        let verifiable = try #require(configuration.capable(of: .verify))
         #expect(try verifiable.verifyStore().problems == [])
-        let backup = try #require(configuration as? any BackupConfiguration)
+        let backup = try #require(configuration.capable(of: .backUp))
         _ = try backup.backUpStore(to: "/copy")
         let copy = try store.open(disk, path: "/copy")
         #expect(try Pictures.state(of: copy) == 3)

@@ -1,0 +1,87 @@
+/// Something that can be done with a store as a whole.
+public enum MaintenanceOperation: String, Sendable, Hashable, CaseIterable {
+    /// Reading everything and listing what is wrong.
+    case verify
+    /// Dropping what the configuration does not keep.
+    case compact
+    /// Writing what can be read of a damaged store into a new one.
+    case salvage
+    /// Renewing the checksum of a store that people may edit with other programs.
+    case reseal
+    /// Copying, as of one moment, while others write.
+    case backUp = "back up"
+}
+
+/// A configuration whose store can be looked after as a whole without being opened.
+///
+/// An adapter lists in `maintenance` what its store can do and has the method for each; the other methods throw
+/// `MaintenanceError.unsupported`. A container and the tool ask for what is listed only.
+public protocol MaintainableConfiguration: DataStoreConfiguration {
+    /// What can be done with the store.
+    var maintenance: Set<MaintenanceOperation> { get }
+
+    /// Reads everything and lists what is wrong. Changes nothing and takes no lock.
+    /// - Throws: the adapter's errors if the store does not exist or cannot be read at all.
+    func verifyStore() throws -> MaintenanceReport
+
+    /// Drops what the store's configuration does not keep; no record changes. A crash at any moment leaves the store as
+    /// it was, or compacted.
+    /// - Throws: the adapter's errors. The store's records do not change then either.
+    func compactStore() throws -> MaintenanceReport
+
+    /// Writes what can be read into a new store at a path where nothing exists. The damaged store does not change.
+    /// - Throws: the adapter's errors, also if nothing can be read or something exists at the path.
+    func salvageStore(to path: String) throws -> MaintenanceReport
+
+    /// Renews the checksum after checking everything.
+    /// - Throws: the first fault found; the store is then unchanged.
+    func resealStore() throws -> MaintenanceReport
+
+    /// Writes a copy, which opens as this store does, to a path where nothing exists. What is wrong among the records and does
+    /// not keep the store from opening is copied too, and listed as a problem.
+    /// - Throws: the adapter's errors, also if something exists at the path.
+    func backUpStore(to path: String) throws -> MaintenanceReport
+}
+
+extension MaintainableConfiguration {
+    /// - Throws: `MaintenanceError.unsupported`.
+    public func verifyStore() throws -> MaintenanceReport { throw unsupported(.verify) }
+    /// - Throws: `MaintenanceError.unsupported`.
+    public func compactStore() throws -> MaintenanceReport { throw unsupported(.compact) }
+    /// - Throws: `MaintenanceError.unsupported`.
+    public func salvageStore(to path: String) throws -> MaintenanceReport { throw unsupported(.salvage) }
+    /// - Throws: `MaintenanceError.unsupported`.
+    public func resealStore() throws -> MaintenanceReport { throw unsupported(.reseal) }
+    /// - Throws: `MaintenanceError.unsupported`.
+    public func backUpStore(to path: String) throws -> MaintenanceReport { throw unsupported(.backUp) }
+
+    private func unsupported(_ operation: MaintenanceOperation) -> MaintenanceError {
+        .unsupported(operation, store: (self as? any SelfDescribingConfiguration)?.location ?? name)
+    }
+}
+
+extension DataStoreConfiguration {
+    /// The configuration as one whose store can do this; nil if it cannot.
+    public func capable(of operation: MaintenanceOperation) -> (any MaintainableConfiguration)? {
+        guard let maintainable = self as? any MaintainableConfiguration, maintainable.maintenance.contains(operation)
+        else { return nil }
+        return maintainable
+    }
+}
+
+/// Why a store could not be looked after.
+public enum MaintenanceError: Error, Hashable, ClassifiedStoreError {
+    /// This kind of store cannot do that. The store is named by its location, or by its configuration's name.
+    case unsupported(MaintenanceOperation, store: String)
+
+    /// What cannot be done, and with which store.
+    public var description: String {
+        switch self {
+        case .unsupported(let operation, let store):
+            "The store \(store) has no way to \(operation.rawValue). `maintenance` of its configuration lists what it can do."
+        }
+    }
+
+    /// `unsupported`.
+    public var errorClass: StoreErrorClass { .unsupported }
+}

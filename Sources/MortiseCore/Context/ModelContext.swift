@@ -273,15 +273,15 @@ extension ContextState {
         for model in inserted {
             model._modelState.flags = []
             model._modelState.table = nil
-            model._modelState.draft?.takeBackWeakly()
+            model._draft?.takeBackWeakly()
         }
         let touched = Array(changed) + Array(deleted)
         for model in touched {
-            guard let table = model._modelState.table else { continue }
+            guard let table = model._table else { continue }
             if let drop = ValueChange(droppingDraftOf: model, layout: table.layout) { drops.append(drop) }
         }
         for drop in drops { drop.willSet() }
-        for model in touched where model._modelState.table != nil {
+        for model in touched where model._table != nil {
             model._modelState.flags = []
             model._modelState.draft = nil
         }
@@ -300,7 +300,7 @@ extension ContextState {
     /// Lets stores without versions say what they last knew of records whose changes were dropped.
     private func restore(_ models: [any PersistentModel]) {
         for session in sessions where session.version == nil {
-            let records = models.filter { $0._modelState.table?.session === session }.map(\.persistentModelID)
+            let records = models.filter { $0._table?.session === session }.map(\.persistentModelID)
             if records.isEmpty { continue }
             do { try session.restore(records) } catch { latch(error) }
         }

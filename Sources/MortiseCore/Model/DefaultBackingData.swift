@@ -1,6 +1,7 @@
 /// The storage of a model written by hand, and a view of a model's values for code that asks for its backing data.
 final class DefaultBackingData<Model: PersistentModel>: BackingData {
-    var state = ModelState()
+    // Unchecked, as `@Model` declares it: nothing that reads or changes it calls other code meanwhile.
+    @exclusivity(unchecked) var state = ModelState()
     var viewed: Model?
 
     /// Makes empty backing data for a new model.

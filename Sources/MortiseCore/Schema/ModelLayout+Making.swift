@@ -26,7 +26,7 @@ extension ModelLayout {
     }
 
     fileprivate static func registered(_ type: any PersistentModel.Type) -> ModelLayout? {
-        lock.withLock { registry[ObjectIdentifier(type)] }
+        PublishedLayouts.layout(of: ObjectIdentifier(type))
     }
 
     /// Makes the layouts of types whose descriptions, and those of everything that they reach, have been read. Other
@@ -52,6 +52,7 @@ extension ModelLayout {
             resolveInverses(of: fresh)
             for layout in fresh { layout.finish() }
             registry.merge(made) { known, _ in known }
+            if !made.isEmpty { PublishedLayouts.publish(made, among: registry) }
             return layouts
         }
     }

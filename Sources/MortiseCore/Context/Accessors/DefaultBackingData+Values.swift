@@ -11,7 +11,7 @@ extension DefaultBackingData {
     func takeState() -> ModelState {
         if let viewed {
             let copy = Draft()
-            if let draft = viewed._modelState.draft { copy.merge(draft) }
+            if let draft = viewed._draft { copy.merge(draft) }
             return ModelState(copy)
         }
         var taken = ModelState(nil)

@@ -6,8 +6,8 @@ import Observation
 extension PersistentModel {
     /// Tells observers of a property before and after it changes. A model that nobody has observed has nobody to tell.
     func _notifying<Value>(_ slot: Int, _ type: Value.Type, _ change: () -> Void) {
-        guard let registrar = _modelState.existingRegistrar else { return change() }
-        let layout = _modelState.table?.layout ?? ModelLayout.of(Swift.type(of: self))
+        guard let registrar = _existingRegistrar else { return change() }
+        let layout = _table?.layout ?? ModelLayout.of(Swift.type(of: self))
         // A layout in the making knows no properties yet.
         guard slot < layout.keyPaths.count else { return change() }
         // Unchecked, because a cast takes as long as setting the value. The slot is that of the accessor's own property.
@@ -20,7 +20,7 @@ extension PersistentModel {
         get { _value(at: slot) }
         set { _setValue(newValue, at: slot) }
         _modify {
-            var value = T._value(_modelState.storedValue(at: slot)) { _defaultValue(at: slot) }
+            var value = T._value(_storedValue(at: slot)) { _defaultValue(at: slot) }
             defer { self[_slot: slot] = value }
             yield &value
         }

@@ -20,8 +20,8 @@ extension PersistentModel {
     ///   are not listed there, and a key path through a protocol is a different one.
     public func getValue<Value>(forKey key: KeyPath<Self, Value>) -> Value where Value: Decodable {
         let slot = Self._slot(for: key)
-        if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? Value { return value }
-        let stored = _modelState.storedValue(at: slot)
+        if case .unencodable(let value)? = _draft?[slot], let value = value as? Value { return value }
+        let stored = _storedValue(at: slot)
         if let value = PropertyAccess.value(stored, as: Value.self) { return value }
         if let value = PropertyValue.empty(Value.self, default: _defaultValue(at: slot)) { return value }
         PropertyValue.missing(Value.self, slot: slot, of: self)

@@ -52,7 +52,7 @@ extension PersistentModel {
 
     /// An attribute of a model that has its own values, or no row.
     @usableFromInline
-    func _ownScalar<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _modelState.storedValue(at: slot)) }
+    func _ownScalar<T: PersistentScalar>(at slot: Int) -> T? { T(storedValue: _storedValue(at: slot)) }
 
     /// The value of a required attribute without a stored value: its declared default, or the type's placeholder.
     @usableFromInline
@@ -69,8 +69,8 @@ extension PersistentModel {
     /// Used by macro expansions: reads a coded attribute by slot.
     @_disfavoredOverload
     public func _value<T: Codable>(at slot: Int) -> T {
-        if case .unencodable(let value)? = _modelState.draft?[slot], let value = value as? T { return value }
-        if let value: T = PropertyValue.coded(_modelState.storedValue(at: slot)) { return value }
+        if case .unencodable(let value)? = _draft?[slot], let value = value as? T { return value }
+        if let value: T = PropertyValue.coded(_storedValue(at: slot)) { return value }
         for empty in [_defaultValue(at: slot), .array([]), .object([:])] {
             if let value: T = PropertyValue.coded(empty) { return value }
         }
@@ -108,12 +108,12 @@ extension PersistentModel {
 
     /// Used by macro expansions: reads a transformable property by slot.
     public func _transformableValue<T>(at slot: Int) -> T {
-        switch _modelState.draft?[slot] {
+        switch _draft?[slot] {
         case .transformable(let kept)?, .unencodable(let kept)?:
             if let value = kept as? T { return value }
         default: break
         }
-        if case .data(let data) = _modelState.storedValue(at: slot),
+        if case .data(let data) = _storedValue(at: slot),
             let value: T = ModelLayout.of(type(of: self)).untransformed(data, at: slot)
         {
             return value
@@ -180,9 +180,9 @@ extension PersistentModel {
     /// Used by macro expansions: reads a required to-one relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> T {
         if let model = RelationshipEditor(self).target(at: slot) as? T { return model }
-        if case .requiredButCleared(last: let last)? = _modelState.draft?[slot], let model = last as? T { return model }
-        if case .identifier(let identifier) = _modelState.storedValue(at: slot) {
-            if let table = (_modelState.table ?? _modelState.frozen?.table)?.state.table(of: identifier),
+        if case .requiredButCleared(last: let last)? = _draft?[slot], let model = last as? T { return model }
+        if case .identifier(let identifier) = _storedValue(at: slot) {
+            if let table = (_table ?? _frozen?.table)?.state.table(of: identifier),
                 Going.contains(identifier, in: ObjectIdentifier(table.state)),
                 let row = table.source.row(of: identifier),
                 let model = table.storedModel(row: row) as? T
@@ -190,15 +190,15 @@ extension PersistentModel {
                 return model
             }
             // Against its contract the store has no such record: a getter cannot throw, the next fetch or save does.
-            _modelState.table?.state.latch(ModelContextError.noSuchModel(identifier))
+            _table?.state.latch(ModelContextError.noSuchModel(identifier))
             return Materializing.make(T.self, ModelState(missing: identifier))
         }
         PropertyValue.missing(T.self, slot: slot, of: self)
     }
     /// Used by macro expansions: reads a to-many relationship by slot.
     public func _value<T: PersistentModel>(at slot: Int) -> [T] {
-        if _modelState.draft == nil, _modelState.row >= 0, let table = _modelState.table,
-            let members = table.state.members(of: table, row: _modelState.row, slot: slot, as: T.self)
+        if _draft == nil, _row >= 0, let table = _table,
+            let members = table.state.members(of: table, row: _row, slot: slot, as: T.self)
         {
             return members
         }

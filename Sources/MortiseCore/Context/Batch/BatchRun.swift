@@ -63,7 +63,7 @@ struct BatchRun<Model: PersistentModel> {
         // All targets too: nothing is changed where one of them is not there.
         let targets = try targets(of: update, values)
         for (record, values) in zip(records, values) {
-            guard let model = run.reader.model(record), let layout = model._modelState.table?.layout else { continue }
+            guard let model = run.reader.model(record), let layout = model._table?.layout else { continue }
             for (assignment, value) in zip(update.assignments, values) {
                 set(value, at: assignment.property.slot, of: model, layout, targets)
             }

@@ -35,14 +35,14 @@ final class ContextReader: RecordReader {
     /// The model of a row, if it has unsaved changes or is deleted.
     private func unsavedModel(_ table: ModelTable, row: Int) -> (any PersistentModel)? {
         guard let model = table.registered(row: row),
-            !model._modelState.flags.isDisjoint(with: [.isChanged, .isDeleted])
+            !model._flags.isDisjoint(with: [.isChanged, .isDeleted])
         else { return nil }
         return model
     }
 
     private func isDeleted(_ record: RecordReference) -> Bool {
         guard let table = touchedTable(record.table), tracker?.deleted.isEmpty == false else { return false }
-        return unsavedModel(table, row: record.row)?._modelState.flags.contains(.isDeleted) == true
+        return unsavedModel(table, row: record.row)?._flags.contains(.isDeleted) == true
     }
 
     private func insertedModel(_ record: RecordReference) -> (any PersistentModel)? {
@@ -88,8 +88,8 @@ final class ContextReader: RecordReader {
         for number in numbers {
             guard let table = touchedTable(number) else { continue }
             func add(_ model: any PersistentModel) {
-                let isInserted = model._modelState.flags.contains(.isInserted)
-                let row = isInserted ? -Int(model._modelState.place) : model._modelState.row
+                let isInserted = model._flags.contains(.isInserted)
+                let row = isInserted ? -Int(model._place) : model._row
                 found.append(RecordReference(table: number, row: row))
             }
             let fitting = key.flatMap { $0.fits(table.layout.record) ? $0 : nil }
@@ -106,7 +106,7 @@ final class ContextReader: RecordReader {
     }
 
     private func models(of table: ModelTable, in list: ModelList) -> some Sequence<any PersistentModel> {
-        list.lazy.filter { $0._modelState.table === table }
+        list.lazy.filter { $0._table === table }
     }
 
     /// Whether a stored record is deleted, or shown by a changed model.
@@ -133,7 +133,7 @@ final class ContextReader: RecordReader {
     override func value(_ record: RecordReference, slot: Int) -> StoredValue {
         guard let table = touchedTable(record.table) else { return super.value(record, slot: slot) }
         let model = record.row < 0 ? insertedModel(record) : unsavedModel(table, row: record.row)
-        guard let model, !model._modelState.flags.contains(.isDeleted), slot < table.layout.record.slots.count else {
+        guard let model, !model._flags.contains(.isDeleted), slot < table.layout.record.slots.count else {
             return record.row < 0 ? .null : super.value(record, slot: slot)
         }
         return model._pendingValue(at: slot, role: table.layout.record.slots[slot].role, in: table.layout)
@@ -146,10 +146,10 @@ final class ContextReader: RecordReader {
 
     override func record(_ identifier: PersistentIdentifier) -> RecordReference? {
         if identifier.isTemporary {
-            guard let model = tracker?.inserted.first(identifier), let table = model._modelState.table,
+            guard let model = tracker?.inserted.first(identifier), let table = model._table,
                 let number = self.table(named: table.layout.entityName)
             else { return nil }
-            return RecordReference(table: number, row: -Int(model._modelState.place))
+            return RecordReference(table: number, row: -Int(model._place))
         }
         if let known = super.record(identifier) { return isDeleted(known) ? nil : known }
         // A store that hands out snapshots may not have handed out this one yet.

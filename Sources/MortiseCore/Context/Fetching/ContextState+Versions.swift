@@ -127,11 +127,11 @@ extension ContextState {
 
     /// Makes both sides of relationships agree where others have set one and this context the other.
     func settlePartners(in session: StoreSession) {
-        for model in Array(changed) where model._modelState.table?.session === session {
+        for model in Array(changed) where model._table?.session === session {
             RelationshipEditor(model).forgetSettled()
         }
         for model in Array(changed) + Array(deleted) {
-            guard let table = model._modelState.table, table.session === session else { continue }
+            guard let table = model._table, table.session === session else { continue }
             RelationshipEditor(model).settlePartners(in: table.layout)
         }
     }
@@ -147,14 +147,14 @@ extension ContextState {
     func beginDetaching(
         _ model: any PersistentModel, table: ModelTable, lastIn version: (any StoreVersion)?
     ) -> Draft? {
-        let row = model._modelState.row
+        let row = model._row
         guard row >= 0 else { return nil }
         let draft = model._modelState.ensureDraft()
         let identifier = table.source.identifier(ofRow: row)
         draft.identifier = identifier
         draft.frozen = FrozenRow(table: table, source: table.source, row: row, version: version)
         detachedModels.add(model, identifier)
-        if model._modelState.flags.contains(.isChanged) {
+        if model._flags.contains(.isChanged) {
             // No change is lost if only the deletion of another model had changed it.
             let isReleased = draft.released.isSuperset(of: draft.changed)
             if isReleased { tracker?.changed.remove(model) } else { tracker?.noteDeletedElsewhere(model) }
@@ -162,7 +162,7 @@ extension ContextState {
         if isTakingOver { tracker?.forgetDeletion(of: model) } else { tracker?.noteGone(model) }
         model._modelState.flags = .isDeleted
         model._modelState.row = -1
-        table.forget(row: row, generation: model._modelState.generation)
+        table.forget(row: row, generation: model._generation)
         model._modelState.generation = 0
         model._modelState.table = nil
         return draft

@@ -16,7 +16,7 @@ extension ModelContext {
         _ model: Model, _ keyPath: KeyPath<Model, Value>
     ) throws -> Value {
         try container.checkOpen()
-        if let owner = model._modelState.table?.state ?? model._modelState.draft?.frozen?.table.state, owner !== state {
+        if let owner = model._table?.state ?? model._draft?.frozen?.table.state, owner !== state {
             throw ModelContextError.registeredElsewhere(model: model.persistentModelID)
         }
         return try state.resolving { model[keyPath: keyPath] }

@@ -137,10 +137,10 @@ final class LedRecord {
 
     /// Nil if the model has no record.
     init?(_ model: any PersistentModel) {
-        guard let table = model._modelState.table, model._modelState.row >= 0 else { return nil }
+        guard let table = model._table, model._row >= 0 else { return nil }
         self.table = table
         identifier = model.persistentModelID
-        base = table.baseRow(model._modelState.row)
+        base = table.baseRow(model._row)
         slots = table.layout.record.slots.indices.filter {
             table.layout.record.slots[$0].property.relationship?.deleteRule == .cascade
         }

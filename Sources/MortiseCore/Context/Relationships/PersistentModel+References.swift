@@ -2,21 +2,21 @@ extension PersistentModel {
     /// Whether the record of a member of a to-many relationship leads to this model's: the members need not all be read for
     /// that. Nil where the member's record does not say.
     private func _isStoredOwner(of other: any PersistentModel, at slot: Int) -> Bool? {
-        guard _modelState.row >= 0, other._modelState.row >= 0, let table = _modelState.table,
-            let theirs = other._modelState.table, theirs.state === table.state,
+        guard _row >= 0, other._row >= 0, let table = _table,
+            let theirs = other._table, theirs.state === table.state,
             table.layout.record.slots[slot].role == .toManyDerived,
             let inverse = table.layout.inverse(of: slot, towards: theirs.layout),
             theirs.layout.record.slots[inverse].role == .toOne
         else { return nil }
-        guard case .identifier(let owner) = other._modelState.rowValue(at: inverse) else { return false }
+        guard case .identifier(let owner) = other._rowValue(at: inverse) else { return false }
         return owner == persistentModelID
     }
 
     /// Whether a relationship of this model refers to another model, deleted or not. False where this model has no such slot:
     /// it may be of a superclass, which only a faulty store relates to the other one.
     func _refers(to other: any PersistentModel, at slot: Int) -> Bool {
-        if let table = _modelState.table, slot >= table.layout.record.slots.count { return false }
-        switch _modelState.draft?[slot] {
+        if let table = _table, slot >= table.layout.record.slots.count { return false }
+        switch _draft?[slot] {
         case .model(let target)?: return target === other
         case .inferred(from: let target)?: return target.model === other
         case .requiredButCleared?: return false
@@ -26,7 +26,7 @@ extension PersistentModel {
         default: break
         }
         if let refers = _isStoredOwner(of: other, at: slot) ?? _isStored(other, at: slot) { return refers }
-        switch _modelState.storedValue(at: slot) {
+        switch _storedValue(at: slot) {
         case .identifier(let identifier): return identifier == other.persistentModelID
         case .identifiers(let identifiers):
             return identifiers.contains(other.persistentModelID)
@@ -37,10 +37,10 @@ extension PersistentModel {
     /// Whether this model's record has another one among the members of a relationship; nil where that has to be read
     /// anew each time.
     func _isStored(_ member: any PersistentModel, at slot: Int) -> Bool? {
-        guard _modelState.row >= 0, let table = _modelState.table, table.session.version != nil,
+        guard _row >= 0, let table = _table, table.session.version != nil,
             table.layout.record.slots[slot].role.isToMany
         else { return nil }
         return table.state.storedMembers.contains(
-            member.persistentModelID, of: ObjectIdentifier(table), table.source, _modelState.row, slot)
+            member.persistentModelID, of: ObjectIdentifier(table), table.source, _row, slot)
     }
 }

@@ -23,10 +23,10 @@ extension RelationshipEditor {
             switch layout.record.slots[slot].property.relationship?.deleteRule {
             case nil, .cascade: continue
             // Nothing refers to what was never stored, so nothing keeps it from being deleted.
-            case .deny where model._modelState.mayBeStored, .noAction where model._modelState.mayBeStored: continue
+            case .deny where model._mayBeStored, .noAction where model._mayBeStored: continue
             case .nullify, .deny, .noAction:
                 for other in ruled(at: slot, layout, storedOnly: storedOnly)
-                where !other._modelState.flags.contains(.isDeleted) {
+                where !other._flags.contains(.isDeleted) {
                     RelationshipEditor(other).release(deleted: model, throughInverseOf: slot, of: layout)
                 }
             }
@@ -52,7 +52,7 @@ extension RelationshipEditor {
 
     /// The records that this model's record is related to, whatever is set here.
     private func storedRelated(at slot: Int) -> Set<PersistentIdentifier> {
-        switch model._modelState.rowValue(at: slot) {
+        switch model._rowValue(at: slot) {
         case .identifier(let identifier): [identifier]
         case .identifiers(let identifiers): Set(identifiers)
         default: []
@@ -61,9 +61,9 @@ extension RelationshipEditor {
 
     /// Refuses this model's deletion while it would leave behind a record that a cascade cannot reach.
     private func refuseCascade(at slot: Int) {
-        guard let state = model._modelState.table?.state, let error = unreadable(at: slot).first?.error else { return }
+        guard let state = model._table?.state, let error = unreadable(at: slot).first?.error else { return }
         state.tracker?.refuse(error) { [model, unowned state] in
-            model._modelState.table?.state === state && model._modelState.flags.contains(.isDeleted)
+            model._table?.state === state && model._flags.contains(.isDeleted)
                 && !unreadable(at: slot).isEmpty
         }
     }
@@ -75,17 +75,17 @@ extension RelationshipEditor {
     /// Applies the nullify rule to this model, which is related to a deleted one.
     func release(deleted owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout) {
         guard let inverse = layout.inverse(of: slot, towards: model) else { return }
-        let draft = model._modelState.draft
+        let draft = model._draft
         let wasSet = draft?.changed.contains(inverse) == true && draft?.released.contains(inverse) != true
         let wasAdded = if case .models(let changes)? = draft?[inverse] { changes.isAdded(owner) } else { false }
         unlink(owner, throughInverseOf: slot, of: layout)
-        guard let draft = model._modelState.draft, draft.changed.contains(inverse) else { return }
+        guard let draft = model._draft, draft.changed.contains(inverse) else { return }
         if !wasSet { draft.released.insert(inverse) }
         guard case .models(let changes) = draft[inverse] else { return }
-        if changes.isEmpty, !owner._modelState.mayBeStored, model._modelState.row >= 0 {
+        if changes.isEmpty, !owner._mayBeStored, model._row >= 0 {
             // It was added and never saved: the list is as it was.
             apply(.forget, at: inverse)
-            model._modelState.table?.state.tracker?.noteUnchanged(model)
+            model._table?.state.tracker?.noteUnchanged(model)
         } else if wasAdded {
             changes.noteReleased(owner)
         }
@@ -93,7 +93,7 @@ extension RelationshipEditor {
 
     /// Forgets a change that only the deletion of a related model has made.
     func forgetRelease(at slot: Int) {
-        if model._modelState.draft?.released.contains(slot) == true { apply(.forget, at: slot) }
+        if model._draft?.released.contains(slot) == true { apply(.forget, at: slot) }
     }
 }
 
@@ -112,7 +112,7 @@ extension RelationshipEditor {
                 // Also what is deleted by now: it keeps its values, and may come back itself.
                 if RelationshipEditor(other).hasReleased(model, at: inverse) {
                     RelationshipEditor(other).takeBackRelease(of: model, throughInverseOf: slot, of: layout)
-                } else if !other._modelState.flags.contains(.isDeleted), !other._refers(to: model, at: inverse) {
+                } else if !other._flags.contains(.isDeleted), !other._refers(to: model, at: inverse) {
                     if relationship.isToMany {
                         removeMember(other, at: slot, layout)
                     } else {
@@ -127,8 +127,8 @@ extension RelationshipEditor {
     func takeBackRelease(
         of owner: any PersistentModel, throughInverseOf slot: Int, of layout: ModelLayout
     ) {
-        guard let inverse = layout.inverse(of: slot, towards: model), let draft = model._modelState.draft,
-            let table = model._modelState.table
+        guard let inverse = layout.inverse(of: slot, towards: model), let draft = model._draft,
+            let table = model._table
         else { return link(owner, throughInverseOf: slot, of: layout) }
         let change = ValueChange(settingSlot: inverse, of: model, layout: table.layout)
         if case .models(let changes) = draft[inverse] {
@@ -137,7 +137,7 @@ extension RelationshipEditor {
             if changes.isEmpty { forgetRelease(at: inverse) }
             change?.didSet()
         } else if draft.released.contains(inverse),
-            case .identifier(let stored) = model._modelState.rowValue(at: inverse), stored == owner.persistentModelID
+            case .identifier(let stored) = model._rowValue(at: inverse), stored == owner.persistentModelID
         {
             change?.willSet()
             forgetRelease(at: inverse)
@@ -149,7 +149,7 @@ extension RelationshipEditor {
     }
 
     private func hasReleased(_ owner: any PersistentModel, at slot: Int) -> Bool {
-        switch model._modelState.draft?[slot] {
+        switch model._draft?[slot] {
         case .model(nil)?: true
         case .requiredButCleared(last: let last)?: last === owner
         // Nothing but the rule takes a deleted model out of a list on one side alone.
@@ -165,7 +165,7 @@ extension RelationshipEditor {
             let related =
                 layout.record.slots[slot].role.isToMany
                 ? members(at: slot, hidingDeleted: false) : heldTarget(at: slot).map { [$0] } ?? []
-            for other in related where other !== model && other._modelState.flags.contains(.isDeleted) {
+            for other in related where other !== model && other._flags.contains(.isDeleted) {
                 if returning.contains(other) { continue }
                 let theirs = ModelLayout.of(type(of: other))
                 guard let inverse = layout.inverse(of: slot, towards: other),
@@ -174,7 +174,7 @@ extension RelationshipEditor {
                 else { continue }
                 if relationship.deleteRule == .nullify {
                     // It lets go of this model when its rules are followed, and is back with it if it returns before that.
-                    if other._modelState.flags.contains(.awaitsRules) { continue }
+                    if other._flags.contains(.awaitsRules) { continue }
                     release(deleted: other, throughInverseOf: inverse, of: theirs)
                 } else {
                     unlink(other, throughInverseOf: inverse, of: theirs)

@@ -4,7 +4,7 @@ extension RelationshipEditor {
     /// Links the relationships that a model was given before it had a context.
     /// - Returns: the models without a context that it reaches.
     func connectInserted(in layout: ModelLayout) -> [any PersistentModel] {
-        guard let draft = model._modelState.draft, draft.hasOthers else { return [] }
+        guard let draft = model._draft, draft.hasOthers else { return [] }
         var reached: [any PersistentModel] = []
         if let only = draft.onlyOther {
             connect(only.value, at: only.slot, in: layout, &reached)
@@ -21,7 +21,7 @@ extension RelationshipEditor {
         case .model(let target?): connect(target, at: slot, in: layout, &reached)
         case .inferred(from: let owner):
             let target = owner.model
-            model._modelState.draft?[slot] = target.map { .model($0) } ?? .unset
+            model._draft?[slot] = target.map { .model($0) } ?? .unset
             if let target { connect(target, at: slot, in: layout, &reached) }
         case .models(let changes):
             changes.keepImplied()
@@ -33,7 +33,7 @@ extension RelationshipEditor {
     private func connect(
         _ other: any PersistentModel, at slot: Int, in layout: ModelLayout, _ reached: inout [any PersistentModel]
     ) {
-        if other._modelState.table == nil {
+        if other._table == nil {
             reached.append(other)
         } else if !belongTogether(other, at: slot) {
             return
@@ -44,16 +44,16 @@ extension RelationshipEditor {
     /// Copies a deleted model's values into its draft, so that it can become a new record. Of its related models it
     /// keeps those that still exist, or come back with it, and have no other partner.
     func thaw(in table: ModelTable, with returning: ReturningModels) {
-        guard let draft = model._modelState.draft else { return }
+        guard let draft = model._draft else { return }
         let layout = table.layout
         let isStored = draft.frozen != nil
         for (slot, description) in layout.record.slots.enumerated() {
             let isUnset = if case .unset = draft[slot] { true } else { false }
             if !isStored, isUnset || description.role == .attribute { continue }
             switch description.role {
-            case .attribute: if isUnset { draft[slot] = .value(model._modelState.rowValue(at: slot)) }
+            case .attribute: if isUnset { draft[slot] = .value(model._rowValue(at: slot)) }
             case .toOne:
-                if case .requiredButCleared? = model._modelState.draft?[slot] { continue }
+                if case .requiredButCleared? = model._draft?[slot] { continue }
                 let target = heldTarget(at: slot)
                 if let target, !isFree(target, at: slot, of: layout, returning) {
                     leave(target, at: slot, of: table)
@@ -78,7 +78,7 @@ extension RelationshipEditor {
 
     /// Unlinks this model, which becomes a new record, from one that stays deleted, whose delete rules no longer concern it.
     private func leave(_ other: any PersistentModel, at slot: Int, of table: ModelTable) {
-        guard other._modelState.flags.contains(.isDeleted), other._modelState.table?.state === table.state else {
+        guard other._flags.contains(.isDeleted), other._table?.state === table.state else {
             return
         }
         RelationshipEditor(other).unlink(model, throughInverseOf: slot, of: table.layout)
@@ -92,11 +92,11 @@ extension RelationshipEditor {
             // Others may have made it its own partner where it was given another here.
             return layout.inverse(of: slot, towards: model).map { model._refers(to: model, at: $0) } ?? true
         }
-        if other._modelState.flags.contains(.isDeleted), !returning.contains(other) { return false }
+        if other._flags.contains(.isDeleted), !returning.contains(other) { return false }
         guard let inverse = layout.inverse(of: slot, towards: other),
             ModelLayout.of(type(of: other)).record.slots[inverse].role == .toOne,
             let partner = RelationshipEditor(other).heldTarget(at: inverse)
         else { return true }
-        return partner === model || partner._modelState.flags.contains(.isDeleted)
+        return partner === model || partner._flags.contains(.isDeleted)
     }
 }

@@ -8,8 +8,8 @@ extension RelationshipEditor {
             return
         }
         // Else what an initializer set would take the place of what is set here.
-        if model._modelState.table == nil { model._adoptInitialValues() }
-        let mine = model._modelState.table?.layout ?? ModelLayout.of(type(of: model))
+        if model._table == nil { model._adoptInitialValues() }
+        let mine = model._table?.layout ?? ModelLayout.of(type(of: model))
         if mine.record.slots[inverse].role.isToMany {
             if layout.sharingSlots[slot].isEmpty || !hasStoredMember(owner, at: inverse) {
                 addMember(owner, at: inverse, mine)
@@ -18,7 +18,7 @@ extension RelationshipEditor {
         }
         let previous = heldTarget(at: inverse)
         if let previous, previous === owner {
-            if case .inferred? = model._modelState.draft?[inverse] { set(.model(owner), at: inverse) }
+            if case .inferred? = model._draft?[inverse] { set(.model(owner), at: inverse) }
             return
         }
         // First, because the property may be its own inverse and the previous one this model itself.
@@ -34,14 +34,14 @@ extension RelationshipEditor {
 
     /// Whether a model is a member already, by another relationship that has the same inverse, and not by this draft.
     private func hasStoredMember(_ other: any PersistentModel, at slot: Int) -> Bool {
-        if case .models(let changes)? = model._modelState.draft?[slot], changes.isAdded(other) { return false }
+        if case .models(let changes)? = model._draft?[slot], changes.isAdded(other) { return false }
         return model._refers(to: other, at: slot)
     }
 
     /// Ends a relationship to a model that has found another partner.
     func release(_ other: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
         // It may be of a superclass that the other one may also belong to, and that lacks the property.
-        guard layout.shares(slot, with: model._modelState.table?.layout ?? ModelLayout.of(type(of: model))) else {
+        guard layout.shares(slot, with: model._table?.layout ?? ModelLayout.of(type(of: model))) else {
             return
         }
         if layout.record.slots[slot].role.isToMany {
@@ -62,12 +62,12 @@ extension RelationshipEditor {
             return
         }
         // One of the others that share the inverse may hold this model still.
-        if !owner._modelState.flags.contains(.isDeleted),
+        if !owner._flags.contains(.isDeleted),
             layout.sharingSlots[slot].contains(where: { owner._refers(to: model, at: $0) })
         {
             return
         }
-        if model._modelState.table == nil { model._adoptInitialValues() }
+        if model._table == nil { model._adoptInitialValues() }
         let mine = ModelLayout.of(type(of: model))
         if mine.record.slots[inverse].role.isToMany {
             removeMember(owner, at: inverse, mine)
@@ -80,8 +80,8 @@ extension RelationshipEditor {
     func releaseFromSharers(_ other: any PersistentModel, of slot: Int, in layout: ModelLayout) {
         let sharers = layout.sharers(of: slot)
         if sharers.isEmpty { return }
-        if model._modelState.table == nil { model._adoptInitialValues() }
-        let mine = model._modelState.table?.layout ?? ModelLayout.of(type(of: model))
+        if model._table == nil { model._adoptInitialValues() }
+        let mine = model._table?.layout ?? ModelLayout.of(type(of: model))
         for place in sharers where model._refers(to: other, at: place) { release(other, at: place, mine) }
     }
 
@@ -110,7 +110,7 @@ extension RelationshipEditor {
     @inline(__always)
     private func notifying(_ slot: Int, _ layout: ModelLayout, _ body: () -> Void) {
         // Few models are observed.
-        if !model._modelState.isObserved { return body() }
+        if !model._isObserved { return body() }
         let change = ValueChange(settingSlot: slot, of: model, layout: layout)
         change?.willSet()
         body()

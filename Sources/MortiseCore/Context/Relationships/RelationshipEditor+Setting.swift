@@ -2,16 +2,16 @@
 
 extension RelationshipEditor {
     func setTarget(_ target: (any PersistentModel)?, at slot: Int) {
-        if model._modelState.flags.contains(.isGoing) { return model._modelState.set(.model(target), at: slot) }
+        if model._flags.contains(.isGoing) { return model._modelState.set(.model(target), at: slot) }
         let old = heldTarget(at: slot)
         if let old, let target, old === target {
             // What is set here is kept here.
-            if case .inferred? = model._modelState.draft?[slot] { set(.model(target), at: slot) }
+            if case .inferred? = model._draft?[slot] { set(.model(target), at: slot) }
             return
         }
         if old == nil, target == nil, holdsNothing(at: slot) { return }
         set(.model(target), at: slot)
-        guard let layout = model._modelState.table?.layout else {
+        guard let layout = model._table?.layout else {
             let layout = ModelLayout.of(type(of: model))
             if let old, isNew, RelationshipEditor(old).isNew {
                 RelationshipEditor(old).unlink(model, throughInverseOf: slot, of: layout, isSet: true)
@@ -21,7 +21,7 @@ extension RelationshipEditor {
         }
         if let old { RelationshipEditor(old).unlink(model, throughInverseOf: slot, of: layout, isSet: true) }
         if let target {
-            if target._modelState.table == nil { model._modelState.table?.state.tracker?.insert(target) }
+            if target._table == nil { model._table?.state.tracker?.insert(target) }
             guard belongTogether(target, at: slot) else { return }
             RelationshipEditor(target).link(model, throughInverseOf: slot, of: layout)
         }
@@ -29,15 +29,15 @@ extension RelationshipEditor {
 
     /// Whether a to-one relationship without target was left so, or is stored so.
     private func holdsNothing(at slot: Int) -> Bool {
-        switch model._modelState.draft?[slot] {
+        switch model._draft?[slot] {
         case .model(nil)?: true
-        case nil, .unset?: model._modelState.row >= 0 && model._modelState.rowValue(at: slot).isNull
+        case nil, .unset?: model._row >= 0 && model._rowValue(at: slot).isNull
         default: false
         }
     }
 
     func setMembers(_ models: [any PersistentModel], at slot: Int) {
-        if model._modelState.flags.contains(.isGoing) { return setMembersOfGoing(models, at: slot) }
+        if model._flags.contains(.isGoing) { return setMembersOfGoing(models, at: slot) }
         if appendMembers(models, at: slot) { return }
         let held = members(at: slot, hidingDeleted: false)
         let hides = hidesDeleted
@@ -46,24 +46,24 @@ extension RelationshipEditor {
         var present = Set<ObjectIdentifier>()
         var leaving: [any PersistentModel] = []
         for other in held {
-            let isHidden = hides && other._modelState.flags.contains(.isDeleted)
+            let isHidden = hides && other._flags.contains(.isDeleted)
             let isWanted = wanted.contains(ObjectIdentifier(other))
             if isWanted || !isHidden { present.insert(ObjectIdentifier(other)) }
             // What was deleted for good is in nobody's way, unless it belonged to another context, which refuses it.
-            let isGone = other._modelState.table == nil
+            let isGone = other._table == nil
             if !isWanted, !isHidden || isGone || RelationshipEditor(other).isBound(by: slot, of: layout) {
                 leaving.append(other)
             }
         }
         // Setting what is there, in whatever order, changes nothing.
-        if model._modelState.row >= 0, leaving.isEmpty, wanted.isSubset(of: present) { return }
-        if case .models? = model._modelState.draft?[slot] {
+        if model._row >= 0, leaving.isEmpty, wanted.isSubset(of: present) { return }
+        if case .models? = model._draft?[slot] {
         } else {
             apply(.set(.models(MemberChanges())), at: slot)
         }
         for other in leaving {
             apply(.remove(other), at: slot)
-            if model._modelState.table != nil || (isNew && RelationshipEditor(other).isNew) {
+            if model._table != nil || (isNew && RelationshipEditor(other).isNew) {
                 RelationshipEditor(other).unlink(model, throughInverseOf: slot, of: layout, isSet: true)
             }
         }
@@ -88,10 +88,10 @@ extension RelationshipEditor {
     /// member.
     /// - Returns: false where that is not what is set.
     private func appendMembers(_ models: [any PersistentModel], at slot: Int) -> Bool {
-        guard case .models(let changes)? = model._modelState.draft?[slot] else { return false }
+        guard case .models(let changes)? = model._draft?[slot] else { return false }
         let held = members(at: slot, hidingDeleted: false)
         guard models.count > held.count, zip(held, models).allSatisfy({ $0 === $1 }),
-            models[held.count...].allSatisfy({ !$0._modelState.mayBeStored })
+            models[held.count...].allSatisfy({ !$0._mayBeStored })
         else { return false }
         let layout = ModelLayout.of(type(of: model))
         changes.keepImplied()
@@ -111,16 +111,16 @@ extension RelationshipEditor {
     private func addLinked(_ other: any PersistentModel, at slot: Int, _ layout: ModelLayout) {
         apply(.add(other), at: slot)
         // Each time, because one member's context may have taken this model in.
-        guard model._modelState.table != nil else { return linkDetached(other, at: slot, of: layout) }
-        if other._modelState.table == nil { model._modelState.table?.state.tracker?.insert(other) }
+        guard model._table != nil else { return linkDetached(other, at: slot, of: layout) }
+        if other._table == nil { model._table?.state.tracker?.insert(other) }
         if belongTogether(other, at: slot) { RelationshipEditor(other).link(model, throughInverseOf: slot, of: layout) }
     }
 
     /// Does what follows from this model, which has no context, holding another: the other's context takes it in, or the
     /// other holds it as well.
     private func linkDetached(_ other: any PersistentModel, at slot: Int, of layout: ModelLayout) {
-        if let state = other._modelState.table?.state {
-            if !model._modelState.flags.contains(.isDeleted) { state.tracker?.insert(model) }
+        if let state = other._table?.state {
+            if !model._flags.contains(.isDeleted) { state.tracker?.insert(model) }
         } else if isNew, RelationshipEditor(other).isNew {
             RelationshipEditor(other).link(model, throughInverseOf: slot, of: layout)
         }
@@ -136,22 +136,22 @@ extension RelationshipEditor {
     }
 
     func belongTogether(_ other: any PersistentModel, at slot: Int) -> Bool {
-        guard let mine = model._modelState.table?.state, let others = other._modelState.table?.state, mine !== others
+        guard let mine = model._table?.state, let others = other._table?.state, mine !== others
         else {
             return true
         }
         mine.tracker?.refuse(ModelContextError.registeredElsewhere(model: other.persistentModelID)) {
             [model, unowned mine] in
             // Also if the other one has left its context meanwhile: it is not stored here all the same.
-            model._modelState.table?.state === mine && !model._modelState.flags.contains(.isDeleted)
-                && other._modelState.table?.state !== mine && model._refers(to: other, at: slot)
+            model._table?.state === mine && !model._flags.contains(.isDeleted)
+                && other._table?.state !== mine && model._refers(to: other, at: slot)
         }
         return false
     }
 
     /// Links what a model was given before it was initialized.
     fileprivate func linkInitialValues() {
-        guard model._modelState.table == nil, let draft = model._modelState.draft, draft.hasOthers else { return }
+        guard model._table == nil, let draft = model._draft, draft.hasOthers else { return }
         let layout = ModelLayout.of(type(of: model))
         for other in draft.others {
             switch other.value {
@@ -161,7 +161,7 @@ extension RelationshipEditor {
             default: break
             }
             // The context that has taken this model in has linked the rest.
-            if model._modelState.table != nil { return }
+            if model._table != nil { return }
         }
     }
 }

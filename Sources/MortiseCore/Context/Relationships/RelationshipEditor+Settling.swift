@@ -4,7 +4,7 @@ extension RelationshipEditor {
     /// If other contexts have given this model another partner than was set here, the partner set here wins, on both
     /// sides.
     func settlePartners(in layout: ModelLayout) {
-        guard let changed = model._modelState.draft?.changed, let state = model._modelState.table?.state else { return }
+        guard let changed = model._draft?.changed, let state = model._table?.state else { return }
         for slot in layout.record.slots.indices where changed.contains(slot) {
             let isShared = !layout.sharingSlots[slot].isEmpty
             if isShared { settleShared(at: slot, of: layout) }
@@ -12,9 +12,9 @@ extension RelationshipEditor {
                 settleRemovals(at: slot, of: layout)
                 continue
             }
-            guard case .identifier(let identifier) = model._modelState.rowValue(at: slot),
+            guard case .identifier(let identifier) = model._rowValue(at: slot),
                 let stored = state.model(for: identifier), stored !== heldTarget(at: slot),
-                !stored._modelState.flags.contains(.isDeleted)
+                !stored._flags.contains(.isDeleted)
             else { continue }
             guard let inverse = layout.inverse(of: slot, towards: stored) else {
                 RelationshipEditor(stored).releaseFromSharers(model, of: slot, in: layout)
@@ -22,7 +22,7 @@ extension RelationshipEditor {
             }
             guard stored._refers(to: model, at: inverse) else { continue }
             // The other one may have been set to lead here without any of those that share the inverse.
-            if isShared, stored._modelState.draft?.changed.contains(inverse) == true { continue }
+            if isShared, stored._draft?.changed.contains(inverse) == true { continue }
             // Nobody has set what a delete rule has cleared, nor what is required and was taken by another partner, which has it
             // no more in either case.
             if wasReleased(at: slot, in: state) || wasTaken(at: slot, from: stored) {
@@ -30,8 +30,8 @@ extension RelationshipEditor {
                 continue
             }
             RelationshipEditor(stored).unlink(model, throughInverseOf: slot, of: layout)
-            if case .model(nil)? = stored._modelState.draft?[inverse] {
-                stored._modelState.draft?.settled.insert(inverse)
+            if case .model(nil)? = stored._draft?[inverse] {
+                stored._draft?.settled.insert(inverse)
             }
         }
         forgetStoredReleases()
@@ -40,25 +40,25 @@ extension RelationshipEditor {
 
     /// Forgets what a version from before made of this model's relationships, which the latest may not.
     func forgetSettled() {
-        guard let draft = model._modelState.draft, !draft.settled.isEmpty else { return }
+        guard let draft = model._draft, !draft.settled.isEmpty else { return }
         for slot in draft.settled.slots {
             if case .model(nil) = draft[slot] { apply(.forget, at: slot) }
         }
         draft.settled = SlotSet()
-        model._modelState.table?.state.tracker?.noteUnchanged(model)
+        model._table?.state.tracker?.noteUnchanged(model)
     }
 
     /// Makes what was set here by a relationship that shares its inverse lead back, if other contexts have changed that.
     /// Both sides are stored, and the other one was not changed here if it led to this model already.
     private func settleShared(at slot: Int, of layout: ModelLayout) {
-        if model._modelState.flags.contains(.isDeleted) { return }
+        if model._flags.contains(.isDeleted) { return }
         let related: [any PersistentModel] =
-            switch model._modelState.draft?[slot] {
+            switch model._draft?[slot] {
             case .models(let changes)?: changes.added
             case .model(let target?)?: [target]
             default: []
             }
-        for other in related where !other._modelState.flags.contains(.isDeleted) {
+        for other in related where !other._flags.contains(.isDeleted) {
             guard let inverse = layout.inverse(of: slot, towards: other), !other._refers(to: model, at: inverse) else {
                 continue
             }
@@ -69,10 +69,10 @@ extension RelationshipEditor {
     /// Keeps members that were taken out here if other contexts have made them lead here by another of the relationships
     /// that share this one as their inverse.
     private func settleRemovals(at slot: Int, of layout: ModelLayout) {
-        guard case .models(let changes)? = model._modelState.draft?[slot], changes.hasRemovals else { return }
+        guard case .models(let changes)? = model._draft?[slot], changes.hasRemovals else { return }
         let sharers = layout.sharers(of: slot)
         if sharers.isEmpty { return }
-        for member in changes.removed where !member._modelState.flags.contains(.isDeleted) {
+        for member in changes.removed where !member._flags.contains(.isDeleted) {
             let theirs = ModelLayout.of(type(of: member))
             guard let destination = layout.destinations[slot] else { continue }
             let leadsHere = sharers.contains { place in
@@ -84,32 +84,32 @@ extension RelationshipEditor {
 
     /// Whether a required relationship was emptied here because its partner took another one, which was not `stored`.
     private func wasTaken(at slot: Int, from stored: any PersistentModel) -> Bool {
-        guard case .requiredButCleared(last: let last)? = model._modelState.draft?[slot] else { return false }
+        guard case .requiredButCleared(last: let last)? = model._draft?[slot] else { return false }
         return last !== stored
     }
 
     /// Whether a to-one relationship is empty because the model that it led to is deleted here.
     private func wasReleased(at slot: Int, in state: ContextState) -> Bool {
-        switch model._modelState.draft?[slot] {
+        switch model._draft?[slot] {
         case .model(nil)?, .requiredButCleared?: break
         default: return false
         }
-        if model._modelState.draft?.released.contains(slot) == true { return true }
-        guard case .identifier(let before)? = try? model._modelState.draft?.base?.value(slot) else { return false }
+        if model._draft?.released.contains(slot) == true { return true }
+        guard case .identifier(let before)? = try? model._draft?.base?.value(slot) else { return false }
         if state.tracker?.deletedByBoth.contains(before) == true { return true }
-        return state.model(for: before)?._modelState.flags.contains(.isDeleted) == true
+        return state.model(for: before)?._flags.contains(.isDeleted) == true
     }
 
     /// Forgets what the deletion of related models changed here if other saves have stored the same.
     private func forgetStoredReleases() {
-        guard let draft = model._modelState.draft, let table = model._modelState.table, !draft.released.isEmpty else {
+        guard let draft = model._draft, let table = model._table, !draft.released.isEmpty else {
             return
         }
         for slot in draft.released.slots {
             if case .models(let changes) = draft[slot] {
-                changes.forgetRemovals { $0._modelState.table == nil }
+                changes.forgetRemovals { $0._table == nil }
                 if changes.isEmpty { forgetRelease(at: slot) }
-            } else if model._modelState.rowValue(at: slot).isNull {
+            } else if model._rowValue(at: slot).isNull {
                 forgetRelease(at: slot)
             }
         }

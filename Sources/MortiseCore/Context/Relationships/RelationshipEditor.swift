@@ -11,23 +11,23 @@ struct RelationshipEditor {
     /// The model at the other end of a to-one relationship. Only deleted and detached models see deleted models.
     func target(at slot: Int) -> (any PersistentModel)? {
         guard let target = heldTarget(at: slot) else { return nil }
-        if target._modelState.flags.contains(.isDeleted), hidesDeleted, !isRequired(slot) { return nil }
+        if target._flags.contains(.isDeleted), hidesDeleted, !isRequired(slot) { return nil }
         return target
     }
 
     /// As `target(at:)`, deleted models included: until a deletion is saved, they are the ones to take this model out of.
     func heldTarget(at slot: Int) -> (any PersistentModel)? {
-        switch model._modelState.draft?[slot] {
+        switch model._draft?[slot] {
         case .model(let target)?: return target
         case .requiredButCleared?: return nil
         case .inferred(from: let target)?: return target.model
         default: break
         }
-        guard case .identifier(let identifier) = model._modelState.storedValue(at: slot) else { return nil }
-        if let frozen = model._modelState.frozen, frozen.ignoresPendingChanges {
+        guard case .identifier(let identifier) = model._storedValue(at: slot) else { return nil }
+        if let frozen = model._frozen, frozen.ignoresPendingChanges {
             return frozen.table.state.storedModels(for: [identifier]).first
         }
-        return model._modelState.table?.state.model(for: identifier) ?? model._modelState.frozen?.model(for: identifier)
+        return model._table?.state.model(for: identifier) ?? model._frozen?.model(for: identifier)
     }
 
     /// The models of a to-many relationship: the stored ones in identity order, then new ones in order of addition.
@@ -35,46 +35,46 @@ struct RelationshipEditor {
 
     func members(at slot: Int, hidingDeleted hides: Bool) -> [any PersistentModel] {
         let changes: MemberChanges? =
-            if case .models(let changes)? = model._modelState.draft?[slot] { changes } else { nil }
+            if case .models(let changes)? = model._draft?[slot] { changes } else { nil }
         var members: [any PersistentModel] = []
-        if case .identifiers(let identifiers) = model._modelState.rowValue(at: slot) {
-            if let frozen = model._modelState.frozen, frozen.ignoresPendingChanges {
+        if case .identifiers(let identifiers) = model._rowValue(at: slot) {
+            if let frozen = model._frozen, frozen.ignoresPendingChanges {
                 return frozen.table.state.storedModels(for: identifiers)
             }
-            if let table = model._modelState.table {
+            if let table = model._table {
                 members = table.state.models(for: identifiers)
-            } else if let frozen = model._modelState.frozen {
+            } else if let frozen = model._frozen {
                 members = identifiers.compactMap { frozen.model(for: $0) }
             }
             if let changes, changes.hasRemovals { members.removeAll(where: changes.isRemoved) }
         }
         if let changes {
             let added = changes.added
-            let mayBeStored = added.contains { $0._modelState.row >= 0 }
+            let mayBeStored = added.contains { $0._row >= 0 }
             if mayBeStored { members.removeAll(where: changes.isAdded) }
             members += added
             if mayBeStored {
                 members.sort { $0.persistentModelID < $1.persistentModelID }
             }
         }
-        if hides { members.removeAll { $0._modelState.flags.contains(.isDeleted) } }
+        if hides { members.removeAll { $0._flags.contains(.isDeleted) } }
         return members
     }
 
     /// The stored models of a relationship that its getter leaves out because they cannot be read.
     func unreadable(at slot: Int) -> [(identifier: PersistentIdentifier, error: any Error)] {
-        guard let state = model._modelState.table?.state else { return [] }
-        switch model._modelState.rowValue(at: slot) {
+        guard let state = model._table?.state else { return [] }
+        switch model._rowValue(at: slot) {
         case .identifiers(let identifiers): return state.unreadable(among: identifiers)
         case .identifier(let identifier):
             // Another target may have been set.
-            if case .unset = model._modelState.draft?[slot] ?? .unset { return state.unreadable(among: [identifier]) }
+            if case .unset = model._draft?[slot] ?? .unset { return state.unreadable(among: [identifier]) }
             return []
         default: return []
         }
     }
 
-    var hidesDeleted: Bool { model._modelState.table != nil && !model._modelState.flags.contains(.isDeleted) }
+    var hidesDeleted: Bool { model._table != nil && !model._flags.contains(.isDeleted) }
 
     func isRequired(_ slot: Int) -> Bool {
         !ModelLayout.of(type(of: model)).record.slots[slot].property.isOptional
@@ -82,16 +82,16 @@ struct RelationshipEditor {
 
     /// Whether the model was never in a context: both sides of its relationships are kept in step all the same.
     var isNew: Bool {
-        guard model._modelState.table == nil, model._modelState.flags.isDisjoint(with: [.isDeleted, .isGoing]) else {
+        guard model._table == nil, model._flags.isDisjoint(with: [.isDeleted, .isGoing]) else {
             return false
         }
-        guard let draft = model._modelState.draft else { return true }
+        guard let draft = model._draft else { return true }
         return draft.frozen == nil && draft.survivor == nil
     }
 
     /// Whether a model belongs to another context, which has refused it: nothing there follows from what happens here.
     func isForeign(_ other: any PersistentModel) -> Bool {
-        guard let mine = model._modelState.table?.state, let others = other._modelState.table?.state else {
+        guard let mine = model._table?.state, let others = other._table?.state else {
             return false
         }
         return mine !== others

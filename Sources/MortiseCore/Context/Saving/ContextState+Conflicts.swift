@@ -14,12 +14,12 @@ extension ContextState {
     }
 
     private func settle(_ model: any PersistentModel, _ policy: MergePolicy, isDeletion: Bool) throws {
-        guard let table = model._modelState.table, let draft = model._modelState.draft, let base = draft.base else {
+        guard let table = model._table, let draft = model._draft, let base = draft.base else {
             return
         }
         // Each property that was changed here is written, and no other.
         if policy == .propertyWise { return }
-        let row = model._modelState.row
+        let row = model._row
         let slots = base.slotsChanged(in: table.source, row: row, table.layout.record)
         guard !slots.isEmpty else { return }
         switch policy {
@@ -55,7 +55,7 @@ extension ContextState {
         if changed.isEmpty, deleted.isEmpty { return }
         var touched: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
-            guard let table = model._modelState.table, table.session.version == nil else { continue }
+            guard let table = model._table, table.session.version == nil else { continue }
             touched[ObjectIdentifier(table), default: (table, [])].identifiers.append(model.persistentModelID)
         }
         for (table, identifiers) in touched.values {
@@ -90,11 +90,11 @@ extension ContextState {
         if changed.isEmpty, deleted.isEmpty { return }
         var others: [ObjectIdentifier: (table: ModelTable, identifiers: [PersistentIdentifier])] = [:]
         for model in Array(changed) + Array(deleted) {
-            guard let table = model._modelState.table, table.session.version == nil,
-                let draft = model._modelState.draft
+            guard let table = model._table, table.session.version == nil,
+                let draft = model._draft
             else { continue }
             for slot in draft.changed.slots where table.layout.record.slots[slot].role == .toOne {
-                let stored = model._modelState.rowValue(at: slot)
+                let stored = model._rowValue(at: slot)
                 guard case .identifier(let identifier) = stored, try draft.base?.value(slot) != stored,
                     let other = self.table(of: identifier), other.session.version == nil
                 else { continue }
@@ -113,20 +113,20 @@ extension PersistentModel {
     func _dropChanges(_ layout: ModelLayout) {
         let change = ValueChange(droppingDraftOf: self, layout: layout)
         change?.willSet()
-        _modelState.table?.forgetValues()
-        for slot in _modelState.draft?.changed.slots ?? [] {
+        _table?.forgetValues()
+        for slot in _draft?.changed.slots ?? [] {
             let role = layout.record.slots[slot].role
             if role == .attribute {
                 ChangeTracker.apply(.forget, to: self, at: slot)
             } else if role != .toManyDerived {
-                _restore(_modelState.rowValue(at: slot), at: slot, role: role)
+                _restore(_rowValue(at: slot), at: slot, role: role)
             }
         }
         change?.didSet()
     }
 
     fileprivate func _restore(_ value: StoredValue, at slot: Int, role: RecordLayout.Role) {
-        let state = _modelState.table?.state
+        let state = _table?.state
         switch (role, value) {
         case (.attribute, _): _write(.value(value), at: slot)
         case (.toOne, .identifier(let target)): RelationshipEditor(self).setTarget(state?.model(for: target), at: slot)

@@ -8,7 +8,7 @@ extension ContextState {
     }
 
     private func validate(_ model: any PersistentModel, onlyChanged: Bool) throws {
-        guard let layout = model._modelState.table?.layout, let draft = model._modelState.draft else { return }
+        guard let layout = model._table?.layout, let draft = model._draft else { return }
         if !onlyChanged, draft.present.isSuperset(of: layout.record.checkedSlots), draft.hasOnlyRelationshipsBeside {
             return
         }
@@ -37,7 +37,7 @@ extension ContextState {
                 default:
                     description.role == .toOne
                         ? try lacksTarget(description, at: slot, model, layout)
-                        : model._modelState.storedValue(at: slot).isNull
+                        : model._storedValue(at: slot).isNull
                             && description.property.attribute?.options.contains(.ephemeral) != true
                 }
             if isMissing {
@@ -54,8 +54,8 @@ extension ContextState {
         _ description: RecordLayout.Slot, at slot: Int, _ model: any PersistentModel, _ layout: ModelLayout
     ) throws -> Bool {
         guard let target = RelationshipEditor(model).target(at: slot) else { return true }
-        guard target._modelState.flags.contains(.isDeleted) else { return false }
-        guard target._modelState.table != nil else { return true }
+        guard target._flags.contains(.isDeleted) else { return false }
+        guard target._table != nil else { return true }
         throw ModelValidationError.refersToDeleted(
             entity: layout.entityName, property: description.name, model: model.persistentModelID,
             deleted: target.persistentModelID)
@@ -81,7 +81,7 @@ extension ContextState {
     }
 
     private func validateDeletion(of model: any PersistentModel) throws {
-        guard let layout = model._modelState.table?.layout else { return }
+        guard let layout = model._table?.layout else { return }
         for (slot, description) in layout.record.slots.enumerated() {
             guard let relationship = description.property.relationship,
                 relationship.deleteRule == .deny || relationship.deleteRule == .noAction
@@ -92,7 +92,7 @@ extension ContextState {
                 : RelationshipEditor(model).target(at: slot).map { [$0] } ?? [])
                 // What others have stored there may have another partner here.
                 .filter {
-                    !$0._modelState.flags.contains(.isDeleted)
+                    !$0._flags.contains(.isDeleted)
                         && RelationshipEditor(model).isMutual(with: $0, at: slot, layout)
                 }
             if related.isEmpty { continue }
@@ -103,7 +103,7 @@ extension ContextState {
             }
             for other in related {
                 guard let inverse = layout.inverse(of: slot, towards: other), other._refers(to: model, at: inverse),
-                    let theirs = other._modelState.table?.layout
+                    let theirs = other._table?.layout
                 else { continue }
                 throw ModelValidationError.refersToDeleted(
                     entity: layout.destinations[slot]?.entityName ?? theirs.entityName,

@@ -79,7 +79,7 @@ extension ContextState {
     private func checkWritable() throws {
         guard sessions.contains(where: { !$0.allowsSave }) else { return }
         for list in [inserted, changed, deleted] {
-            for model in list { try model._modelState.table?.session.checkWritable() }
+            for model in list { try model._table?.session.checkWritable() }
         }
     }
 
@@ -158,7 +158,7 @@ extension ContextState {
         var newcomers: [ObjectIdentifier: (session: StoreSession, records: [PersistentIdentifier])] = [:]
         for session in sessions where session.tellsRecordVersions {
             for model in Array(changed) + Array(deleted) {
-                guard let table = model._modelState.table, table.session === session else { continue }
+                guard let table = model._table, table.session === session else { continue }
                 let record = model.persistentModelID
                 if session.isSettled(record) || session.recordVersion(of: record) != 0 { continue }
                 // Once: a store may number the versions of some records only.
@@ -192,7 +192,7 @@ extension ContextState {
                 for member in record.members { leaders[member] = (model, record) }
             }
             // One may have come back with another.
-            for model in moved where model._modelState.flags.contains(.isDeleted) {
+            for model in moved where model._flags.contains(.isDeleted) {
                 if let leader = leaders[model.persistentModelID], leader.model !== model {
                     tracker?.cascades.note(model, deletedWith: leader.model, leader.record)
                 } else {
@@ -214,7 +214,7 @@ extension ContextState {
             for draft in detached { draft.takeBackWeakly() }
         }
         for (model, deletion) in zip(pending.deleted, changes.deleted) {
-            guard let table = model._modelState.table else { continue }
+            guard let table = model._table else { continue }
             if let draft = beginDetaching(model, table: table, lastIn: session.version) { detached.append(draft) }
             table.session.forget(deletion.record)
         }
@@ -244,7 +244,7 @@ extension ContextState {
         var expected = 0
         for (place, model) in pending.inserted.enumerated() {
             let temporary = requested[place].persistentIdentifier
-            guard let table = model._modelState.table,
+            guard let table = model._table,
                 let permanent = outcome.identifier(of: temporary, at: place),
                 let row = table.source.row(of: permanent, expectedAt: expected)
             else {
@@ -279,7 +279,7 @@ extension ContextState {
     /// Lets what was kept of models that were merged away lead to those that survived.
     private func finish(_ aliases: [UniqueUpsert.Merged], in session: StoreSession) {
         for (alias, identifier) in aliases {
-            guard let survivor = alias._survivor, survivor._modelState.table?.session === session else { continue }
+            guard let survivor = alias._survivor, survivor._table?.session === session else { continue }
             if let identifier { settled.add(identifier, survivor.persistentModelID) }
             alias._followSurvivors()
         }

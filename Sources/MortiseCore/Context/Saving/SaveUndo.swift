@@ -45,17 +45,17 @@ final class SaveUndo {
         var pending = [model]
         while let model = pending.popLast() {
             guard known.insert(model) else { continue }
-            let draft = model._modelState.draft
+            let draft = model._draft
             let content = draft?.content
             entries.append(
                 Entry(
-                    model: model, table: model._modelState.table, flags: model._modelState.flags,
-                    isStored: model._modelState.row >= 0, draft: draft, content: content))
+                    model: model, table: model._table, flags: model._flags,
+                    isStored: model._row >= 0, draft: draft, content: content))
             // Nothing announces a change to a model without a context. It is reached through those that hold it.
             for other in content?.others ?? [] {
                 switch other.value {
-                case .model(let target?) where target._modelState.table == nil: pending.append(target)
-                case .models(let members): pending += members.added.filter { $0._modelState.table == nil }
+                case .model(let target?) where target._table == nil: pending.append(target)
+                case .models(let members): pending += members.added.filter { $0._table == nil }
                 default: break
                 }
             }
@@ -74,7 +74,7 @@ final class SaveUndo {
             let model = entry.model
             if isSaved(model, entry.table) {
                 _ = gone.insert(model)
-            } else if entry.isStored, model._modelState.row < 0 {
+            } else if entry.isStored, model._row < 0 {
                 // The store turned out not to have the record any more.
                 _ = gone.insert(model)
                 if entry.flags.contains(.isChanged) { goneElsewhere.append(model.persistentModelID) }
@@ -88,7 +88,7 @@ final class SaveUndo {
         func remaining(_ list: ModelList, _ now: ModelList) -> ModelList {
             var remaining = ModelList()
             // What a store has saved is in no list any more, unless taking that over has failed.
-            let failed = saved.isEmpty ? [] : now.filter { isSaved($0, $0._modelState.table) }
+            let failed = saved.isEmpty ? [] : now.filter { isSaved($0, $0._table) }
             for model in list.filter({ !gone.contains($0) }) + failed {
                 // Its place may be one in another list, or in this one as it was.
                 model._modelState.place = 0

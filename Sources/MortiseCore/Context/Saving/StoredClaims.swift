@@ -45,11 +45,11 @@ struct StoredClaims {
     /// What the models claim by a constraint.
     private func claims(of declaring: ModelLayout, _ slots: [Int]) -> [UniqueClaim] {
         models.compactMap { model in
-            guard let layout = model._modelState.table?.layout, layout.record.uniqueConstraints.contains(slots),
+            guard let layout = model._table?.layout, layout.record.uniqueConstraints.contains(slots),
                 layout.constraintOwner(slots) === declaring
             else { return nil }
-            let isNew = model._modelState.row < 0
-            if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { return nil }
+            let isNew = model._row < 0
+            if !isNew, !slots.contains(where: { model._draft?.changed.contains($0) == true }) { return nil }
             guard let claim = UniqueClaim(model, slots, layout),
                 !claim.values.contains(where: { $0.targets.contains(where: \.isTemporary) })
             else { return nil }

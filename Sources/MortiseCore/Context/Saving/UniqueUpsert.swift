@@ -24,12 +24,12 @@ struct UniqueUpsert {
 
     /// Looks at one model.
     private func resolve(_ model: any PersistentModel, _ round: inout UpsertRound) throws {
-        guard let table = model._modelState.table, !table.layout.record.uniqueConstraints.isEmpty else { return }
+        guard let table = model._table, !table.layout.record.uniqueConstraints.isEmpty else { return }
         let layout = table.layout
-        let isNew = model._modelState.row < 0
+        let isNew = model._row < 0
         var survivor: (any PersistentModel)?
         for (index, slots) in layout.record.uniqueConstraints.enumerated() {
-            if !isNew, !slots.contains(where: { model._modelState.draft?.changed.contains($0) == true }) { continue }
+            if !isNew, !slots.contains(where: { model._draft?.changed.contains($0) == true }) { continue }
             guard let claim = UniqueClaim(model, slots, layout) else { continue }
             round.note(claim, of: model)
             let pending = pendingOwner(of: claim, model, slots, &round)
@@ -56,7 +56,7 @@ struct UniqueUpsert {
         }
         if let survivor {
             state.beginSettling()
-            let identifier = model._modelState.draft?.identifier
+            let identifier = model._draft?.identifier
             merge(model, into: survivor, layout, &round)
             round.noteMerge(of: model, identifier, into: survivor)
         }
@@ -71,7 +71,7 @@ struct UniqueUpsert {
     private func pendingOwner(
         of claim: UniqueClaim, _ model: any PersistentModel, _ slots: [Int], _ round: inout UpsertRound
     ) -> (any PersistentModel)? {
-        guard let owner = round.claims[claim], owner._modelState.table != nil,
+        guard let owner = round.claims[claim], owner._table != nil,
             UniqueClaim(owner, slots, ModelLayout.of(type(of: owner))) == claim
         else { return nil }
         return owner !== model && round.isYounger(owner, than: model) ? nil : owner
@@ -90,8 +90,8 @@ struct UniqueUpsert {
             identifier = try stored.owner(of: claim, slots, table)
         }
         guard let identifier, let owner = state.model(for: identifier) else { return nil }
-        if owner._modelState.flags.contains(.isDeleted) { return nil }
-        guard let layout = owner._modelState.table?.layout, UniqueClaim(owner, slots, layout) == claim else {
+        if owner._flags.contains(.isDeleted) { return nil }
+        guard let layout = owner._table?.layout, UniqueClaim(owner, slots, layout) == claim else {
             return nil
         }
         return owner
@@ -104,7 +104,7 @@ struct UniqueUpsert {
         for (slot, description) in layout.record.slots.enumerated() {
             switch description.role {
             case .attribute:
-                guard let draft = loser._modelState.draft else { continue }
+                guard let draft = loser._draft else { continue }
                 let value = draft[slot]
                 if case .unset = value { continue }
                 // A default that nobody has replaced.
@@ -117,7 +117,7 @@ struct UniqueUpsert {
             case .toOne:
                 let target = RelationshipEditor(loser).target(at: slot).map { standing(for: $0, loser, survivor) }
                 let isCleared =
-                    loser._modelState.draft.map { $0.tellsDefaults && !$0.defaults.contains(slot) } ?? false
+                    loser._draft.map { $0.tellsDefaults && !$0.defaults.contains(slot) } ?? false
                 RelationshipEditor(loser).setTarget(nil, at: slot)
                 if target != nil || isCleared {
                     let change = ValueChange(settingSlot: slot, of: survivor, layout: layout)
@@ -125,7 +125,7 @@ struct UniqueUpsert {
                     RelationshipEditor(survivor).setTarget(target, at: slot)
                     change?.didSet()
                 }
-                loser._modelState.draft?[slot] = .model(target)
+                loser._draft?[slot] = .model(target)
             case .toManyStored, .toManyDerived:
                 let members = RelationshipEditor(loser).members(at: slot).map { standing(for: $0, loser, survivor) }
                 RelationshipEditor(loser).setMembers([], at: slot)
@@ -138,7 +138,7 @@ struct UniqueUpsert {
                 }
                 let kept = MemberChanges()
                 for member in members { kept.add(member) }
-                loser._modelState.draft?[slot] = .models(kept)
+                loser._draft?[slot] = .models(kept)
             }
         }
         state.tracker?.inserted.remove(loser)
@@ -162,7 +162,7 @@ extension PersistentModel {
     /// Lets the relationships of a model that was merged away lead to models that are still there. Two such models would
     /// retain each other for ever.
     func _followSurvivors() {
-        guard let draft = _modelState.draft else { return }
+        guard let draft = _draft else { return }
         for other in draft.others {
             switch other.value {
             case .model(let target?): if let survivor = target._survivor { draft[other.slot] = .model(survivor) }

@@ -48,7 +48,7 @@ struct UpsertRound {
     }
 
     private mutating func lookAgain(at model: any PersistentModel) {
-        if model._modelState.table == nil { return }
+        if model._table == nil { return }
         guard let place = place(of: model) else {
             // A stored model that only a merge has changed.
             places[ObjectIdentifier(model)] = models.count
@@ -68,8 +68,8 @@ struct UpsertRound {
 
     /// Whether a model is new and comes after another.
     mutating func isYounger(_ model: any PersistentModel, than other: any PersistentModel) -> Bool {
-        guard model._modelState.row < 0 else { return false }
-        guard other._modelState.row < 0, let place = place(of: model), let known = self.place(of: other) else {
+        guard model._row < 0 else { return false }
+        guard other._row < 0, let place = place(of: model), let known = self.place(of: other) else {
             return true
         }
         return place > known

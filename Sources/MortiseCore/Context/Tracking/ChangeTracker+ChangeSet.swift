@@ -7,12 +7,12 @@ extension ChangeTracker {
         var pending = ModelChanges(
             changes: ChangeSet(baseVersion: session.version?.number, author: author))
         for model in changed {
-            guard let table = model._modelState.table, table.session === session else { continue }
+            guard let table = model._table, table.session === session else { continue }
             pending.changes.updated.append(update(of: model, in: table, onlyChanged: isVersioned))
             pending.updated.append(model)
         }
         for model in deleted {
-            guard let table = model._modelState.table, table.session === session else { continue }
+            guard let table = model._table, table.session === session else { continue }
             let last = update(of: model, in: table, onlyChanged: isVersioned)
             pending.changes.deleted.append(.init(record: last.record, layout: last.layout, values: last.values))
             pending.deleted.append(model)
@@ -21,7 +21,7 @@ extension ChangeTracker {
         inserted.reserveCapacity(self.inserted.count)
         pending.inserted.reserveCapacity(self.inserted.count)
         for model in self.inserted {
-            guard let table = model._modelState.table, table.session === session else { continue }
+            guard let table = model._table, table.session === session else { continue }
             inserted.append(insertion(of: model, in: table, isVersioned))
             pending.inserted.append(model)
         }
@@ -32,7 +32,7 @@ extension ChangeTracker {
     private func insertion(of model: any PersistentModel, in table: ModelTable, _ isVersioned: Bool) -> DefaultSnapshot
     {
         let layout = table.layout
-        if layout.record.ephemeralSlots.isEmpty, let draft = model._modelState.draft, let identifier = draft.identifier,
+        if layout.record.ephemeralSlots.isEmpty, let draft = model._draft, let identifier = draft.identifier,
             let values = insertedValues(draft, layout, isVersioned)
         {
             return DefaultSnapshot(persistentIdentifier: identifier, layout: layout.record, values: values)
@@ -53,7 +53,7 @@ extension ChangeTracker {
             var value = StoredValue.null
             // A deleted target counts as nil, as in the getter.
             if let target,
-                !slots[only.slot].property.isOptional || !target._modelState.flags.contains(.isDeleted)
+                !slots[only.slot].property.isOptional || !target._flags.contains(.isDeleted)
             {
                 value = .identifier(target.persistentModelID)
             }
@@ -68,13 +68,13 @@ extension ChangeTracker {
         of model: any PersistentModel, in table: ModelTable, onlyChanged: Bool
     ) -> ChangeSet.Update {
         let layout = table.layout
-        let draft = model._modelState.draft
-        let isNew = model._modelState.row < 0
+        let draft = model._draft
+        let isNew = model._row < 0
         let changed = draft?.changed ?? SlotSet()
         let slots = layout.record.slots
         var values = ContiguousArray<StoredValue>(repeating: .null, count: slots.count)
         let hasEphemeral = !layout.record.ephemeralSlots.isEmpty
-        let row = model._modelState.row
+        let row = model._row
         let rows = isNew || onlyChanged ? nil : table.source as? SessionRows
         for slot in slots.indices where isNew || !onlyChanged || changed.contains(slot) {
             if isNew, !hasEphemeral, let value = draft?.plainValue(at: slot) {
@@ -100,12 +100,12 @@ extension PersistentModel {
         switch role {
         case .attribute:
             if layout.record.slots[slot].property.attribute?.options.contains(.ephemeral) == true { return .null }
-            if case .transformable(let value)? = _modelState.draft?[slot] {
+            if case .transformable(let value)? = _draft?[slot] {
                 return layout.transformed(value, at: slot) ?? .null
             }
-            return _modelState.storedValue(at: slot)
+            return _storedValue(at: slot)
         case .toOne:
-            if case .unset = _modelState.draft?[slot] ?? .unset { return _modelState.storedValue(at: slot) }
+            if case .unset = _draft?[slot] ?? .unset { return _storedValue(at: slot) }
             return RelationshipEditor(self).target(at: slot).map { .identifier($0.persistentModelID) } ?? .null
         case .toManyStored, .toManyDerived:
             let members = RelationshipEditor(self).members(at: slot)

@@ -1,9 +1,9 @@
 extension ChangeTracker {
     func delete(_ model: any PersistentModel) {
         model._adoptInitialValues()
-        guard let table = model._modelState.table, table.state === state else {
+        guard let table = model._table, table.state === state else {
             if withdrawInsertions(of: model) { return }
-            if model._modelState.table != nil {
+            if model._table != nil {
                 refuse(ModelContextError.registeredElsewhere(model: model.persistentModelID))
             } else if let survivor = model._survivor {
                 delete(survivor)
@@ -11,13 +11,13 @@ extension ChangeTracker {
             return
         }
         saveUndo?.note(model)
-        guard !model._modelState.flags.contains(.isDeleted) else {
+        guard !model._flags.contains(.isDeleted) else {
             cascades.forget(model)
             return
         }
         changed.remove(model)
         inserted.remove(model)
-        if model._modelState.row >= 0 {
+        if model._row >= 0 {
             keepBase(of: model)
             deleted.append(model)
         }
@@ -36,24 +36,24 @@ extension ChangeTracker {
         repeat {
             var followed: [any PersistentModel] = []
             while let model = unpropagated.popLast() {
-                guard model._modelState.flags.contains(.isDeleted) else { continue }
+                guard model._flags.contains(.isDeleted) else { continue }
                 cascade(from: model, to: RelationshipEditor(model).cascaded())
                 followed.append(model)
             }
             // An observer of what is taken away may bring models back, or roll back.
-            for model in again where model._modelState.flags.contains(.isDeleted) {
+            for model in again where model._flags.contains(.isDeleted) {
                 RelationshipEditor(model).releaseRelated(storedOnly: true)
             }
             again = []
-            for model in followed where model._modelState.flags.contains(.isDeleted) {
+            for model in followed where model._flags.contains(.isDeleted) {
                 model._modelState.flags.remove(.awaitsRules)
                 RelationshipEditor(model).releaseRelated()
             }
-            for model in followed where model._modelState.flags.contains(.isDeleted) && model._modelState.row < 0 {
-                guard model._modelState.table != nil else { continue }
+            for model in followed where model._flags.contains(.isDeleted) && model._row < 0 {
+                guard model._table != nil else { continue }
                 // Never stored: the deletion is complete.
                 model._modelState.table = nil
-                model._modelState.draft?.takeBackWeakly()
+                model._draft?.takeBackWeakly()
             }
             // It may have deleted others, too.
         } while !unpropagated.isEmpty
@@ -63,10 +63,10 @@ extension ChangeTracker {
     private func cascade(from model: any PersistentModel, to related: [any PersistentModel]) {
         let record = related.isEmpty ? nil : LedRecord(model)
         for related in related where related !== model {
-            if !related._modelState.flags.contains(.isDeleted) {
+            if !related._flags.contains(.isDeleted) {
                 if cascades.hasReturned(related, from: model) { continue }
                 delete(related)
-            } else if related._modelState.table == nil || !cascades.hasTaken(related) {
+            } else if related._table == nil || !cascades.hasTaken(related) {
                 // It is gone already, or the program has deleted it itself.
                 continue
             }

@@ -12,7 +12,7 @@ extension ChangeTracker {
         while let model = pending.popLast() { insert(model, &pending, state, false) }
         // Now that all are back, also what they were to each other is.
         for model in returning.all {
-            if let table = model._modelState.table, table.state === state {
+            if let table = model._table, table.state === state {
                 RelationshipEditor(model).relink(in: table.layout)
             }
         }
@@ -27,13 +27,13 @@ extension ChangeTracker {
         saveUndo?.note(model)
         var followers: [any PersistentModel] = []
         // What comes back with a model that comes back is among those that come back already.
-        if model._modelState.flags.contains(.isDeleted), !returning.contains(model) {
+        if model._flags.contains(.isDeleted), !returning.contains(model) {
             followers = cascades.returning(with: model)
             returning.add(model)
             for follower in followers { returning.add(follower) }
         }
         defer { if !followers.isEmpty { pending += followers.reversed() } }
-        if let table = model._modelState.table {
+        if let table = model._table {
             if table.state === state {
                 undelete(model)
             } else {
@@ -49,7 +49,7 @@ extension ChangeTracker {
             return
         }
         let draft = model._modelState.ensureDraft()
-        if model._modelState.flags.contains(.isDeleted) || draft.survivor != nil || draft.isLetGo {
+        if model._flags.contains(.isDeleted) || draft.survivor != nil || draft.isLetGo {
             RelationshipEditor(model).thaw(in: table, with: returning)
             draft.isLetGo = false
         }
@@ -70,15 +70,15 @@ extension ChangeTracker {
     }
 
     private func undelete(_ model: any PersistentModel) {
-        guard let table = model._modelState.table, model._modelState.flags.contains(.isDeleted) else { return }
+        guard let table = model._table, model._flags.contains(.isDeleted) else { return }
         RelationshipEditor(model).relink(in: table.layout)
         model._modelState.flags.subtract([.isDeleted, .awaitsRules])
         deleted.remove(model)
         endDeletion(of: model)
-        if model._modelState.row < 0 {
+        if model._row < 0 {
             model._modelState.flags.insert(.isInserted)
             inserted.append(model)
-        } else if model._modelState.draft?.changed.isEmpty == false {
+        } else if model._draft?.changed.isEmpty == false {
             model._modelState.flags.insert(.isChanged)
             changed.append(model)
         } else {
@@ -92,7 +92,7 @@ extension ChangeTracker {
     private func relations(of model: any PersistentModel, _ state: ContextState) -> () -> Bool {
         typealias Relation = (owner: any PersistentModel, slot: Int, target: any PersistentModel)
         func relations(of owner: any PersistentModel, where isTarget: (any PersistentModel) -> Bool) -> [Relation] {
-            (owner._modelState.draft?.others ?? []).flatMap { other -> [Relation] in
+            (owner._draft?.others ?? []).flatMap { other -> [Relation] in
                 let targets: [any PersistentModel] =
                     switch other.value {
                     case .model(let target?): [target]
@@ -102,7 +102,7 @@ extension ChangeTracker {
                 return targets.filter(isTarget).map { (owner, other.slot, $0) }
             }
         }
-        var found = relations(of: model) { $0._modelState.table?.state === state }
+        var found = relations(of: model) { $0._table?.state === state }
         if found.isEmpty {
             for list in [inserted, changed] {
                 for owner in list { found += relations(of: owner) { $0 === model } }
@@ -111,7 +111,7 @@ extension ChangeTracker {
         return { [found, unowned state] in
             found.contains { owner, slot, target in
                 let ours = owner === model ? target : owner
-                return ours._modelState.table?.state === state && !ours._modelState.flags.contains(.isDeleted)
+                return ours._table?.state === state && !ours._flags.contains(.isDeleted)
                     && owner._refers(to: target, at: slot)
             }
         }

@@ -28,13 +28,13 @@ final class ChangeTracker {
     /// Whether other contexts have saved since delete rules were followed, so that these may apply to more records.
     var hasStaleDeletions = false
     /// While the deletion of a model is undone, that model and all models that were deleted with it.
-    var returning = ReturningModels()
+    @exclusivity(unchecked) var returning = ReturningModels()
     /// Requests that were refused; what they asked for would be missing from a save.
     private(set) var refusals = Refusals()
     /// What a save has changed on its own account so far; nil while nothing is saved, and if nothing had to be settled.
-    var saveUndo: SaveUndo?
+    @exclusivity(unchecked) var saveUndo: SaveUndo?
     /// Called for every model that gets its first unsaved change since the last save.
-    var onChange: (() -> Void)?
+    @exclusivity(unchecked) var onChange: (() -> Void)?
 
     private struct Kept {
         var relations: [DraftRelations?] = []
@@ -42,7 +42,7 @@ final class ChangeTracker {
     }
     // Behind a lock, because the last release of a model gives back what it has lent.
     private let lock = Mutex(())
-    private var kept = Kept()
+    @exclusivity(unchecked) private var kept = Kept()
 
     init() { reference.tracker = self }
 
@@ -69,16 +69,16 @@ final class ChangeTracker {
 
     /// Remembers a stored model's record as it is now, unless it already has unsaved changes.
     func keepBase(of model: any PersistentModel) {
-        guard model._modelState.row >= 0, let table = model._modelState.table else { return }
+        guard model._row >= 0, let table = model._table else { return }
         let draft = model._modelState.ensureDraft()
-        if draft.base == nil { draft.base = table.baseRow(model._modelState.row) }
+        if draft.base == nil { draft.base = table.baseRow(model._row) }
         draft.lend(to: reference, required: table.layout.record.requiredTargets)
     }
 
     /// Takes a model off the list of those to save if nothing is left to write.
     func noteUnchanged(_ model: any PersistentModel) {
-        guard let table = model._modelState.table, model._modelState.flags.contains(.isChanged),
-            model._modelState.draft?.changed.isEmpty ?? true
+        guard let table = model._table, model._flags.contains(.isChanged),
+            model._draft?.changed.isEmpty ?? true
         else { return }
         changed.remove(model)
         model._modelState.flags.remove(.isChanged)

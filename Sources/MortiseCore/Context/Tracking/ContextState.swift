@@ -334,8 +334,8 @@ final class ContextState: StoreSessionObserver, ModelFinding {
 extension PersistentModel {
     /// The model that this one was merged into for its unique values, and that has taken its place; nil if there is none.
     var _survivor: (any PersistentModel)? {
-        guard _modelState.table == nil, var survivor = _modelState.draft?.survivor else { return nil }
-        while survivor._modelState.table == nil, let next = survivor._modelState.draft?.survivor { survivor = next }
+        guard _table == nil, var survivor = _draft?.survivor else { return nil }
+        while survivor._table == nil, let next = survivor._draft?.survivor { survivor = next }
         return survivor
     }
 }

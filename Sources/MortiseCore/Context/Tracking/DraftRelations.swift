@@ -1,10 +1,11 @@
 /// The values of a draft that are no stored values.
 final class DraftRelations {
+    // Unchecked as in a draft: what reads and writes these calls no other code meanwhile.
     /// Most models have one, which takes no array.
-    private var first: Draft.Other?
-    private var more: [Draft.Other] = []
+    @exclusivity(unchecked) private var first: Draft.Other?
+    @exclusivity(unchecked) private var more: [Draft.Other] = []
     /// One more than the index at which the context keeps this; 0 if it does not.
-    var place = 0
+    @exclusivity(unchecked) var place = 0
 
     var isEmpty: Bool { first == nil }
     /// The value if there is exactly one; nil otherwise.
@@ -49,6 +50,7 @@ final class DraftRelations {
 
     /// The values that do not match, and those that do; nil for an empty part.
     func split(_ matches: (Draft.Other) -> Bool) -> (DraftRelations?, DraftRelations?) {
+        if let only { return matches(only) ? (nil, self) : (self, nil) }
         let matching = all.filter(matches)
         if matching.isEmpty { return (self, nil) }
         if matching.count == more.count + 1 { return (nil, self) }

@@ -7,15 +7,16 @@ final class MemberChanges {
     ///
     /// Measured against a dictionary with each member's place, sorted when it is read: alike up to 16 members, twice as fast with
     /// 1,000. An array alone is twice as fast up to 16 members, and a twentieth as fast with 1,000.
-    private var order: [any PersistentModel] = []
+    // Unchecked as in a draft: what reads and writes these calls no other code meanwhile.
+    @exclusivity(unchecked) private var order: [any PersistentModel] = []
     @exclusivity(unchecked) private var addedNow = ObjectSet()
-    private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
+    @exclusivity(unchecked) private var removedNow: [ObjectIdentifier: any PersistentModel] = [:]
     /// Removed members that are not retained: those of a model that has left its context.
-    private var removedBefore = FindableModels()
+    @exclusivity(unchecked) private var removedBefore = FindableModels()
     /// Members that are not retained, in order: those of a model that its context released unsaved.
-    private var implied = FindableModels()
+    @exclusivity(unchecked) private var implied = FindableModels()
     /// Members that were added here and that their deletion removed.
-    private var released: [ObjectIdentifier: WeakModel] = [:]
+    @exclusivity(unchecked) private var released: [ObjectIdentifier: WeakModel] = [:]
 
     /// The added members, in order of addition, followed by the implied ones.
     var added: [any PersistentModel] {
@@ -142,8 +143,8 @@ struct FindableModel {
 
     init(_ model: any PersistentModel) {
         object = model
-        finder = model._modelState.table?.state
-        identifier = finder == nil || model._modelState.row < 0 ? nil : model.persistentModelID
+        finder = model._table?.state
+        identifier = finder == nil || model._row < 0 ? nil : model.persistentModelID
     }
 
     var model: (any PersistentModel)? {

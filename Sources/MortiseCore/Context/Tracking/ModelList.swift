@@ -23,7 +23,7 @@ struct ModelList: Sequence {
 
     mutating func append(_ model: any PersistentModel) {
         if contains(model) { return }
-        if let table = model._modelState.host?.takeUnretainedValue() { countIn(table) }
+        if let table = model._host?.takeUnretainedValue() { countIn(table) }
         models.append(model)
         model._modelState.place = UInt32(truncatingIfNeeded: models.count)
         count += 1
@@ -52,10 +52,10 @@ struct ModelList: Sequence {
 
     mutating func remove(_ model: any PersistentModel) {
         guard contains(model) else { return }
-        if let table = model._modelState.host?.takeUnretainedValue(), let part = part(of: table) {
+        if let table = model._host?.takeUnretainedValue(), let part = part(of: table) {
             parts[part].count -= 1
         }
-        models[Int(model._modelState.place) - 1] = nil
+        models[Int(model._place) - 1] = nil
         model._modelState.place = 0
         count -= 1
         if count == 0 {
@@ -72,7 +72,7 @@ struct ModelList: Sequence {
 
     /// An index may be left over from another list, so the entry there decides.
     func contains(_ model: any PersistentModel) -> Bool {
-        let place = Int(model._modelState.place)
+        let place = Int(model._place)
         return place > 0 && place <= models.count && models[place - 1] === model
     }
     var underestimatedCount: Int { count }
@@ -120,7 +120,7 @@ extension ModelList {
         guard count > Self.fewest else { return nil }
         table.indexedSlots.insert(slot)
         let places = indexes.places(of: values, in: ObjectIdentifier(table), at: slot, models)
-        return places.compactMap { models[$0] }.filter { $0._modelState.host?.takeUnretainedValue() === table }
+        return places.compactMap { models[$0] }.filter { $0._host?.takeUnretainedValue() === table }
     }
 
     /// Notes that the model in a place has another value in a slot.
@@ -156,9 +156,9 @@ private struct ValueIndexes {
         var index = all.removeValue(forKey: key) ?? Index()
         while index.end < models.count {
             if let model = models[index.end],
-                model._modelState.host.map({ ObjectIdentifier($0.takeUnretainedValue()) }) == table
+                model._host.map({ ObjectIdentifier($0.takeUnretainedValue()) }) == table
             {
-                if let value = model._modelState.comparableValue(at: slot) {
+                if let value = model._comparableValue(at: slot) {
                     index.places[value, default: []].append(index.end)
                 } else {
                     index.others.append(index.end)

@@ -58,22 +58,15 @@ extension ModelState {
         return rowValue(at: slot)
     }
 
-    /// As `storedValue`; nil for a value that cannot be stored, and for one that a new model has not set.
-    func comparableValue(at slot: Int) -> StoredValue? {
-        switch draft?[slot] {
-        case .value(let value)?: value
-        case nil, .unset?: row >= 0 ? rowValue(at: slot) : nil
-        default: nil
-        }
-    }
-
     /// The row's value in a slot, whatever the model has set; null without a row. Also null if it cannot be read; the
     /// model's context then keeps the error.
-    func rowValue(at slot: Int) -> StoredValue {
-        let (place, table) = row >= 0 ? (row, self.table) : (draft?.frozen?.row ?? -1, draft?.frozen?.table)
+    func rowValue(at slot: Int) -> StoredValue { Self.rowValue(row, table, draft?.frozen, at: slot) }
+
+    static func rowValue(_ row: Int, _ own: ModelTable?, _ frozen: FrozenRow?, at slot: Int) -> StoredValue {
+        let (place, table) = row >= 0 ? (row, own) : (frozen?.row ?? -1, frozen?.table)
         guard let table else { return .null }
         do {
-            return try (row >= 0 ? table.source : draft?.frozen?.source)?.readValue(row: place, slot: slot) ?? .null
+            return try (row >= 0 ? table.source : frozen?.source)?.readValue(row: place, slot: slot) ?? .null
         } catch {
             guard row >= 0, let rows = table.source as? SessionRows else {
                 table.state.latch(error)
@@ -83,14 +76,6 @@ extension ModelState {
             // For a list: what was known before the store left it out.
             return rows.storedForm(row: place, slot: slot)
         }
-    }
-
-    /// Whether the model shows that value, and its row holds it inline: reading external data to compare them would
-    /// cost more than writing them.
-    func hasInRow(_ value: StoredValue, at slot: Int) -> Bool {
-        guard let table, !table.layout.record.ephemeralSlots.contains(slot) else { return false }
-        if let draft, case .unset = draft[slot] {} else if draft != nil { return false }
-        return table.source.storedForm(row: row, slot: slot).isIdentical(to: value)
     }
 
     /// Whether the model's context is gone, or the model was deleted from it.
@@ -156,14 +141,6 @@ extension ModelState {
         flags = []
         self.row = row
         dropSavedDraft(layout)
-    }
-
-    /// The changes of a to-many relationship of a new model; nil if it has not been set. Marks the property as changed.
-    func membersOfNew(at slot: Int) -> MemberChanges? {
-        guard flags.contains(.isInserted), let draft, case .models(let changes) = draft[slot] else { return nil }
-        draft.changed.insert(slot)
-        draft.released.remove(slot)
-        return changes
     }
 
     /// Whether a store has, or had, a record of this model.

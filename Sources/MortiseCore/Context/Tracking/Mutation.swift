@@ -31,19 +31,19 @@ extension ChangeTracker {
             if case .models = value { completeBase(of: model, at: slot) }
             model._modelState.set(value, at: slot)
         case .add(let member):
-            if let changes = model._modelState.membersOfNew(at: slot) { return changes.add(member) }
+            if let changes = model._membersOfNew(at: slot) { return changes.add(member) }
             members(of: model, at: slot).add(member)
             noteMembers(of: model, at: slot)
         case .remove(let member):
-            let isStored = model._modelState.mayBeStored && member._modelState.mayBeStored
+            let isStored = model._mayBeStored && member._mayBeStored
             members(of: model, at: slot).remove(member, isStored: isStored)
             noteMembers(of: model, at: slot)
         case .restore(let member):
-            guard case .models(let changes)? = model._modelState.draft?[slot] else { return }
+            guard case .models(let changes)? = model._draft?[slot] else { return }
             changes.takeBackRelease(of: member)
         case .keepMembers: members(of: model, at: slot).keepImplied()
         case .forget:
-            guard let draft = model._modelState.draft else { return }
+            guard let draft = model._draft else { return }
             draft[slot] = .unset
             draft.changed.remove(slot)
             draft.released.remove(slot)
@@ -53,15 +53,15 @@ extension ChangeTracker {
 
     /// Sets an attribute. Setting the value that the record has changes nothing.
     static func apply<Model: PersistentModel>(stored value: consuming StoredValue, to model: Model, at slot: Int) {
-        if model._modelState.row >= 0, model._modelState.hasInRow(value, at: slot) { return }
+        if model._row >= 0, model._hasInRow(value, at: slot) { return }
         note(model)
         model._modelState.set(stored: value, at: slot)
     }
 
     /// Has the context save a model, if this is its first change.
     private static func note<Model: PersistentModel>(_ model: Model) {
-        guard let table = model._modelState.table,
-            model._modelState.flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted])
+        guard let table = model._table,
+            model._flags.isDisjoint(with: [.isChanged, .isInserted, .isDeleted])
         else { return }
         // Without the context nothing can be saved any more, and holding the model would keep the two alive for ever.
         table.state.tracker?.noteChange(of: model)
@@ -69,7 +69,7 @@ extension ChangeTracker {
 
     /// The changes of a to-many relationship; creates them if the model has not changed it yet.
     private static func members(of model: any PersistentModel, at slot: Int) -> MemberChanges {
-        if case .models(let changes)? = model._modelState.draft?[slot] { return changes }
+        if case .models(let changes)? = model._draft?[slot] { return changes }
         let changes = MemberChanges()
         note(model)
         completeBase(of: model, at: slot)
@@ -79,38 +79,30 @@ extension ChangeTracker {
 
     /// A list that was read only after the record's first change is known now.
     private static func completeBase(of model: any PersistentModel, at slot: Int) {
-        let row = model._modelState.row
-        guard row >= 0, let table = model._modelState.table, table.session.defersRelationships,
+        let row = model._row
+        guard row >= 0, let table = model._table, table.session.defersRelationships,
             let rows = table.source as? SessionRows, rows.mayDefer(slot), !rows.isUnread(row: row, slot: slot)
         else { return }
-        model._modelState.draft?.base?.complete(slot, with: rows.storedForm(row: row, slot: slot))
+        model._draft?.base?.complete(slot, with: rows.storedForm(row: row, slot: slot))
     }
 
     /// The member changes are shared by reference, so the draft has to be told that they changed.
     private static func noteMembers(of model: any PersistentModel, at slot: Int) {
         note(model)
-        model._modelState.draft?.changed.insert(slot)
-        model._modelState.draft?.released.remove(slot)
+        model._draft?.changed.insert(slot)
+        model._draft?.released.remove(slot)
     }
 
     /// Makes a model that has outlived its context, or was deleted, hold others of the kind weakly: two that refer to each
     /// other would be there for ever, and with them the stores of the context.
     static func holdWeaklyAfterContext(_ model: any PersistentModel) {
-        guard model._modelState.hasValuesAfterContext, let draft = model._modelState.draft else { return }
-        if let table = model._modelState.table {
+        guard let draft = model._draft, model._table.map(\.state.isGone) ?? (draft.frozen != nil) else { return }
+        if let table = model._table {
             draft.takeBackWeakly(required: table.layout.record.requiredTargets)
         } else {
             let layout = ModelLayout.of(type(of: model))
-            draft.takeBackWeakly(required: layout.record.requiredTargets) { $0._modelState.hasOutlivedContext }
+            draft.takeBackWeakly(required: layout.record.requiredTargets) { $0._hasOutlivedContext }
         }
-    }
-}
-
-extension ModelState {
-    /// Whether the model has values of its own and has outlived its context, or was deleted.
-    fileprivate var hasValuesAfterContext: Bool {
-        guard let draft else { return false }
-        return table.map(\.state.isGone) ?? (draft.frozen != nil)
     }
 }
 

@@ -14,11 +14,11 @@ struct ValueChange {
     init?(
         of model: any PersistentModel, layout: ModelLayout, _ old: (Int) -> StoredValue, _ new: (Int) -> StoredValue
     ) {
-        guard let registrar = model._modelState.existingRegistrar else { return nil }
+        guard let registrar = model._existingRegistrar else { return nil }
         self.init(
             model, registrar,
             slots: layout.properties.indices.filter { slot in
-                if case .unset = model._modelState.draft?[slot] ?? .unset {
+                if case .unset = model._draft?[slot] ?? .unset {
                     return !old(slot).isIdentical(to: new(slot))
                 }
                 return false
@@ -27,7 +27,7 @@ struct ValueChange {
 
     /// The properties hidden by a model's unsaved changes, which are about to be dropped.
     init?(droppingDraftOf model: any PersistentModel, layout: ModelLayout) {
-        guard let registrar = model._modelState.existingRegistrar, let draft = model._modelState.draft else {
+        guard let registrar = model._existingRegistrar, let draft = model._draft else {
             return nil
         }
         self.init(model, registrar, slots: draft.changed.slots, layout)
@@ -35,7 +35,7 @@ struct ValueChange {
 
     /// One property that is about to be set from outside its accessor.
     init?(settingSlot slot: Int, of model: any PersistentModel, layout: ModelLayout) {
-        guard let registrar = model._modelState.existingRegistrar else { return nil }
+        guard let registrar = model._existingRegistrar else { return nil }
         self.init(model, registrar, slots: [slot], layout)
     }
 
@@ -44,7 +44,7 @@ struct ValueChange {
     ) {
         if slots.isEmpty { return nil }
         self.model = model
-        deferred = model._modelState.table?.state.notifications
+        deferred = model._table?.state.notifications
         self.registrar = registrar
         self.keyPaths = slots.map { layout.observedKeyPath(of: $0) }
     }

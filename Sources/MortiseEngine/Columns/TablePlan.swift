@@ -14,6 +14,8 @@ final class TablePlan: Sendable {
     let indexes: [IndexDefinition]
     /// For each index, what a plan says that looks up all its properties.
     let equalityTexts: [String]
+    /// By slot, the index of the attribute alone, or else one that begins with it.
+    let indexOfSlot: [Int?]
     /// How many sets of links the tables have: one for each slot, then those of relationships that no property shows.
     let linkCount: Int
     /// Where external data are; nil if the store has no such place.
@@ -40,6 +42,10 @@ final class TablePlan: Sendable {
         forms = columns.map(\.form)
         self.targets = targets
         self.indexes = indexes
+        indexOfSlot = layout.slots.indices.map { slot in
+            indexes.firstIndex { $0.components.count == 1 && $0.components[0].slot == slot }
+                ?? indexes.firstIndex { $0.components.first?.slot == slot }
+        }
         equalityTexts = AccessPath.equalityTexts(layout, indexes)
         self.linkCount = linkCount
     }

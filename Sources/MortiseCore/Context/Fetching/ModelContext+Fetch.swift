@@ -74,9 +74,18 @@ extension ModelContext {
 
 extension ContextState {
     func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
-        let run = try QueryRun(descriptor, in: self)
+        let prepared = PreparedQuery(descriptor)
+        if let found = try lookUp(prepared) { return found.models(prepared.query.window(of: found.count), as: T.self) }
+        let run = try QueryRun(prepared, in: self)
         try prefetch(run)
         return try run.models()
+    }
+
+    /// What a query finds that asks for the value of one attribute and no more; nil for another one.
+    private func lookUp<T: PersistentModel>(_ prepared: PreparedQuery<T>) throws -> LookedUp? {
+        guard let lookup = KeyLookup(prepared.query, ModelLayout.of(T.self).record) else { return nil }
+        return try lookUp(
+            lookup, of: T.self, includingPendingChanges: prepared.descriptor.includePendingChanges)
     }
 
     /// Reads the targets of relationships to be prefetched, with one request for each entity, unless they are in
@@ -158,7 +167,9 @@ extension ContextState {
         }
         var unsorted = descriptor
         unsorted.sortBy = []
-        return try QueryRun(unsorted, purpose: .count, in: self).count
+        let prepared = PreparedQuery(unsorted, purpose: .count)
+        if let found = try lookUp(prepared) { return prepared.query.window(of: found.count).count }
+        return try QueryRun(prepared, in: self).count
     }
 }
 

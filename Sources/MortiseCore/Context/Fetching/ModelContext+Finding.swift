@@ -35,10 +35,17 @@ extension ModelContext {
     public func first<T: PersistentModel, Value: Equatable & Codable & Sendable>(
         _ type: T.Type = T.self, where keyPath: any KeyPath<T, Value> & Sendable, is value: Value
     ) throws -> T? {
+        let layout = ModelLayout.of(T.self)
+        let slot = layout.slot(for: keyPath)
+        if let slot, let kind = layout.record.slots[slot].property.attribute?.kind, kind != .coded,
+            let value = StoredValue(property: value, kind: kind),
+            let lookup = KeyLookup(layout.record, slot: slot, value: value),
+            let found = try state.lookUp(lookup, of: T.self)
+        {
+            return found.models(0..<min(found.count, 1), as: T.self).first
+        }
         // A predicate takes key paths with one component, and ends the process at others.
-        guard let slot = ModelLayout.of(T.self).slot(for: keyPath),
-            ModelLayout.of(T.self).properties[slot] is Schema.Attribute
-        else {
+        guard let slot, layout.properties[slot] is Schema.Attribute else {
             throw SwiftDataError(
                 .unsupportedKeyPath,
                 "\(KeyPathText.named("\(keyPath)")) is no stored attribute of \(T.self). Fetch by a predicate instead.")

@@ -29,6 +29,23 @@ public protocol VersionedDataStore: QueryableDataStore, Sendable where Snapshot 
     /// - Throws: `QueryEvaluationError` for a condition that the plan claims exact; the store's errors.
     func rows(for plan: FetchPlan, in version: any StoreVersion) throws -> VersionRows
 
+    /// The rows of exactly one entity whose attribute has a value, in identity order, found without a plan: what programs ask for
+    /// most takes less time than planning it.
+    ///
+    /// Equality is that of `ValueSemantics.areEqual`. A context asks only for attributes of kinds with an equality of their own, and
+    /// plans a query where the answer is nil. The rows must be those that the plan would lead to.
+    /// - Parameters:
+    ///   - entity: the entity; records of its subentities do not count.
+    ///   - value: a value of the attribute's kind, or null.
+    ///   - slot: the attribute's place in the entity's layout.
+    ///   - limit: the most rows that an answer may have.
+    ///   - version: a version of the store.
+    /// - Returns: nil, which is the default, if no index leads to the rows, or if there are more of them.
+    /// - Throws: the store's errors.
+    func rows(
+        ofEntity entity: String, having value: StoredValue, at slot: Int, upTo limit: Int, in version: any StoreVersion
+    ) throws -> [Int]?
+
     /// Like `save(_:)`, but returns before the save is durable or visible, so that contexts that save at the same time share
     /// one sync: a context holds the store exclusively while it prepares a save and hands it over, but not while the save
     /// becomes durable. Saves since the request's base version are no reason to refuse it if the request would be the same
@@ -39,6 +56,11 @@ public protocol VersionedDataStore: QueryableDataStore, Sendable where Snapshot 
 }
 
 extension VersionedDataStore {
+    /// Nil: a query is planned.
+    public func rows(
+        ofEntity entity: String, having value: StoredValue, at slot: Int, upTo limit: Int, in version: any StoreVersion
+    ) throws -> [Int]? { nil }
+
     /// Nil: saves are not deferred.
     public func beginSave(_ request: DataStoreSaveChangesRequest<DefaultSnapshot>) throws -> DeferredSave? { nil }
 

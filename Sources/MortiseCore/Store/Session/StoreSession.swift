@@ -192,6 +192,12 @@ class StoreSession {
     /// - Throws: `QueryPlanError` for a plan with claims that are not legal.
     func plan(_ query: StoreQuery) throws -> FetchPlan? { nil }
 
+    /// The rows of one entity whose attribute has a value, in the pinned version, without a plan; nil if a query has to be planned.
+    /// - Throws: what the store throws; `ModelContextError.storeContract` for a row that the version does not have.
+    func rows(ofEntity entity: String, having value: StoredValue, at slot: Int, upTo limit: Int) throws -> [Int]? {
+        nil
+    }
+
     /// Plans a query and runs the plan, if the body does not refuse it.
     /// - Returns: what was found, and the plan; nil for a store that takes descriptors only.
     /// - Throws: `QueryPlanError` for a plan with claims that are not legal; what the body throws.

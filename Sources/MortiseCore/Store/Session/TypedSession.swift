@@ -36,6 +36,21 @@ final class TypedSession<Store: DataStore>: StoreSession {
         return (found, plan)
     }
 
+    override func rows(
+        ofEntity entity: String, having value: StoredValue, at slot: Int, upTo limit: Int
+    ) throws -> [Int]? {
+        guard let versioned = typed.versioned, let version else { return nil }
+        let found = try typed.locked { _ in
+            try versioned.rows(ofEntity: entity, having: value, at: slot, upTo: limit, in: version)
+        }
+        guard let found, !found.isEmpty else { return found }
+        let source = source(ofEntity: entity)
+        for row in found where !source.contains(row: row) {
+            throw fault("It found \(entity) in row \(row), which its version does not have.")
+        }
+        return found
+    }
+
     override func execute(_ plan: FetchPlan) throws -> FoundRows {
         if let versioned = typed.versioned, let version {
             return try checked(typed.locked { _ in try versioned.rows(for: plan, in: version) }, plan)

@@ -1,4 +1,5 @@
 import Dispatch
+public import Foundation
 public import Logging
 
 extension ModelContainer {
@@ -9,17 +10,27 @@ extension ModelContainer {
     ///         for: Schema(versionedSchema: TripsV3.self), migrationPlan: TripsPlan.self, configurations: [configuration])
     ///
     /// The plan's closures run on a thread of the library, which blocks nobody; those of a plan that belongs to the main actor
-    /// cannot be given. `MigrationOptions.progress` tells how far a migration has come. Cancelling the task ends it, with the stores
-    /// as they were, as long as the outcome is not being written.
+    /// cannot be given. Cancelling the task, or the progress, ends a migration, with the stores as they were, as long as the
+    /// outcome is not being written.
+    /// - Parameter progress: shows how far the opening has come, one unit for each store; its units and those that it has
+    ///   completed are set. Nil, the default, for none. `MigrationOptions.progress` tells in more detail.
     /// - Throws: as the initializer; `CancellationError`.
     public nonisolated static func open(
         for givenSchema: Schema, migrationPlan: (any (SchemaMigrationPlan & SendableMetatype).Type)? = nil,
-        configurations: [any DataStoreConfiguration & Sendable], logger: Logger = Logger(label: "mortise")
+        configurations: [any DataStoreConfiguration & Sendable], progress: Progress? = nil,
+        logger: Logger = Logger(label: "mortise")
     ) async throws -> ModelContainer {
         try Task.checkCancellation()
+        progress?.totalUnitCount = Int64(configurations.count)
+        if progress?.isCancelled == true { throw CancellationError() }
+        let reporting = progress.map { MigrationMeter.Reporting(progress: $0) }
         return try await withTaskExecutorPreference(OpeningExecutor.shared) {
-            try ModelContainer(
-                for: givenSchema, migrationPlan: migrationPlan, configurations: configurations, logger: logger)
+            let container = try MigrationMeter.$reporting.withValue(reporting) {
+                try ModelContainer(
+                    for: givenSchema, migrationPlan: migrationPlan, configurations: configurations, logger: logger)
+            }
+            reporting?.finish()
+            return container
         }
     }
 }

@@ -161,9 +161,9 @@ public final class MigrationTarget {
 
     private func checkOpen() throws(MigrationRecordError) { if isClosed { throw .stageEnded } }
 
-    /// - Throws: `CancellationError` if the task that makes the container is cancelled. A closure that takes long calls it from
+    /// - Throws: `CancellationError` if the task that makes the container is cancelled, or the progress that its opening was given. A closure that takes long calls it from
     ///   time to time.
-    public func checkCancellation() throws { try Task.checkCancellation() }
+    public func checkCancellation() throws { try MigrationMeter.Reporting.checkCancellation() }
 
     /// Values whose references to records of the source lead to what these became.
     private func current(_ values: [String: StoredValue]) -> [String: StoredValue] {

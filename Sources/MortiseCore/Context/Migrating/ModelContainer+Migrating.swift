@@ -32,6 +32,7 @@ extension ModelContainer {
         for (migration, meter) in zip(ready, meters) {
             try meter.begin(.writing)
             try migration.commit(keepingCopy: options.copies == .always, atMost: options.mostCopies.map { max(0, $0) })
+            meter.end()
         }
     }
 }

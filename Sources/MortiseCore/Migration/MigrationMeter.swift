@@ -1,0 +1,84 @@
+import Foundation
+
+/// Tells how far a migration has come, and ends it where its task or its `Progress` is cancelled.
+final class MigrationMeter {
+    /// What the opening of a container reports to; see `ModelContainer.open`.
+    struct Reporting: @unchecked Sendable {
+        // @unchecked: a Progress may be used on every thread.
+        let progress: Progress
+
+        static let units: Int64 = 1_000
+
+        /// Notes that all stores are open.
+        func finish() { progress.completedUnitCount = progress.totalUnitCount }
+
+        /// - Throws: `CancellationError` if it was cancelled.
+        static func checkCancellation() throws {
+            try Task.checkCancellation()
+            if MigrationMeter.reporting?.progress.isCancelled == true { throw CancellationError() }
+        }
+    }
+    @TaskLocal static var reporting: Reporting?
+
+    private let report: (@Sendable (MigrationProgress) -> Void)?
+    private let store: String
+    private let versions: (from: Schema.Version, to: Schema.Version)
+    private let stages: Int
+    private let records: Int
+    private var stage = 0
+    private var part = MigrationProgress.Part.mapping
+    private var completed = 0
+    private var last: ContinuousClock.Instant?
+    private let own: Progress?
+
+    init(
+        _ report: (@Sendable (MigrationProgress) -> Void)?, store: String, from: Schema.Version, to: Schema.Version,
+        stages: Int, records: Int
+    ) {
+        self.report = report
+        self.store = store
+        self.stages = stages
+        self.records = records
+        versions = (from, to)
+        own = Self.reporting.map { Progress(totalUnitCount: Reporting.units, parent: $0.progress, pendingUnitCount: 1) }
+    }
+
+    func beginStage() { stage += 1 }
+
+    /// - Throws: `CancellationError`.
+    func begin(_ part: MigrationProgress.Part) throws {
+        (self.part, completed) = (part, 0)
+        try advance(by: 0, isBeginning: true)
+    }
+
+    /// - Throws: `CancellationError`.
+    func advance(by count: Int, isBeginning: Bool = false) throws {
+        completed += count
+        if part != .writing { try Reporting.checkCancellation() }
+        if let own { own.completedUnitCount = max(own.completedUnitCount, units) }
+        guard let report else { return }
+        let now = ContinuousClock.now
+        if !isBeginning, let last, now - last < .milliseconds(100) { return }
+        last = now
+        report(
+            MigrationProgress(
+                store: store, from: versions.from, to: versions.to, stage: max(1, min(stage, stages)), stages: stages,
+                part: part, completed: completed, records: records))
+    }
+
+    /// Notes that the outcome is durable.
+    func end() { own?.completedUnitCount = Reporting.units }
+
+    /// How far this is, in thousandths: a stage is half mapping and half code, and a tenth is kept for writing.
+    private var units: Int64 {
+        let mapped = Double(min(completed, records)) / Double(max(records, 1))
+        let ofStage =
+            switch part {
+            case .mapping: mapped / 2
+            case .code: 0.5
+            case .writing: 1.0
+            }
+        let done = Double(max(stage, 1) - 1) + ofStage
+        return Int64(Double(Reporting.units) * 0.9 * min(done / Double(max(stages, 1)), 1))
+    }
+}

@@ -7,7 +7,7 @@ struct FleetWorld {
     /// By name, the records as they were made.
     let records: [String: PersistentIdentifier]
 
-    /// Three harbours and four ships, in turns and each saved by itself; a fifth ship is gone.
+    /// Three harbours and four ships, in turns and each saved by itself; two more ships are gone, one of them the last record.
     init(_ c: CaseContext) throws {
         self.c = c
         let container = try c.open(for: Schema(versionedSchema: Fleet.Version1.self))
@@ -29,9 +29,12 @@ struct FleetWorld {
         try save("Bounty", Fleet.Version1.Ship("Bounty", in: brest))
         try save("Calypso", Fleet.Version1.Ship("Calypso", in: aden))
         try save("Cork", Fleet.Version1.Harbour("Cork", mail: nil, depth: 9, remark: "old"))
+        let last = Fleet.Version1.Ship("Last", in: nil)
+        try save("Last", last)
         context.delete(gone)
+        context.delete(last)
         try context.save()
-        c.note("insert 3 harbours and 5 ships in turns, delete a ship, save, close")
+        c.note("insert 3 harbours and 6 ships in turns, delete the third ship and the last, save, close")
         try container.close()
         self.records = records
     }

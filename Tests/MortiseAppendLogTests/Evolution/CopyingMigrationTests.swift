@@ -8,7 +8,8 @@ import Testing
 /// Stores that cannot bring their records to another schema themselves, and are copied.
 extension MigrationTests {
     @Suite struct CopyingTests {
-        /// As `MigrationWorld.fill()`, into any store. Travelers with trips come before those without.
+        /// As `MigrationWorld.fill()`, into any store. Travelers with trips come before those without; the last identifier is of a
+        /// record that is gone.
         @discardableResult
         static func fill(_ configuration: any DataStoreConfiguration, travelers count: Int = 0) throws
             -> [PersistentIdentifier]
@@ -34,7 +35,12 @@ extension MigrationTests {
             }
             for traveler in travelers { context.insert(traveler) }
             try context.save()
-            let identifiers = travelers.map(\.persistentModelID)
+            let last = V1.Trip("Last", price: 0)
+            context.insert(last)
+            try context.save()
+            let identifiers = travelers.map(\.persistentModelID) + [last.persistentModelID]
+            context.delete(last)
+            try context.save()
             try container.close()
             return identifiers
         }

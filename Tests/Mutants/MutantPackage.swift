@@ -82,7 +82,9 @@ struct MutantPackage {
     /// Copies what is built and leaves files alone that are as they should be, so that they are not compiled again.
     func copyKit() throws {
         try write(Self.manifest, to: "Package.swift")
-        for path in ["CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseConformance"] { try copy("Sources/\(path)") }
+        for path in ["CMortisePlatform", "MortiseCore", "MortiseEngine", "MortiseConformance"] {
+            try copy("Sources/\(path)")
+        }
         for store in SampleStore.all { try copy(store.folder, leavingOut: "Store/") }
     }
 
